@@ -1,0 +1,35 @@
+"""hedgerow: trees in a row. Label sequences with conditional random fields and the family around them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hedgerow import datasets as datasets
+    from hedgerow import metrics as metrics
+    from hedgerow import significance as significance
+
+__version__ = "0.1.0"
+
+# Names are loaded on first use: a bare `import hedgerow` costs milliseconds.
+_HOME = {
+    "datasets": "hedgerow.datasets",
+    "metrics": "hedgerow.metrics",
+    "significance": "hedgerow.significance",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'hedgerow' has no attribute {name!r}")
+    module = importlib.import_module(_HOME[name])
+    value = module if module.__name__ == f"hedgerow.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
