@@ -1,0 +1,33 @@
+// The pruned sweep: of the nodes just made for a position, the beam keeps the best.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace hedgerow {
+
+// Keeps the `beam` nodes of highest value among those from `begin` on, in their order; ties keep the lower.
+template <class Node, class Semiring>
+void prune(std::int64_t begin, std::int64_t beam, std::vector<Node>& nodes, Semiring& semiring) {
+    const auto end = static_cast<std::int64_t>(nodes.size());
+    if (beam == 0 || end - begin <= beam) return;
+    std::vector<std::int64_t> kept(static_cast<std::size_t>(end - begin));
+    std::iota(kept.begin(), kept.end(), begin);
+    const auto better = [&](std::int64_t a, std::int64_t b) {
+        return semiring.value(a) != semiring.value(b) ? semiring.value(a) > semiring.value(b) : a < b;
+    };
+    std::nth_element(kept.begin(), kept.begin() + beam - 1, kept.end(), better);
+    kept.resize(static_cast<std::size_t>(beam));
+    std::sort(kept.begin(), kept.end());
+    std::int64_t to = begin;
+    for (const std::int64_t from : kept) {
+        nodes[to] = nodes[from];
+        semiring.move(from, to++);
+    }
+    nodes.resize(to);
+    semiring.resize(to);
+}
+
+}  // namespace hedgerow

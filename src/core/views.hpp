@@ -1,0 +1,25 @@
+// The only types kernels take: plain pointers with their sizes.
+#pragma once
+
+#include <cstdint>
+
+namespace hedgerow {
+
+// Log-scores of one sequence of `length` positions and K labels. A score is state + edge + table; a part
+// that is not there is null. Minus infinity forbids.
+template <class Real>
+struct Scores {
+    std::int64_t length;
+    const Real* state;  // [length, K]
+    const Real* edge;   // [length, K^order, K]: row = history, see Topology
+    const Real* table;  // [number of histories of every length 0..order, K]
+};
+
+// Where the answers of one sequence go; a part that is null is not asked for.
+template <class Real>
+struct Marginals {
+    Real* state;  // [length, K]
+    Real* pair;   // [length, K^order, K]
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,94 @@
+"""The slow truth: every answer of a lattice by writing out all label sequences, and the sweeps as loops over dicts."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+
+
+def history(labels, t, order):
+    """The last min(t, order) labels before t, most recent first."""
+    return tuple(labels[t - back] for back in range(1, min(t, order) + 1))
+
+
+def number(digits, base):
+    value = 0
+    for digit in digits:
+        value = value * base + digit
+    return value
+
+
+def table_row(h, n_labels):
+    """Row of a table: the blocks of shorter histories come first."""
+    return sum(n_labels**m for m in range(len(h))) + number(h, n_labels)
+
+
+def step_score(t, h, y, *, n_labels, state=None, edge=None, table=None):
+    score = 0.0
+    if edge is not None:
+        score += float(edge[t, number(h, n_labels), y])
+    if table is not None:
+        score += float(table[table_row(h, n_labels), y])
+    if state is not None:
+        score += float(state[t, y])
+    return score
+
+
+def path_score(labels, order, **scores):
+    return sum(step_score(t, history(labels, t, order), y, **scores) for t, y in enumerate(labels))
+
+
+def all_paths(length, order, n_labels, **scores):
+    """{labels: score} of every path that is not forbidden."""
+    paths = {}
+    for labels in product(range(n_labels), repeat=length):
+        score = path_score(labels, order, n_labels=n_labels, **scores)
+        if score > -math.inf:
+            paths[labels] = score
+    return paths
+
+
+def log_sum(values):
+    values = list(values)
+    top = max(values, default=-math.inf)
+    if top == -math.inf:
+        return top
+    return top + math.log(sum(math.exp(v - top) for v in values))
+
+
+def enumerate_answers(length, order, n_labels, **scores):
+    """Everything a lattice can be asked, from the definition."""
+    paths = all_paths(length, order, n_labels, **scores)
+    log_z = log_sum(paths.values())
+    state = np.zeros((length, n_labels))
+    pair = np.zeros((length, n_labels**order, n_labels))
+    entropy = 0.0
+    for labels, score in paths.items():
+        p = math.exp(score - log_z)
+        entropy -= p * (score - log_z)
+        for t, y in enumerate(labels):
+            state[t, y] += p
+            pair[t, number(history(labels, t, order), n_labels), y] += p
+    ranked = sorted(paths.items(), key=lambda item: -item[1])
+    return {
+        "paths": paths, "log_z": log_z, "state": state, "pair": pair, "entropy": entropy, "ranked": ranked,
+        "count": len(paths),
+    }  # fmt: skip
+
+
+def beam_log_partition(length, order, n_labels, beam, **scores):
+    """log Z over the lattice a beam keeps: nodes are tuples of the last labels, most recent first."""
+    memory = max(order, 1)
+    alive = {(): 0.0}
+    for t in range(length):
+        incoming = {}
+        for node, value in alive.items():
+            for y in range(n_labels):
+                s = step_score(t, node[:order], y, n_labels=n_labels, **scores)
+                incoming.setdefault((y, *node)[:memory], []).append(value + s)
+        reached = {node: log_sum(values) for node, values in incoming.items()}
+        ranked = sorted((n for n, v in reached.items() if v > -math.inf), key=lambda n: (-reached[n], n))
+        alive = {node: reached[node] for node in ranked[:beam]}
+    return log_sum(alive.values())
