@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow import datasets as datasets
+    from hedgerow.estimators import HMM as HMM
+    from hedgerow.estimators import load as load
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
 
@@ -14,7 +16,9 @@ __version__ = "0.1.0"
 
 # Names are loaded on first use: a bare `import hedgerow` costs milliseconds.
 _HOME = {
+    "HMM": "hedgerow.estimators",
     "datasets": "hedgerow.datasets",
+    "load": "hedgerow.estimators",
     "metrics": "hedgerow.metrics",
     "significance": "hedgerow.significance",
 }
