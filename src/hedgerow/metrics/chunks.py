@@ -1,7 +1,7 @@
 """Spans from labels such as `B-NP I-NP O`, by the rules of conlleval, which reads ill-formed labels too.
 
-A label is a letter, a dash and a type; the type is all after the first dash. A bare letter is a span of type
-"". `O`, `O-anything` and a label without a dash that is no letter of the scheme (`OTHER`) lie outside.
+A label is a letter, a dash and a type; the type is all after the first dash. A bare letter has the type "".
+`O` lies outside, whatever follows its dash.
 
 A span runs on from one position to the next when both have the same type and the letters are one of
 `B I`, `I I`, `B E`, `I E`; everywhere else it ends, and it always ends with its sequence. So a span starts at
@@ -12,7 +12,8 @@ A span runs on from one position to the next when both have the same type and th
 - IOBES adds `S`, a span of one position. BILOU writes `L` for `E` and `U` for `S`. In both, `B` always
   starts.
 
-A letter of another scheme (`S-NP` in IOB2) is refused: conlleval would join neighbouring spans in silence.
+What does not begin with a letter of the scheme (`S-NP` in IOB2, `OTHER`, `B_NP`) is refused; conlleval
+would join neighbouring spans, or make up some without a type, in silence.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def check_scheme(scheme: str) -> None:
 
 
 def chunks(flat: Flat, scheme: str, names: dict[str, int], source: str) -> Chunks:
-    """The spans of all sequences by flat position; `names` gives each type its index and takes in new ones."""
+    """The spans of all sequences by flat position; `names` indexes the types and takes in new ones."""
     if flat.labels and not isinstance(flat.labels[0], str):
         raise InputError(f"{source}: labels are integers; spans need strings such as 'B-NP'")
     code = {label: _parse(label, flat, scheme, names, source) for label in dict.fromkeys(flat.labels)}
@@ -93,14 +94,13 @@ def _joins(scheme: str) -> NDArray[np.bool_]:
 def _parse(label: str, flat: Flat, scheme: str, names: dict[str, int], source: str) -> tuple[int, int]:
     """(role, index of the type) of a label; labels outside share the index -1."""
     roles = _ROLES[scheme]
-    letter, dash, name = label.partition("-")
-    role = roles.get(letter)
-    if role is None and dash:
+    letter, _, name = label.partition("-")
+    if letter not in roles:
         raise InputError(
-            f"{source}: {flat.place(flat.labels.index(label))}: label {label!r} has the letter {letter!r}, "
-            f"but {scheme} has {', '.join(roles)}; "
-            f"name the scheme the labels are written in (one of {', '.join(_ROLES)})"
+            f"{source}: {flat.place(flat.labels.index(label))}: label {label!r} does not begin with "
+            f"a letter of {scheme} ({', '.join(roles)}) and a dash; "
+            f"name the scheme the labels are written in, one of {', '.join(_ROLES)}"
         )
-    if not role:
+    if letter == "O":
         return _OUTSIDE, -1
-    return role, names.setdefault(name, len(names))
+    return roles[letter], names.setdefault(name, len(names))

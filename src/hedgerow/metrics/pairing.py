@@ -70,7 +70,8 @@ def _labels(sequence: object, name: str, index: int) -> Sequence[Any]:
     if isinstance(sequence, list | tuple):
         return sequence
     if isinstance(sequence, np.ndarray) and sequence.ndim == 1:
-        return sequence.tolist()
+        labels: list[Any] = sequence.tolist()
+        return labels
     if isinstance(sequence, Iterable) and not isinstance(sequence, str | bytes | np.ndarray):
         return list(sequence)
     raise InputError(

@@ -20,7 +20,8 @@ def accuracy(y_true: LabelSequences, y_pred: LabelSequences) -> float:
 
 def share_right(true: Flat, pred: Flat) -> float:
     """`accuracy` of label sequences that are flat already."""
-    return sum(map(eq, true.labels, pred.labels)) / max(len(true.labels), 1)
+    right: int = sum(map(eq, true.labels, pred.labels))
+    return right / max(len(true.labels), 1)
 
 
 def sequence_accuracy(y_true: LabelSequences, y_pred: LabelSequences) -> float:
