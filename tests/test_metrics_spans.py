@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ SCHEMES = ["IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU"]
 CONLLEVAL = ["IOB1", "IOB2", "IOE1", "IOE2"]
 LETTERS = {**dict.fromkeys(CONLLEVAL, "BIEO"), "IOBES": "BIESO", "BILOU": "BILUO"}
 TYPES = ["X", "Y", "Y-Z", ""]
-random_cases = settings(max_examples=50, deadline=None)
+random_cases = settings(max_examples=30, deadline=None)
 
 
 def any_labels(letters: str, types: list[str] = TYPES) -> st.SearchStrategy[list[str]]:
@@ -205,6 +207,19 @@ def test_report_reads_as_a_table_and_as_json() -> None:
     }
     assert again["by_type"]["NP"]["support"] == 3
     assert pickle.loads(pickle.dumps(report)) == report
+
+
+@pytest.mark.skipif("HEDGEROW_DATA" not in os.environ, reason="needs HEDGEROW_DATA with conll2000")
+def test_published_counts_of_conll2000() -> None:
+    """The shared task's test section has 47,377 tokens and 23,852 phrases, 12,422 of them NP."""
+    path = Path(os.environ["HEDGEROW_DATA"]) / "conll2000" / "test.txt"
+    if not path.exists():
+        pytest.skip(f"{path.name} of conll2000 is not in HEDGEROW_DATA")
+    sentences = path.read_text(encoding="utf-8").strip().split("\n\n")
+    labels = [[line.split()[2] for line in sentence.splitlines()] for sentence in sentences]
+    report = hr.metrics.span_report(labels, labels)
+    assert (report.positions, report.micro.support, report.by_type["NP"].support) == (47_377, 23_852, 12_422)
+    assert report.micro.f1 == report.accuracy == 1.0
 
 
 def test_a_sequence_ends_its_spans() -> None:

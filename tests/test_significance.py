@@ -15,7 +15,7 @@ import hedgerow as hr
 import oracles_metrics as oracle
 from hedgerow.errors import InputError
 
-random_cases = settings(max_examples=50, deadline=None)
+random_cases = settings(max_examples=30, deadline=None)
 Rows = tuple[list[int], list[int], list[str], list[int]]
 
 
