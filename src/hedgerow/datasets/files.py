@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,22 +109,27 @@ def _download(file: DataFile, target: Path) -> None:
         import pooch
     except ImportError:
         raise _missing(file, target, "downloading needs pooch: pip install 'hedgerow[data]'") from None
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        fetched = Path(folder) / target.name
-        try:
-            pooch.choose_downloader(file.url)(file.url, str(fetched), None)
-            content = fetched.read_bytes()
-        except Exception as error:  # every protocol of pooch fails in its own way
-            raise _missing(file, target, f"downloading {file.url} failed: {error}") from error
+    received = io.BytesIO()
+    try:
+        pooch.HTTPDownloader()(file.url, received, None)
+        content = received.getvalue()
         if content.startswith(_GZIP_MAGIC):
             content = gzip.decompress(content)
-        found = _sha256(content)
-        if found != file.sha256:
-            raise _missing(file, target, f"{file.url} now serves another file: SHA-256 {found}")
-        # renamed into place: an interrupted download leaves nothing behind
-        fetched.write_bytes(content)
-        fetched.replace(target)
+    except (OSError, EOFError, zlib.error) as error:  # the network, or a damaged archive
+        raise _missing(file, target, f"downloading {file.url} failed: {error}") from error
+    found = _sha256(content)
+    if found != file.sha256:
+        raise _missing(file, target, f"{file.url} serves another file now: SHA-256 {found}")
+    _write_whole(target, content)
+
+
+def _write_whole(target: Path, content: bytes) -> None:
+    """Write beside and rename: an interruption leaves no half file behind."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        beside = Path(folder) / target.name
+        beside.write_bytes(content)
+        beside.replace(target)
 
 
 def _missing(file: DataFile, cached: Path, reason: str) -> DataNotFoundError:

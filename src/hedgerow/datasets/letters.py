@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from hedgerow.datasets.dataset import About, Entry, Labels, Parts
 from hedgerow.datasets.files import DataFile, find, unreadable, verify
-from hedgerow.errors import DataNotFoundError
 
 _FILE = DataFile(
     "letters/letters.npz",
@@ -34,14 +33,13 @@ _FOLDS = {"train": range(1), "test": range(1, 10)} | {f"fold{k}": range(k, k + 1
 
 def _words() -> tuple[list[NDArray[np.uint8]], list[Labels], NDArray[np.integer]]:
     """Pixels and labels of every word, and the fold it is in."""
+    path = find(_FILE)
     try:
-        with np.load(find(_FILE), allow_pickle=False) as archive:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             packed, label, word_id, fold = (archive[name] for name in _ARRAYS)
         pixels = np.unpackbits(packed, axis=1)
         letters = _ALPHABET[label]
     except (OSError, EOFError, ValueError, TypeError, LookupError, BadZipFile, zlib.error) as error:
-        if isinstance(error, DataNotFoundError):
-            raise
         raise unreadable(_FILE, f"the arrays {', '.join(_ARRAYS)}", error) from error
     starts = np.flatnonzero(np.diff(word_id)) + 1  # letters of a word stand together, words in order
     return np.split(pixels, starts), np.split(letters, starts), fold

@@ -30,6 +30,7 @@ _KNOWN = {
 }
 # "<>" starts a sequence and "end" or "<end>" closes one, but not every sequence is closed: split at each.
 _BOUNDARIES = {"<>", "end", "<end>"}
+_LABELS = ("_", "h", "e")
 
 
 def _read(split: str) -> Parts:
@@ -43,12 +44,13 @@ def _read(split: str) -> Parts:
             sequences.append([])
             continue
         residue, _, label = text.partition(" ")
-        if len(residue) != 1 or label not in {"_", "h", "e"}:
+        if len(residue) != 1 or label not in _LABELS:
             raise not_understood(file, number, "a residue and one of _ h e", line)
         sequences[-1].append((residue, label))
     sequences = [sequence for sequence in sequences if sequence]
     counts = Counter(label for sequence in sequences for _, label in sequence)
-    verify(file, _KNOWN[split], {"sequences": len(sequences), "residues": counts.total(), **counts})
+    found = {"sequences": len(sequences), "residues": counts.total()}
+    verify(file, _KNOWN[split], found | {label: counts[label] for label in _LABELS})
     X = ["".join(residue for residue, _ in sequence) for sequence in sequences]
     y = [np.array([label for _, label in sequence]) for sequence in sequences]
     return Parts(X, y)
