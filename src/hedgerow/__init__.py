@@ -9,12 +9,16 @@ if TYPE_CHECKING:
     from hedgerow import datasets as datasets
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
+    from hedgerow.frames import from_frame as from_frame
+    from hedgerow.sequences import Sequences as Sequences
 
 __version__ = "0.1.0"
 
 # Names are loaded on first use: a bare `import hedgerow` costs milliseconds.
 _HOME = {
+    "Sequences": "hedgerow.sequences",
     "datasets": "hedgerow.datasets",
+    "from_frame": "hedgerow.frames",
     "metrics": "hedgerow.metrics",
     "significance": "hedgerow.significance",
 }

@@ -58,9 +58,9 @@ class SortedSet {
         }
     }
 
-    ArrayOut<int32_t> ids(const nb::list& values) const {
+    ArrayOut<int32_t> ids(const nb::typed<nb::list, nb::str>& values) const {
         std::vector<int32_t> found;
-        found.reserve(nb::len(values));
+        found.reserve(values.size());
         std::vector<uint8_t> text;
         for (nb::handle value : values) {
             check_text(value.ptr());
@@ -88,7 +88,7 @@ class SortedSet {
     Strings strings_{};
 };
 
-std::pair<ArrayOut<uint8_t>, ArrayOut<int64_t>> sort_strings(const nb::list& values) {
+std::pair<ArrayOut<uint8_t>, ArrayOut<int64_t>> sort_strings(const nb::typed<nb::list, nb::str>& values) {
     Interner interner;
     for (nb::handle value : values) {
         check_text(value.ptr());

@@ -218,7 +218,7 @@ void check_starts(const ArrayIn<int64_t>& starts, size_t n_positions) {
 // Calls read(i, item) for each item of a list that may change under us.
 template <class Read>
 void read_all(const nb::list& items, Read&& read) {
-    const auto size = static_cast<int64_t>(nb::len(items));
+    const auto size = static_cast<int64_t>(items.size());
     for (int64_t i = 0; i < size; ++i) {
         if (i % kSignalInterval == kSignalInterval - 1) check_signals();
         if (static_cast<int64_t>(PyList_GET_SIZE(items.ptr())) != size) refuse("X changed while it was read");
@@ -227,26 +227,34 @@ void read_all(const nb::list& items, Read&& read) {
     }
 }
 
+[[noreturn]] void refuse_dict(const Place& place) {
+    refuse(
+        "sequence %lld, position %lld: the positions before are no dicts, but a dict came; use one form "
+        "throughout",
+        static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()));
+}
+
 using Columns = nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>>;
 
-Columns ingest_dicts(const nb::list& positions, const ArrayIn<int64_t>& starts) {
-    const size_t n = nb::len(positions);
+Columns ingest_dicts(const nb::typed<nb::list, nb::any>& positions, const ArrayIn<int64_t>& starts) {
+    const size_t n = positions.size();
     check_starts(starts, n);
     DictReader reader(starts.data(), static_cast<int64_t>(starts.shape(0)) - 1, n);
     read_all(positions, [&reader](int64_t i, PyObject* item) { reader.read(i, item); });
     return Columns(reader.finish());
 }
 
-nb::typed<nb::tuple, nb::any, nb::ellipsis> ingest_values(const nb::list& values,
+nb::typed<nb::tuple, nb::any, nb::ellipsis> ingest_values(const nb::typed<nb::list, nb::any>& values,
                                                           const ArrayIn<int64_t>& starts,
                                                           const nb::str& name) {
-    const size_t n = nb::len(values);
+    const size_t n = values.size();
     check_starts(starts, n);
     const NumpyNumbers numpy;
     ColumnBuilder column(name, n);
     Place place{starts.data(), static_cast<int64_t>(starts.shape(0)) - 1, 0};
     read_all(values, [&](int64_t i, PyObject* item) {
         place.position = i;
+        if (PyDict_Check(item)) refuse_dict(place);
         put(column, place, item, numpy);
     });
     return nb::typed<nb::tuple, nb::any, nb::ellipsis>(column.finish());
