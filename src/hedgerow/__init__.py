@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from hedgerow.estimators import load as load
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
+    from hedgerow.frames import from_frame as from_frame
+    from hedgerow.sequences import Sequences as Sequences
 
 __version__ = "0.1.0"
 
@@ -19,6 +21,8 @@ _HOME = {
     "HMM": "hedgerow.estimators",
     "datasets": "hedgerow.datasets",
     "load": "hedgerow.estimators",
+    "Sequences": "hedgerow.sequences",
+    "from_frame": "hedgerow.frames",
     "metrics": "hedgerow.metrics",
     "significance": "hedgerow.significance",
 }
