@@ -1,0 +1,3 @@
+"""
+Kernels of hedgerow; private, see hedgerow.Sequences and hedgerow.lattice.
+"""
