@@ -8,10 +8,13 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+# A stamp bears the time when its work began: a file edited meanwhile is newer.
+START = @touch $@.new
+FINISH = @mv $@.new $@
 SANITIZED := $(CURDIR)/build/sanitize/site
 
 BUILD_FILES := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.cpp' -o -name '*.hpp')
-PYTHON_FILES := $(shell find src/hedgerow -name '*.py' -o -name '*.pyi')
+PACKAGE_FILES := $(shell find src/hedgerow -type f -not -path '*/__pycache__/*')
 CXX_FILES := $(filter %.cpp %.hpp,$(BUILD_FILES))
 
 .DEFAULT_GOAL := help
@@ -48,10 +51,10 @@ sanitize: build/sanitize/installed  ## Run the kernel tests under the address an
 	@tests=$$(grep -rl --include='test_*.py' 'mark\.kernel' tests); \
 	export PYTHONPATH=$(SANITIZED):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
 	export LD_PRELOAD="$$(ldd $(SANITIZED)/hedgerow/_core*.so | awk '/libasan|libubsan|libstdc/ {print $$3}' | xargs)"; \
-	export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1:strict_string_checks=1; \
-	export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 PYTHONMALLOC=malloc; \
+	export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=1:strict_string_checks=1; \
+	export UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc; \
 	$(BIN)/python -S -c 'import hedgerow._core as core; assert "$(SANITIZED)" in core.__file__, core.__file__' && \
-	$(BIN)/python -S -m pytest -p no:cacheprovider -m kernel $$tests
+	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys -m kernel $$tests
 
 wheel: $(VENV)/build-tools  ## Build an sdist and from it a wheel, and try the wheel in an empty environment
 	@rm -rf dist && mkdir -p build
@@ -73,29 +76,34 @@ $(VENV)/created:
 	@touch $@
 
 $(VENV)/build-tools: pyproject.toml | $(VENV)/created
+	$(START)
 	$(PIP) install --group build
-	@touch $@
+	$(FINISH)
 
-# The editable install remembers which modules there are: one that comes or goes is a reason to install again.
+# The editable install remembers which modules there are: a file that comes or goes is a reason to install again.
 $(VENV)/source-names: FORCE | $(VENV)/created
-	@printf '%s\n' $(sort $(PYTHON_FILES) $(CXX_FILES)) >$@.new
+	@printf '%s\n' $(sort $(PACKAGE_FILES) $(CXX_FILES)) >$@.new
 	@if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
 
 $(VENV)/installed: $(BUILD_FILES) $(VENV)/build-tools $(VENV)/source-names
+	$(START)
 	$(PIP) install --no-build-isolation --editable .
-	@touch $@
+	$(FINISH)
 
 $(VENV)/test-tools: pyproject.toml | $(VENV)/installed
+	$(START)
 	$(PIP) install --group test
-	@touch $@
+	$(FINISH)
 
 # After the test tools, because mypy reads the types of the optional libraries among them.
 $(VENV)/lint-tools: pyproject.toml | $(VENV)/test-tools
+	$(START)
 	$(PIP) install --group lint
-	@touch $@
+	$(FINISH)
 
-build/sanitize/installed: $(BUILD_FILES) $(PYTHON_FILES) | $(VENV)/test-tools
-	rm -rf $(SANITIZED)
+build/sanitize/installed: $(BUILD_FILES) $(PACKAGE_FILES) | $(VENV)/test-tools
+	rm -rf $(SANITIZED) && mkdir -p $(@D)
+	$(START)
 	$(PIP) install --no-build-isolation --no-deps --target $(SANITIZED) --config-settings build-dir=build/sanitize/cmake \
 		--config-settings cmake.build-type=RelWithDebInfo --config-settings cmake.define.HEDGEROW_SANITIZE=ON .
-	@touch $@
+	$(FINISH)
