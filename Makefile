@@ -1,0 +1,109 @@
+# Set-up is part of every target: each stamp in .venv says "done since the files it depends on last changed".
+# The stamps form one chain, so two pips never write to the environment at once, even under `make -j`.
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
+	{ command -v "$$python"; break; }; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+# A stamp bears the time when its work began: a file edited meanwhile is newer.
+START = @touch $@.new
+FINISH = @mv $@.new $@
+SANITIZED := $(CURDIR)/build/sanitize/site
+
+BUILD_FILES := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.cpp' -o -name '*.hpp')
+PACKAGE_FILES := $(shell find src/hedgerow -type f -not -path '*/__pycache__/*')
+CXX_FILES := $(filter %.cpp %.hpp,$(BUILD_FILES))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format stub sanitize wheel clean FORCE
+
+help:  ## Say what the targets do
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/installed  ## Learn and predict with a small real model
+	$(BIN)/hedgerow demo
+
+test: $(VENV)/test-tools  ## Run all tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/lint-tools  ## Check style, types, the direction of imports and the C++ format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+
+format: $(VENV)/lint-tools  ## Apply the style to Python and C++
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+stub: $(VENV)/installed  ## Write src/hedgerow/_core.pyi anew from the compiled module
+	$(BIN)/python -m nanobind.stubgen --quiet --module hedgerow._core --output-file src/hedgerow/_core.pyi
+
+# -S keeps the editable install of .venv away, so that the sanitized build is the one imported. The sanitizers must
+# be loaded before Python itself, and libstdc++ with them, or the first C++ exception finds nobody to catch it.
+sanitize: build/sanitize/installed  ## Run the kernel tests under the address and undefined-behaviour sanitizers
+	@tests=$$(grep -rl --include='test_*.py' 'mark\.kernel' tests); \
+	export PYTHONPATH=$(SANITIZED):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	export LD_PRELOAD="$$(ldd $(SANITIZED)/hedgerow/_core*.so | awk '/libasan|libubsan|libstdc/ {print $$3}' | xargs)"; \
+	export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=1:strict_string_checks=1; \
+	export UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc; \
+	$(BIN)/python -S -c 'import hedgerow._core as core; assert "$(SANITIZED)" in core.__file__, core.__file__' && \
+	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys -m kernel $$tests
+
+wheel: $(VENV)/build-tools  ## Build an sdist and from it a wheel, and try the wheel in an empty environment
+	@rm -rf dist && mkdir -p build
+	$(BIN)/python -m build --outdir dist >build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
+	@away=$$(mktemp -d) && trap 'rm -rf "$$away"' EXIT && cd "$$away" && \
+	$(CURDIR)/$(BIN)/python -m venv venv && \
+	venv/bin/python -m pip install -qq --disable-pip-version-check $(CURDIR)/dist/*.whl && \
+	venv/bin/python -I $(CURDIR)/.ci/smoke.py
+
+clean:  ## Remove everything that the other targets made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/created:
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	echo 'hedgerow needs Python 3.11 or newer, but found "$(PYTHON)"; give one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/build-tools: pyproject.toml | $(VENV)/created
+	$(START)
+	$(PIP) install --group build
+	$(FINISH)
+
+# The editable install remembers which modules there are: a file that comes or goes is a reason to install again.
+$(VENV)/source-names: FORCE | $(VENV)/created
+	@printf '%s\n' $(sort $(PACKAGE_FILES) $(CXX_FILES)) >$@.new
+	@if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
+
+$(VENV)/installed: $(BUILD_FILES) $(VENV)/build-tools $(VENV)/source-names
+	$(START)
+	$(PIP) install --no-build-isolation --editable .
+	$(FINISH)
+
+$(VENV)/test-tools: pyproject.toml | $(VENV)/installed
+	$(START)
+	$(PIP) install --group test
+	$(FINISH)
+
+# After the test tools, because mypy reads the types of the optional libraries among them.
+$(VENV)/lint-tools: pyproject.toml | $(VENV)/test-tools
+	$(START)
+	$(PIP) install --group lint
+	$(FINISH)
+
+build/sanitize/installed: $(BUILD_FILES) $(PACKAGE_FILES) | $(VENV)/test-tools
+	rm -rf $(SANITIZED) && mkdir -p $(@D)
+	$(START)
+	$(PIP) install --no-build-isolation --no-deps --target $(SANITIZED) --config-settings build-dir=build/sanitize/cmake \
+		--config-settings cmake.build-type=RelWithDebInfo --config-settings cmake.define.HEDGEROW_SANITIZE=ON .
+	$(FINISH)

@@ -1,0 +1,16 @@
+"""The committed stub of the compiled module is the one that nanobind writes for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+COMMITTED = Path(__file__).parents[1] / "src" / "hedgerow" / "_core.pyi"
+
+
+def test_stub_is_current(tmp_path: Path) -> None:
+    fresh = tmp_path / "_core.pyi"
+    command = ["nanobind.stubgen", "--quiet", "--module", "hedgerow._core", "--output-file", str(fresh)]
+    subprocess.run([sys.executable, "-m", *command], check=True)
+    assert COMMITTED.read_bytes() == fresh.read_bytes(), "the compiled module has changed; run `make stub`"
