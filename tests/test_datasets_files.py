@@ -33,7 +33,7 @@ def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     folder = tmp_path / "served"
     folder.mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield folder, f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
@@ -89,7 +89,11 @@ def test_download_checks_unpacks_and_keeps(packed: bool, served: tuple[Path, str
     assert find(a_file(f"{address}/f")) == path
 
 
-@pytest.mark.parametrize("content", [b"another file", gzip.compress(CONTENT)[:-9], b"\x1f\x8bnothing"])
+@pytest.mark.parametrize(
+    "content",
+    [b"another file", gzip.compress(CONTENT)[:-9], b"\x1f\x8bnothing"],
+    ids=["another", "truncated", "no archive"],
+)
 def test_a_wrong_download_leaves_nothing(content: bytes, served: tuple[Path, str], cache: Path) -> None:
     folder, address = served
     (folder / "f").write_bytes(content)
