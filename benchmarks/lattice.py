@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from machine import describe_machine
 
 from hedgerow import _core
 from hedgerow.lattice import Lattice, Topology
+from machine import describe_machine
 
 LENGTH = 20
 AIM_FORWARD = {5: 20.0, 54: 1.7}  # million positions a second, one core

@@ -206,7 +206,7 @@ def test_a_file_whose_parts_do_not_fit_is_refused(make, tmp_path):
         with pytest.raises(ModelFileError):
             hr.load(path)
     for name, array in arrays.items():
-        for wrong in (array[:-1], array.astype(np.float32), array[::-1].copy(), np.full_like(array, -1)):
+        for wrong in (array[:-1], array.astype(np.float32), array[::-1].copy(), np.full_like(array, 200)):
             storage.write(path, arrays | {name: wrong}, metadata)
             try:
                 hr.load(path).predict(X)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_hmm import NaiveHMM
 
 import hedgerow as hr
 from hedgerow.lattice import Lattice, Topology
+from oracles_hmm import NaiveHMM
 
 
 @st.composite
@@ -104,7 +104,7 @@ def slide_tagger(words, tags, ptag, pword):
 
 def test_the_tagging_example_of_the_lecture():
     """`a can can can a can` is tagged D N A V D N: words allow tags, </s> ends the sentence."""
-    words = "<s> a can can can a can </s>".split()
+    words = ["<s>", "a", "can", "can", "can", "a", "can", "</s>"]
     tags = {"a": ["D"], "can": ["N", "A", "V"], "</s>": ["</s>"]}
     ptag = {"<s>": {"D": 1}, "D": {"N": 1}, "N": {"A": 0.4, "</s>": 0.4, "V": 0.2}, "A": {"V": 1}, "V": {"D": 0.5, "</s>": 0.5}}
     pword = {"D": {"a": 0.5}, "N": {"can": 0.1}, "A": {"can": 0.4}, "V": {"can": 0.2}, "</s>": {"</s>": 1}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import oracles
 from hedgerow import _core
 from hedgerow.errors import ImpossibleLatticeError, InputError
 from hedgerow.lattice import Lattice, Topology, fixed_labels
@@ -122,7 +122,7 @@ def test_samples_follow_the_distribution():
     truth = oracles.enumerate_answers(4, 2, 2, **scores)
     n = 40_000
     draws = Lattice(Topology(2, 2), starts_of(4), **scores).sample(n, seed=5)
-    seen = {path: 0 for path in truth["paths"]}
+    seen = dict.fromkeys(truth["paths"], 0)
     for row in map(tuple, draws.tolist()):
         seen[row] += 1
     for path, score in truth["paths"].items():

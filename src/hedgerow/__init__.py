@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hedgerow import datasets as datasets
     from hedgerow import errors as errors
-    from hedgerow.estimators import HMM as HMM
-    from hedgerow.estimators import load as load
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
+    from hedgerow.estimators import HMM as HMM
+    from hedgerow.estimators import load as load
     from hedgerow.frames import from_frame as from_frame
     from hedgerow.sequences import Sequences as Sequences
 

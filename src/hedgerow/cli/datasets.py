@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-if TYPE_CHECKING:
-    import typer
+import typer
 
 
 def add_to(app: typer.Typer) -> None:
-    import typer
-
     @app.command("datasets")
     def _datasets(
         name: Annotated[str | None, typer.Argument(help="a data set to describe; without one all are listed")] = None,

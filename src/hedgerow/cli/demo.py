@@ -6,22 +6,17 @@ import json
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-if TYPE_CHECKING:
-    import typer
+import typer
 
-    from hedgerow.estimators import HMM
+from hedgerow.cli.flags import with_parameters
+from hedgerow.estimators import HMM
 
 SHOWN = 8
 
 
 def add_to(app: typer.Typer) -> None:
-    import typer
-
-    from hedgerow.cli.flags import with_parameters
-    from hedgerow.estimators import HMM
-
     def demo(
         *, as_json: Annotated[bool, typer.Option("--json", help="figures for machines")] = False, estimator: HMM
     ) -> None:

@@ -6,14 +6,14 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
+import typer
+
 from hedgerow.estimators.conventions import Conventions
 from hedgerow.estimators.parameters import parameters
 
 
 def with_parameters(command: Callable[..., None], estimator: type[Conventions]) -> Callable[..., None]:
     """The command with one flag for each parameter; it is called with `estimator=` made from them."""
-    import typer
-
     declared = parameters(estimator)
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "estimator"]
     flags = [
