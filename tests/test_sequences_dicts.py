@@ -219,17 +219,28 @@ def test_input_that_changes_while_it_is_read_does_not_crash() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an interval timer")
-def test_an_interrupt_is_let_through_before_the_end() -> None:
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    positions = [{"a": "x"}] * 3_000_000 + [{"a": 1}]  # whoever reads to the end finds a number among text
+def test_signals_are_handled_on_the_way() -> None:
+    positions = [{"a": "x"}] * 3_000_000
     starts = np.array([0, len(positions)])
-    previous = signal.signal(signal.SIGALRM, interrupt)
+    # a handler that ran only at the end would change nothing
+    previous = signal.signal(signal.SIGALRM, lambda *_: positions.clear())
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    try:
+        with pytest.raises(InputError, match="X changed while it was read"):
+            _core.ingest_dicts(positions, starts)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an interval timer")
+def test_an_interrupt_is_let_through() -> None:
+    positions = [{"a": "x"}] * 3_000_000
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.01)
     try:
         with pytest.raises(KeyboardInterrupt):
-            _core.ingest_dicts(positions, starts)
+            _core.ingest_dicts(positions, np.array([0, len(positions)]))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
