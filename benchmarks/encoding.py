@@ -50,6 +50,10 @@ def attributes(words: list[str], tags: list[str]) -> list[dict[str, str]]:
     return items
 
 
+def to_bags(items: list[dict[str, str]]) -> list[list[str]]:
+    return [[f"{name}:{value}" for name, value in item.items()] for item in items]
+
+
 def best(work: Callable[[], Any]) -> float:
     times = []
     for _ in range(REPEATS):
@@ -75,7 +79,7 @@ def times() -> None:
     data = sentences()
     labels = [list(chunk) for _, _, chunk in data]
     dicts = [attributes(words, tags) for words, tags, _ in data]
-    bags = [[[f"{k}:{v}" for k, v in item.items()] for item in sequence] for sequence in dicts]
+    bags = [to_bags(sequence) for sequence in dicts]
     n_attributes = sum(len(item) for sequence in dicts for item in sequence)
     encoded = Sequences(dicts)
     encoder = Encoder.fit(encoded)
@@ -103,9 +107,8 @@ def peak(form: str) -> None:
     from hedgerow import Sequences
 
     data = sentences()
-    X: list[Any] = [attributes(words, tags) for words, tags, _ in data]
-    if form == "bags":
-        X = [[[f"{k}:{v}" for k, v in item.items()] for item in sequence] for sequence in X]
+    shape = to_bags if form == "bags" else list
+    X: list[Any] = [shape(attributes(words, tags)) for words, tags, _ in data]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if form == "crfsuite":
         append_to_crfsuite(X, [list(chunk) for _, _, chunk in data])

@@ -31,6 +31,8 @@ def open_frame(frame: Any, subject: str) -> nw.DataFrame[Any]:
         raise InputError(
             f"{subject} is a data frame, which needs narwhals; pip install hedgerow[frames]"
         ) from error
+    if hasattr(type(frame), "collect"):
+        raise InputError(f"{subject} is a {type(frame).__name__}, which holds no rows yet; collect it first")
     names = list(getattr(frame, "column_names", frame.columns))
     for name in names:
         if not isinstance(name, str):
@@ -40,10 +42,7 @@ def open_frame(frame: Any, subject: str) -> nw.DataFrame[Any]:
     twice = first_duplicate(names)
     if twice is not None:
         raise InputError(f"{subject} must have distinct columns, but {twice!r} came twice; rename one")
-    try:
-        return narwhals.from_native(frame, eager_only=True)
-    except TypeError as error:
-        raise InputError(f"{subject} is a frame that cannot be read at once: {error}") from error
+    return narwhals.from_native(frame, eager_only=True)
 
 
 def read_frames(frames: list[nw.DataFrame[Any]], starts: NDArray[np.int64]) -> list[Column]:
@@ -51,6 +50,8 @@ def read_frames(frames: list[nw.DataFrame[Any]], starts: NDArray[np.int64]) -> l
     import narwhals
 
     names = frames[0].columns
+    if len({frame.implementation for frame in frames}) > 1:
+        raise InputError("frames must all come from one library, but several came; convert them")
     for i, frame in enumerate(frames):
         if set(frame.columns) != set(names):
             raise InputError(

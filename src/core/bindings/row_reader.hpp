@@ -15,6 +15,8 @@
 
 namespace hedgerow {
 
+constexpr int64_t kLongestReach = int64_t{1} << 31;  // so that position + offset cannot overflow
+
 class RowReader {
   public:
     RowReader(ArrayIn<int64_t> starts, ArrayIn<int64_t> offsets) : starts_(std::move(starts)) {
@@ -23,9 +25,9 @@ class RowReader {
         offsets_.assign(first, first + offsets.shape(0));
         if (offsets_.empty()) refuse("a window has at least one offset");
         for (const int64_t offset : offsets_)
-            if (offset < -n_positions() || offset > n_positions())
-                refuse("a window must not reach further than all positions together, but offset %lld came",
-                       static_cast<long long>(offset));
+            if (offset < -kLongestReach || offset > kLongestReach)
+                refuse("a window must not reach further than %lld, but offset %lld came",
+                       static_cast<long long>(kLongestReach), static_cast<long long>(offset));
         padded_ = offsets_.size() > 1 || offsets_[0] != 0;
     }
 
@@ -49,8 +51,8 @@ class RowReader {
 
     void add_bag(ArrayIn<int64_t> starts, ArrayIn<int32_t> ids, std::optional<ArrayIn<float>> weights,
                  int32_t n_values) {
-        check_size(starts.shape(0) - 1);
         check_rising(starts, "the starts of a bag");
+        check_size(starts.shape(0) - 1);
         if (starts.data()[n_positions()] != static_cast<int64_t>(ids.shape(0)))
             refuse("the starts of a bag must end at the number of its ids");
         if (weights && weights->shape(0) != ids.shape(0)) refuse("a bag needs one weight for each id");

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import InputError
 
-LONGEST = 2**31 - 1
+# Every offset costs an id for each value: far more than can be learned.
+LONGEST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Window:
 
 
 def _count(side: object, spec: object) -> int:
-    rule = f"window must be a whole number from 0, or a pair of them (left, right), but {spec!r} came"
+    rule = f"window must be a whole number from 0 to {LONGEST}, or a pair (left, right), but {spec!r} came"
     if isinstance(side, (bool, np.bool_)):
         raise InputError(rule)
     try:

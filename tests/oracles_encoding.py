@@ -1,0 +1,99 @@
+"""Slow, obvious twins of the encoder: cells are plain Python values, one for each position."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hedgerow.columns import ABSENT, MISSING, BagColumn, CategoricalColumn, Column, NumericColumn
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "GONE"
+
+
+GONE = _Absent()  # a categorical key that is not there; None is a missing value
+
+
+def flatten(item: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested dicts as "outer:inner"."""
+    flat: dict[str, Any] = {}
+    for key, value in item.items():
+        if isinstance(value, dict):
+            flat |= flatten(value, f"{prefix}{key}:")
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, (float, np.floating)) and math.isnan(value))
+
+
+def kind_of(values: list[Any]) -> str:
+    for value in values:
+        if is_missing(value):
+            continue
+        if isinstance(value, str):
+            return "categorical"
+        return "bag" if isinstance(value, (list, tuple, set, frozenset)) else "numeric"
+    return "categorical"
+
+
+def cells_of_dicts(X: list[list[dict[str, Any]]]) -> dict[str, tuple[str, list[Any]]]:
+    """Each column of X: its kind and its cells."""
+    flat = [flatten(item) for sequence in X for item in sequence]
+    columns = {}
+    for name in dict.fromkeys(name for item in flat for name in item):
+        kind = kind_of([item[name] for item in flat if name in item])
+        columns[name] = kind, [cell(item, name, kind) for item in flat]
+    return columns
+
+
+def cell(item: dict[str, Any], name: str, kind: str) -> Any:
+    if name not in item:
+        return {"categorical": GONE, "numeric": 0.0, "bag": []}[kind]
+    if is_missing(item[name]):
+        return None
+    if kind == "numeric":
+        return float(np.float32(item[name]))
+    return sorted(set(item[name])) if kind == "bag" else str(item[name])
+
+
+def cells(column: Column) -> list[Any]:
+    """The cells of an encoded column, through its alphabet."""
+    if isinstance(column, NumericColumn):
+        return [None if math.isnan(value) else value for value in column.values.tolist()]
+    if isinstance(column, CategoricalColumn):
+        special = {ABSENT: GONE, MISSING: None}
+        return [special[code] if code < 0 else column.alphabet[code] for code in column.codes.tolist()]
+    return [bag_cell(column, t) for t in range(len(column))]
+
+
+def bag_cell(column: BagColumn, t: int) -> list[str] | None:
+    ids = column.ids[column.starts[t] : column.starts[t + 1]].tolist()
+    return None if ids == [MISSING] else [column.alphabet[i] for i in ids]
+
+
+def names_at(sequences: list[list[dict[str, Any]]], offsets: list[int], padding: object) -> list[list[Any]]:
+    """For each position the (column, offset, value) it shows, cells of its sequence read with a shift.
+
+    A cell is a str, a list of str, an int (a bin) or None/GONE.
+    """
+    rows = []
+    for sequence in sequences:
+        for t in range(len(sequence)):
+            row: list[Any] = []
+            for name in sequence[0]:
+                for offset in offsets:
+                    if not 0 <= t + offset < len(sequence):
+                        row.append((name, offset, padding))
+                        continue
+                    value = sequence[t + offset][name]
+                    values = value if isinstance(value, list) else [value]
+                    row += [(name, offset, v) for v in values if v is not None and v is not GONE]
+            rows.append(row)
+    return rows
