@@ -121,9 +121,7 @@ def main() -> None:
     # children first: a process starts with the peak of the one that it was forked from
     print("peak memory above the input, MB")
     for form in ("dicts", "bags", "crfsuite"):
-        answer = subprocess.run(
-            [sys.executable, __file__, form], check=True, capture_output=True, text=True
-        ).stdout
+        answer = subprocess.run([sys.executable, __file__, form], check=True, capture_output=True, text=True).stdout
         print(f"{form:34}{float(answer):12.0f}")
     times()
 

@@ -1,6 +1,6 @@
 """Inference speed: positions a second for sums and best paths, against NumPy and against the aims.
 
-    python benchmarks/lattice.py            # the table of docs/benchmarks.md
+python benchmarks/lattice.py            # the table of docs/benchmarks.md
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def main() -> None:
             print("| K | " + " | ".join(columns) + " | forward / NumPy | aim, forward |")
             print("|---" * (len(columns) + 3) + "|")
         cells = [f"{row[c]:.2f}" if c == "two threads" else f"{row[c] / 1e6:.2f}" for c in columns]
-        print(f"| {k} | " + " | ".join(cells) + f" | {row['forward'] / row['NumPy forward']:.0f}x | {AIM_FORWARD.get(k, '')} |")
+        ratio = row["forward"] / row["NumPy forward"]
+        print(f"| {k} | " + " | ".join(cells) + f" | {ratio:.0f}x | {AIM_FORWARD.get(k, '')} |")
 
 
 if __name__ == "__main__":

@@ -38,9 +38,7 @@ def spans(labels: list[str], scheme: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def conlleval(
-    y_true: list[list[str]], y_pred: list[list[str]], scheme: str
-) -> dict[str, tuple[int, int, int]]:
+def conlleval(y_true: list[list[str]], y_pred: list[list[str]], scheme: str) -> dict[str, tuple[int, int, int]]:
     """Type → (true chunks, found, correct), by sets of (sequence, start, end)."""
     true = {(i, *span) for i, labels in enumerate(y_true) for span in spans(labels, scheme)}
     pred = {(i, *span) for i, labels in enumerate(y_pred) for span in spans(labels, scheme)}
@@ -82,9 +80,7 @@ def mcnemar_exact(n_a_only: int, n_b_only: int) -> float:
     return sum(comb(n, k) for k in range(n + 1) if abs(n - 2 * k) >= uneven) / 2**n
 
 
-def log_likelihood(
-    correct: list[int], total: list[int], log_odds: list[float], *, constants: bool = False
-) -> float:
+def log_likelihood(correct: list[int], total: list[int], log_odds: list[float], *, constants: bool = False) -> float:
     """Binomial log-likelihood, row by row."""
     value = 0.0
     for c, n, eta in zip(correct, total, log_odds, strict=True):

@@ -233,9 +233,7 @@ def test_ozone_missing_values_and_split(data: Path) -> None:
     assert X[0, :3].tolist() == [0.8, 1.8, 2.4]
 
 
-@pytest.mark.parametrize(
-    "name", ["nettalk", "protein", "hyphen", "conll2000", "letters", "perlfaq", "atis", "ozone"]
-)
+@pytest.mark.parametrize("name", ["nettalk", "protein", "hyphen", "conll2000", "letters", "perlfaq", "atis", "ozone"])
 @pytest.mark.parametrize("damage", ["halved", "line lost", "emptied", "binary"])
 def test_damaged_files_are_refused(
     name: str, damage: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -262,9 +260,7 @@ def test_counts_that_differ_are_named(data: Path, tmp_path: Path, monkeypatch: p
     (tmp_path / "hyphen").mkdir()
     shutil.copyfile(data / "hyphen" / "test.txt", tmp_path / "hyphen" / "train.txt")
     monkeypatch.setenv("HEDGEROW_DATA", str(tmp_path))
-    message = (
-        "hyphen/train.txt is not the known file (words: expected 1,951, found 908; gaps: expected 12,049"
-    )
+    message = "hyphen/train.txt is not the known file (words: expected 1,951, found 908; gaps: expected 12,049"
     with pytest.raises(InputError, match=re.escape(message)):
         hr.datasets.load("hyphen")
 

@@ -60,9 +60,7 @@ def put(folder: Path, content: bytes = CONTENT) -> Path:
     return path
 
 
-def test_own_folder_comes_before_the_cache(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_folder_comes_before_the_cache(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, cached = put(tmp_path / "own", b"another version"), put(cache)
     assert find(a_file()) == cached
     monkeypatch.setenv("HEDGEROW_DATA", str(tmp_path / "own"))
@@ -97,9 +95,7 @@ def test_download_checks_unpacks_and_keeps(packed: bool, served: tuple[Path, str
 def test_a_wrong_download_leaves_nothing(content: bytes, served: tuple[Path, str], cache: Path) -> None:
     folder, address = served
     (folder / "f").write_bytes(content)
-    with pytest.raises(
-        DataNotFoundError, match=r"serves another file now: SHA-256 \w+|downloading .* failed"
-    ):
+    with pytest.raises(DataNotFoundError, match=r"serves another file now: SHA-256 \w+|downloading .* failed"):
         find(a_file(f"{address}/f"))
     assert not cache.exists()
 

@@ -51,9 +51,7 @@ def test_hmm_three_has_the_published_frequencies() -> None:
 @pytest.mark.parametrize(
     ("kind", "p_o", "k_o", "p_l", "k_l"), [("transition", 0.2, 8, 0.6, 2), ("both", 0.6, 2, 0.6, 2)]
 )
-def test_hmm_forty_has_the_published_frequencies(
-    kind: str, p_o: float, k_o: int, p_l: float, k_l: int
-) -> None:
+def test_hmm_forty_has_the_published_frequencies(kind: str, p_o: float, k_o: int, p_l: float, k_l: int) -> None:
     data = hmm_forty(500, 300, kind=kind, seed=3)  # type: ignore[arg-type]
     spoken, moves = emissions(data), transitions(data)
     assert len(spoken) == 40
@@ -121,9 +119,7 @@ def test_cycle_turns_and_names_only_its_first_label() -> None:
 
 def test_binary_view_of_the_cycle_is_a_coin_after_zero() -> None:
     pairs = Counter(
-        (before == "1", after == "1")
-        for labels in cycle(300, 60, seed=0).y
-        for before, after in pairwise(labels)
+        (before == "1", after == "1") for labels in cycle(300, 60, seed=0).y for before, after in pairwise(labels)
     )
     assert pairs[True, True] == 0
     after_zero = pairs[False, True] + pairs[False, False]

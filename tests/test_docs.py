@@ -110,9 +110,7 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
 
 
 @pytest.mark.parametrize(("page", "index"), CASES.values(), ids=CASES.keys())
-def test_block(
-    page: Page, index: int, directories: dict[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_block(page: Page, index: int, directories: dict[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(directories[page.path])
     page.run_to(index)
     if reason := page.blocks[index].exemption:

@@ -13,9 +13,7 @@ from hypothesis.extra.numpy import arrays
 from hedgerow.encoding import Binning
 from hedgerow.errors import InputError
 
-floats = st.one_of(
-    st.floats(width=32, allow_infinity=False), st.integers(-3, 3).map(float), st.just(float("nan"))
-)
+floats = st.one_of(st.floats(width=32, allow_infinity=False), st.integers(-3, 3).map(float), st.just(float("nan")))
 columns = arrays(np.float32, st.integers(0, 60), elements=floats)
 max_bins = st.integers(1, 12)
 

@@ -198,9 +198,7 @@ def test_windows(spec: Any, offsets: list[int]) -> None:
     assert Window.of(spec).is_trivial == (offsets == [0])
 
 
-@pytest.mark.parametrize(
-    "spec", [-1, 1.0, 1.5, "1", None, True, (1,), (1, 2, 3), (1, -1), (1, 0.5), 10**6 + 1, {1, 2}]
-)
+@pytest.mark.parametrize("spec", [-1, 1.0, 1.5, "1", None, True, (1,), (1, 2, 3), (1, -1), (1, 0.5), 10**6 + 1, {1, 2}])
 def test_windows_refuse(spec: Any) -> None:
     with pytest.raises(InputError, match="window must be a"):
         Window.of(spec)

@@ -54,7 +54,8 @@ def test_counts_by_hand():
     np.testing.assert_allclose(np.exp(potential.transitions), [[1, 0], [1 / 2, 1 / 2], [1, 0]])
     np.testing.assert_allclose(np.exp(potential.emissions[0].log_probability), [[1 / 2, 0], [1 / 2, 1]])
     model = hr.HMM(smoothing=1).fit(X, y)
-    np.testing.assert_allclose(np.exp(model.model_.potential.emissions[0].log_probability), [[1 / 2, 1 / 3], [1 / 2, 2 / 3]])
+    emission = model.model_.potential.emissions[0]
+    np.testing.assert_allclose(np.exp(emission.log_probability), [[1 / 2, 1 / 3], [1 / 2, 2 / 3]])
 
 
 def test_weights_count_as_repetitions():
@@ -67,8 +68,8 @@ def test_weights_count_as_repetitions():
 def test_the_example_where_only_both_directions_together_are_right():
     """Forward alone says l2, backward alone says l3; the smoothed posterior says l1 (dissertation, section 5.1)."""
     transitions = {(a, b): 18 if a == b else 1 for a, b in product("123", repeat=2)}
-    emitted = {"1": "e1" * 18 + "e2" * 4 + "e3" * 18, "2": "e1" * 32 + "e2" * 4 + "e3" * 4, "3": "e1" * 4 + "e2" * 4 + "e3" * 32}
-    supply = {label: [text[i : i + 2] for i in range(0, len(text), 2)] for label, text in emitted.items()}
+    emitted = {"1": (18, 4, 18), "2": (32, 4, 4), "3": (4, 4, 32)}
+    supply = {label: ["e1"] * a + ["e2"] * b + ["e3"] * c for label, (a, b, c) in emitted.items()}
     X, y = [], []
     for pair, count in transitions.items():
         for _ in range(count):
@@ -106,7 +107,8 @@ def test_the_tagging_example_of_the_lecture():
     """`a can can can a can` is tagged D N A V D N: words allow tags, </s> ends the sentence."""
     words = ["<s>", "a", "can", "can", "can", "a", "can", "</s>"]
     tags = {"a": ["D"], "can": ["N", "A", "V"], "</s>": ["</s>"]}
-    ptag = {"<s>": {"D": 1}, "D": {"N": 1}, "N": {"A": 0.4, "</s>": 0.4, "V": 0.2}, "A": {"V": 1}, "V": {"D": 0.5, "</s>": 0.5}}
+    ptag = {"<s>": {"D": 1}, "D": {"N": 1}, "N": {"A": 0.4, "</s>": 0.4, "V": 0.2}, "A": {"V": 1}}
+    ptag["V"] = {"D": 0.5, "</s>": 0.5}
     pword = {"D": {"a": 0.5}, "N": {"can": 0.1}, "A": {"can": 0.4}, "V": {"can": 0.2}, "</s>": {"</s>": 1}}
     labels = ["D", "N", "A", "V", "</s>"]
     with np.errstate(divide="ignore"):

@@ -154,12 +154,10 @@ def instruction_set(request):
 def test_fast_lane_equals_the_general_sweep(instruction_set, k, order, parts):
     rng = np.random.default_rng(k)
     lengths = [1, 2, 7, 30]
-    scores = random_scores(rng, parts, sum(lengths), order, k, forbid=0.05 if order else 0.0)
+    scores = random_scores(rng, parts, sum(lengths), order, k, forbid=0.05 if order and k > 3 else 0.0)
     starts = starts_of(*lengths)
     fast = Lattice(Topology(k, order), starts, **scores)
     slow = Lattice(Topology(k, order), starts, **scores, general=True)
-    if np.isneginf(slow.log_path_count()).any():
-        pytest.skip("a random lattice without a path")
     for a, b in zip(fast.pair_marginals(), slow.pair_marginals(), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(fast.log_partition(), slow.log_partition(), rtol=1e-9, atol=1e-9)

@@ -41,9 +41,7 @@ def test_every_form_of_sequence(form) -> None:  # type: ignore[no-untyped-def]
     assert hr.metrics.confusion(true, pred).counts.sum() == 6
 
 
-labellings = st.lists(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=6), min_size=1, max_size=5
-)
+labellings = st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=6), min_size=1, max_size=5)
 
 
 @settings(deadline=None)
@@ -56,9 +54,7 @@ def test_equals_scikit_learn(pairs: list[list[tuple[int, int]]]) -> None:
         assert hr.metrics.accuracy(true, pred) == 0.0
         return
     flat_true, flat_pred = zip(*flat, strict=True)
-    assert hr.metrics.accuracy(true, pred) == pytest.approx(
-        sklearn.metrics.accuracy_score(flat_true, flat_pred)
-    )
+    assert hr.metrics.accuracy(true, pred) == pytest.approx(sklearn.metrics.accuracy_score(flat_true, flat_pred))
     expected = sklearn.metrics.confusion_matrix(flat_true, flat_pred, labels=range(4))
     assert hr.metrics.confusion(true, pred, labels=range(4)).counts.tolist() == expected.tolist()
     whole = [t.tolist() == p.tolist() for t, p in zip(true, pred, strict=True)]

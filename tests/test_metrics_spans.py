@@ -38,9 +38,7 @@ def any_labels(letters: str, types: list[str] = TYPES) -> st.SearchStrategy[list
 
 
 @st.composite
-def labellings(
-    draw: st.DrawFn, letters: str, types: list[str] = TYPES
-) -> tuple[list[list[str]], list[list[str]]]:
+def labellings(draw: st.DrawFn, letters: str, types: list[str] = TYPES) -> tuple[list[list[str]], list[list[str]]]:
     """True and predicted sequences that agree in length, and often in labels."""
     true = draw(st.lists(any_labels(letters, types), min_size=1, max_size=4))
     other = any_labels(letters, types).filter(bool)
@@ -48,9 +46,7 @@ def labellings(
     for labels in true:
         noise = draw(other)
         changed = draw(st.lists(st.booleans(), min_size=len(labels), max_size=len(labels)))
-        pred.append(
-            [noise[t % len(noise)] if c else y for t, (y, c) in enumerate(zip(labels, changed, strict=True))]
-        )
+        pred.append([noise[t % len(noise)] if c else y for t, (y, c) in enumerate(zip(labels, changed, strict=True))])
     return true, pred
 
 

@@ -76,10 +76,7 @@ def test_bags_equal_sets(X: list[list[Any]]) -> None:
 
 def test_many_distinct_values_and_changing_keys() -> None:
     rng = np.random.default_rng(0)
-    X = [
-        [{f"k{k}": f"v{rng.integers(3000)}" for k in rng.permutation(9)[:6]} for _ in range(50)]
-        for _ in range(200)
-    ]
+    X = [[{f"k{k}": f"v{rng.integers(3000)}" for k in rng.permutation(9)[:6]} for _ in range(50)] for _ in range(200)]
     twin = cells_of_dicts(X)
     for column in Sequences(X).columns:
         assert cells(column) == twin[column.name][1]

@@ -124,9 +124,7 @@ def tables(draw: st.DrawFn) -> Rows:
 
 # Three treatments on two blocks: the columns are b, c, and the blocks.
 TREATMENT, BLOCK = ["a", "b", "c"] * 2, [0, 0, 0, 1, 1, 1]
-DESIGN = np.array(
-    [[t == "b", t == "c", b == 0, b == 1] for t, b in zip(TREATMENT, BLOCK, strict=True)], float
-)
+DESIGN = np.array([[t == "b", t == "c", b == 0, b == 1] for t, b in zip(TREATMENT, BLOCK, strict=True)], float)
 
 
 def optimum(right: list[int], total: list[int], design: np.ndarray) -> scipy.optimize.OptimizeResult:
@@ -149,9 +147,7 @@ def test_deviance_equals_an_independent_optimum(rows: Rows) -> None:
     saturated = oracle.saturated(right, total)
     assert result.residual_deviance == pytest.approx(2 * (saturated + whole.fun), abs=1e-6)
     assert result.treatment_deviance == pytest.approx(2 * (blocks.fun - whole.fun), abs=1e-6)
-    assert result.p_value == pytest.approx(
-        scipy.stats.chi2.sf(result.treatment_deviance, M.shape[1]), rel=1e-9
-    )
+    assert result.p_value == pytest.approx(scipy.stats.chi2.sf(result.treatment_deviance, M.shape[1]), rel=1e-9)
     pooled = log(sum(right) / (sum(total) - sum(right)))
     null = 2 * (saturated - oracle.log_likelihood(right, total, [pooled] * len(right)))
     assert result.null_deviance == pytest.approx(null, abs=1e-6)
@@ -283,7 +279,5 @@ def test_deviance_refusals(arguments: tuple, message: str) -> None:
 
 
 def test_deviance_refuses_an_unknown_baseline() -> None:
-    with pytest.raises(
-        InputError, match=r"baseline is 'z', which is no treatment; choose one of \['a', 'b'\]"
-    ):
+    with pytest.raises(InputError, match=r"baseline is 'z', which is no treatment; choose one of \['a', 'b'\]"):
         hr.significance.analysis_of_deviance([1, 2], [3, 3], ["a", "b"], [0, 0], baseline="z")

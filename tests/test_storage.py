@@ -23,9 +23,7 @@ from cases_storage import ARRAYS, METADATA, same
 from hedgerow import __version__, storage
 
 DTYPES = ["?", "u1", "i1", "<u2", "<i2", "<f2", "<u4", "<i4", "<f4", "<u8", "<i8", "<f8"]
-random_cases = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+random_cases = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
@@ -62,9 +60,7 @@ def test_views_are_read_only_aligned_and_not_copied(model: Path) -> None:
     ),
     st.dictionaries(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5)),
 )
-def test_round_trip_of_anything(
-    tmp_path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, Any]
-) -> None:
+def test_round_trip_of_anything(tmp_path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, Any]) -> None:
     storage.write(tmp_path / "any", arrays, metadata)
     got, got_metadata = storage.read(tmp_path / "any")
     assert same(got, arrays)
@@ -129,7 +125,5 @@ def test_the_bytes_of_a_tiny_file(tmp_path: Path) -> None:
 def test_import_stays_light() -> None:
     code = "import sys, hedgerow.storage; print('safetensors' in sys.modules, 'scipy' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

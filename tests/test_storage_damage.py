@@ -18,9 +18,7 @@ from cases_storage import ARRAYS, METADATA, same
 from hedgerow import storage
 from hedgerow.errors import ModelFileError
 
-random_cases = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+random_cases = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
@@ -139,9 +137,7 @@ def fields(**changes: object) -> Callable[[dict[str, Any]], object]:
         (entry(shape=[2, 1]), "checksum does not match"),
     ],
 )
-def test_a_false_header_is_refused(
-    tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str
-) -> None:
+def test_a_false_header_is_refused(tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str) -> None:
     path = craft(tmp_path / "m", change)
     with pytest.raises(ModelFileError, match=message) as caught:
         storage.read(path)

@@ -168,9 +168,7 @@ def test_a_really_full_disk(model: Path) -> None:
     assert_untouched(model, before)
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write anywhere"
-)
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write anywhere")
 def test_a_read_only_folder(model: Path) -> None:
     before = model.read_bytes()
     model.parent.chmod(0o555)
@@ -182,9 +180,7 @@ def test_a_read_only_folder(model: Path) -> None:
     assert_untouched(model, before)
 
 
-def test_a_folder_that_cannot_be_flushed_is_no_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_flushed_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain_fsync = os.fsync
 
     def fsync(descriptor: int) -> None:

@@ -29,9 +29,7 @@ OUTPUT = Path(__file__).parents[1] / "src" / "hedgerow" / "datasets" / "embedded
 
 WORD = re.compile(r"[a-z]{3,12}")
 SUFFIXES = ("ing", "ed", "ly", "ness", "ful", "less", "ment", "able")
-UNWELCOME = re.compile(
-    r"fuck|shit|piss|bitch|whore|slut|nigg|fagg|^spic|^rap(e|ed|ing)$|sodom|masturb|molest|lynch"
-)
+UNWELCOME = re.compile(r"fuck|shit|piss|bitch|whore|slut|nigg|fagg|^spic|^rap(e|ed|ing)$|sodom|masturb|molest|lynch")
 ROUNDS = 12
 WORST_LETTER_SCORE = -2.5  # mean log-probability of a letter; words spelled out letter by letter lie below −4
 RAREST_LABEL = 40  # words of the pool that a label must occur in
@@ -61,9 +59,7 @@ def parse(text: str) -> dict[str, tuple[str, ...]]:
     """First pronunciation of every plain word; `word(2)` entries are further ones, `#` starts a comment."""
     entries = (line.split("#")[0].split() for line in text.splitlines())
     return {
-        word: tuple(phonemes)
-        for word, *phonemes in entries
-        if WORD.fullmatch(word) and len(phonemes) <= 2 * len(word)
+        word: tuple(phonemes) for word, *phonemes in entries if WORD.fullmatch(word) and len(phonemes) <= 2 * len(word)
     }
 
 
@@ -157,9 +153,7 @@ def main() -> None:
     text = "".join(f"{word}\t{' '.join(aligned[word].labels)}\n" for word in words)
     OUTPUT.write_bytes(text.encode("ascii"))
     labels = {label for word in words for label in aligned[word].labels}
-    print(
-        f"{len(dictionary)} words aligned; {len(words)} written with {len(labels)} labels, {len(text)} bytes"
-    )
+    print(f"{len(dictionary)} words aligned; {len(words)} written with {len(labels)} labels, {len(text)} bytes")
 
 
 if __name__ == "__main__":

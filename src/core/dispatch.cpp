@@ -10,19 +10,19 @@ extern "C" int __isa_available;
 
 namespace hedgerow {
 
-#define HEDGEROW_DECLARE(isa)                       \
-    namespace isa {                                 \
-    template <class Real>                           \
-    void offer_sum_product(FastLane<Real>& lane);   \
-    template <class Real>                           \
-    void offer_max_sum(FastLane<Real>& lane);       \
-    template <class Real>                           \
-    FastLane<Real> offer() {                        \
-        FastLane<Real> lane{};                      \
-        offer_sum_product(lane);                    \
-        offer_max_sum(lane);                        \
-        return lane;                                \
-    }                                               \
+#define HEDGEROW_DECLARE(isa)                     \
+    namespace isa {                               \
+    template <class Real>                         \
+    void offer_sum_product(FastLane<Real>& lane); \
+    template <class Real>                         \
+    void offer_max_sum(FastLane<Real>& lane);     \
+    template <class Real>                         \
+    FastLane<Real> offer() {                      \
+        FastLane<Real> lane{};                    \
+        offer_sum_product(lane);                  \
+        offer_max_sum(lane);                      \
+        return lane;                              \
+    }                                             \
     }
 
 HEDGEROW_DECLARE(portable)
@@ -82,9 +82,13 @@ Choices& choices() {
 
 }  // namespace
 
-const char* const* instruction_sets() { return choices().names; }
+const char* const* instruction_sets() {
+    return choices().names;
+}
 
-const char* instruction_set() { return choices().names[choices().used]; }
+const char* instruction_set() {
+    return choices().names[choices().used];
+}
 
 bool use_instruction_set(const char* name) {
     for (int i = 0; i < choices().n; ++i) {

@@ -15,7 +15,8 @@ template <class Real>
 struct FastLane {
     // How many numbers of work space the kernels below need for a sequence of `length` positions.
     std::int64_t (*table_size)(std::int64_t n_labels);
-    std::int64_t (*work_size)(std::int64_t n_labels, std::int64_t order, std::int64_t length, bool per_position);
+    std::int64_t (*work_size)(std::int64_t n_labels, std::int64_t order, std::int64_t length,
+                              bool per_position);
 
     // Order 1 with a table and no edge scores: exponentiates the table once for all sequences.
     void (*prepare)(const Real* table, std::int64_t n_labels, Real* prepared, double* shifts);
@@ -26,10 +27,10 @@ struct FastLane {
                         const Real* prepared, const double* shifts, const Marginals<Real>& out, Real* work,
                         double* log_z);
 
-    // Best path and its score (minus infinity, and labels 0, when there is none); equal to the Max semiring of
-    // lattice.hpp to the last bit. `work` holds padded doubles.
-    void (*max_sum)(const Scores<Real>& scores, std::int64_t n_labels, std::int64_t order, std::int32_t* labels,
-                    double* work, double* score);
+    // Best path and its score (minus infinity, and labels 0, when there is none); equal to the Max semiring
+    // of lattice.hpp to the last bit. `work` holds padded doubles.
+    void (*max_sum)(const Scores<Real>& scores, std::int64_t n_labels, std::int64_t order,
+                    std::int32_t* labels, double* work, double* score);
     std::int64_t (*max_work_size)(std::int64_t n_labels, std::int64_t length);
 };
 

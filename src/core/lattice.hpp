@@ -44,7 +44,10 @@ template <class Real>
 class ScoreReader {
   public:
     ScoreReader(const Topology& topology, const Scores<Real>& scores)
-        : scores_(scores), k_(topology.n_labels), histories_(topology.n_histories()), order_(topology.order) {}
+        : scores_(scores),
+          k_(topology.n_labels),
+          histories_(topology.n_histories()),
+          order_(topology.order) {}
     std::int64_t length() const { return scores_.length; }
 
     double operator()(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
@@ -96,8 +99,8 @@ class Lattice {
 
     std::int64_t goal() const { return static_cast<std::int64_t>(nodes_.size()); }
 
-    // After forward(): hands `weight` back from the goal, calling visit(t, history, label, weight of the edge,
-    // weight of its node) for every edge that gets some, last position first; the goal's own edges come
+    // After forward(): hands `weight` back from the goal, calling visit(t, history, label, weight of the
+    // edge, weight of its node) for every edge that gets some, last position first; the goal's own edges come
     // first, with t = length.
     template <class Visit>
     void reverse(double weight, Visit visit) {

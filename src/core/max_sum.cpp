@@ -27,7 +27,8 @@ class BestPath {
             for (std::int64_t h = 0; h < k_; ++h) widen(scores_.table + (1 + h) * k_, table_ + h * width_);
         }
         score_row(0, 0, values_);
-        for (std::int64_t t = 1; t < scores_.length; ++t) step(t, values_ + (t - 1) * width_, values_ + t * width_);
+        for (std::int64_t t = 1; t < scores_.length; ++t)
+            step(t, values_ + (t - 1) * width_, values_ + t * width_);
         return trace(labels);
     }
 
@@ -61,7 +62,8 @@ class BestPath {
         for (int j = 0; j < W; ++j) s[j] = load<N>(state + j * N);
         for (std::int64_t h = 0; h < k_; ++h) {
             for (int j = 0; j < W; ++j) {
-                best[j] = larger<double, N>(best[j], before[h] + (load<N>(table + h * width_ + j * N) + s[j]));
+                best[j] =
+                    larger<double, N>(best[j], before[h] + (load<N>(table + h * width_ + j * N) + s[j]));
             }
         }
         for (int j = 0; j < W; ++j) store<N>(m + j * N, best[j]);
@@ -113,14 +115,16 @@ class BestPath {
 };
 
 template <class Real>
-void max_sum(const Scores<Real>& scores, std::int64_t k, std::int64_t order, std::int32_t* labels, double* work,
-             double* score) {
+void max_sum(const Scores<Real>& scores, std::int64_t k, std::int64_t order, std::int32_t* labels,
+             double* work, double* score) {
     *score = with_lanes<double>(k, [&](auto lanes) {
         return BestPath<Real, decltype(lanes)::value>(scores, k, order, work).run(labels);
     });
 }
 
-std::int64_t max_work_size(std::int64_t k, std::int64_t length) { return (length + 1 + k) * padded<double>(k); }
+std::int64_t max_work_size(std::int64_t k, std::int64_t length) {
+    return (length + 1 + k) * padded<double>(k);
+}
 
 }  // namespace
 

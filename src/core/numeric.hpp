@@ -39,7 +39,8 @@ struct Bits<float> {
     static constexpr float round = 0x1.8p23f, log2e = 0x1.715476p0f, ln2_high = 0x1.62e4p-1f,
                            ln2_low = 0x1.7f7d1cp-20f, lowest = -86.0f;
     static constexpr int terms = 7;
-    static constexpr float inverse_factorial[] = {1.f, 1.f, 1.f / 2, 1.f / 6, 1.f / 24, 1.f / 120, 1.f / 720, 1.f / 5040};
+    static constexpr float inverse_factorial[] = {1.f,      1.f,       1.f / 2,   1.f / 6,
+                                                  1.f / 24, 1.f / 120, 1.f / 720, 1.f / 5040};
 };
 template <>
 struct Bits<double> {
@@ -49,9 +50,9 @@ struct Bits<double> {
     static constexpr double round = 0x1.8p52, log2e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42feep-1,
                             ln2_low = 0x1.a39ef35793c76p-33, lowest = -707.0;
     static constexpr int terms = 13;
-    static constexpr double inverse_factorial[] = {1.,         1.,          1. / 2,       1. / 6,        1. / 24,
- 1. / 120,   1. / 720,    1. / 5040,    1. / 40320,    1. / 362880,
- 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800.};
+    static constexpr double inverse_factorial[] = {
+        1.,        1.,         1. / 2,      1. / 6,       1. / 24,       1. / 120,       1. / 720,
+        1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800.};
 };
 
 // The widest vector of the instruction set; narrower ones serve narrow rows.
@@ -81,7 +82,8 @@ static inline Vec<Real, N> smaller(Vec<Real, N> a, Vec<Real, N> b) {
     return a < b ? a : b;
 }
 template <class Real, int N>
-static inline Vec<Real, N> where_equal(Vec<Real, N> a, Vec<Real, N> b, Vec<Real, N> then, Vec<Real, N> otherwise) {
+static inline Vec<Real, N> where_equal(Vec<Real, N> a, Vec<Real, N> b, Vec<Real, N> then,
+                                       Vec<Real, N> otherwise) {
     return a == b ? then : otherwise;
 }
 
@@ -150,7 +152,8 @@ static inline Vec<Real, N> smaller(Vec<Real, N> a, Vec<Real, N> b) {
     return Vec<Real, N>::map([&](int i) { return a[i] < b[i] ? a[i] : b[i]; });
 }
 template <class Real, int N>
-static inline Vec<Real, N> where_equal(Vec<Real, N> a, Vec<Real, N> b, Vec<Real, N> then, Vec<Real, N> otherwise) {
+static inline Vec<Real, N> where_equal(Vec<Real, N> a, Vec<Real, N> b, Vec<Real, N> then,
+                                       Vec<Real, N> otherwise) {
     return Vec<Real, N>::map([&](int i) { return a[i] == b[i] ? then[i] : otherwise[i]; });
 }
 template <class Real, int N>

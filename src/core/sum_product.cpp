@@ -173,7 +173,9 @@ class Chain {
   private:
     // Sequences up to this many scores keep their exponentials between the passes; longer ones make them
     // again, so that memory does not grow with length times K².
-    static bool keeps(std::int64_t length, std::int64_t block) { return length * block <= (std::int64_t{1} << 20); }
+    static bool keeps(std::int64_t length, std::int64_t block) {
+        return length * block <= (std::int64_t{1} << 20);
+    }
 
     template <bool PerPosition>
     bool run_passes(const Marginals<Real>& out, double* log_z) {
@@ -209,7 +211,9 @@ class Chain {
         const std::int64_t n = PerPosition && t == 0 ? k_ : block_;
         const Real* from = to;
         if (plain()) {
-            from = PerPosition ? scores_.edge + t * block_ : scores_.state ? scores_.state + t * block_ : nullptr;
+            from = PerPosition     ? scores_.edge + t * block_
+                   : scores_.state ? scores_.state + t * block_
+                                   : nullptr;
             if (!from) set<Real>(to, 0, n, 0);
         } else {
             add_parts(t, n / k_, to);
@@ -241,7 +245,8 @@ class Chain {
             return static_cast<double>(shift_) * static_cast<double>(length_);
         }
         double shifts = 0;
-        for (std::int64_t t = 0; t < length_; ++t) shifts += exponentiate_at<PerPosition>(t, exps_ + t * block_);
+        for (std::int64_t t = 0; t < length_; ++t)
+            shifts += exponentiate_at<PerPosition>(t, exps_ + t * block_);
         return shifts;
     }
 
@@ -263,7 +268,8 @@ class Chain {
             Real* a = forward_ + t * width_;
             const Real* exps = exps_at<PerPosition>(t, &shift);
             if (t > 0) {
-                times_matrix<N>(a - width_, PerPosition ? exps : by_history_, k_, PerPosition ? k_ : stride_, a);
+                times_matrix<N>(a - width_, PerPosition ? exps : by_history_, k_, PerPosition ? k_ : stride_,
+                                a);
             } else if (!PerPosition) {
                 std::memcpy(a, start_, sizeof(Real) * width_);
             }
@@ -306,7 +312,8 @@ class Chain {
                 hand_back_edges(t, exps, b, 1 / whole, 1 / growth, next, out);
             } else {
                 Real* v = scratch_ + 2 * width_;
-                for (std::int64_t i = 0; i < width_; i += N) store<N>(v + i, load<N>(exps + i) * load<N>(b + i));
+                for (std::int64_t i = 0; i < width_; i += N)
+                    store<N>(v + i, load<N>(exps + i) * load<N>(b + i));
                 if (out.pair) table_pairs(t, v, 1 / whole, out);
                 times_matrix<N>(v, by_label_, k_, stride_, next);
                 const Real scale = 1 / growth;

@@ -63,9 +63,7 @@ class Alphabet:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Alphabet):
             return NotImplemented
-        return self is other or (
-            np.array_equal(self.offsets, other.offsets) and np.array_equal(self.blob, other.blob)
-        )
+        return self is other or (np.array_equal(self.offsets, other.offsets) and np.array_equal(self.blob, other.blob))
 
     def __hash__(self) -> int:
         return hash((len(self), self.blob.tobytes()))

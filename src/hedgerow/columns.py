@@ -87,9 +87,7 @@ class BagColumn:
         _keep(self, "ids", np.int32)
         starts, ids = self.starts, self.ids
         if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ids) or (np.diff(starts) < 0).any():
-            raise InputError(
-                f"the starts of bag {self.name!r} must rise from 0 to the number of its ids, {len(ids)}"
-            )
+            raise InputError(f"the starts of bag {self.name!r} must rise from 0 to the number of its ids, {len(ids)}")
         _check_range(self.name, ids, MISSING, len(self.alphabet))
         first = np.zeros(len(ids), np.bool_)
         first[starts[:-1][np.diff(starts) > 0]] = True

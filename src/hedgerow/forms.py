@@ -31,8 +31,7 @@ def read(X: object) -> Ragged:
     for i, sequence in enumerate(sequences):
         if _form(sequence) != form:
             raise InputError(
-                f"sequences must all have one form, but sequence 0 is a {form} "
-                f"and sequence {i} a {_form(sequence)}"
+                f"sequences must all have one form, but sequence 0 is a {form} and sequence {i} a {_form(sequence)}"
             )
     return _READERS[form](sequences)
 
@@ -140,13 +139,10 @@ def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
     for i, array in enumerate(arrays):
         if array.ndim not in (1, 2):
             raise InputError(
-                f"sequence {i} must be an array of 2 dimensions, positions and columns, "
-                f"but it has {array.ndim}"
+                f"sequence {i} must be an array of 2 dimensions, positions and columns, but it has {array.ndim}"
             )
         if array.dtype.kind not in "biufOUT":
-            raise InputError(
-                f"sequence {i} must be an array of numbers or text, but {array.dtype} came; convert it"
-            )
+            raise InputError(f"sequence {i} must be an array of numbers or text, but {array.dtype} came; convert it")
     arrays = [array.reshape(len(array), -1) if array.ndim == 1 else array for array in arrays]
     starts = _starts([len(array) for array in arrays])
     _check_widths([array.shape[1] for array in arrays])
@@ -157,9 +153,7 @@ def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
             for c, name in enumerate(names)
         ]
     return starts, [
-        column_of(
-            _core.ingest_values(list(chain.from_iterable(a[:, c].tolist() for a in arrays)), starts, name)
-        )
+        column_of(_core.ingest_values(list(chain.from_iterable(a[:, c].tolist() for a in arrays)), starts, name))
         for c, name in enumerate(names)
     ]
 

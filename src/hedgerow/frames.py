@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-def from_frame(
-    df: Any, *, sequence: str, label: str | None = None
-) -> tuple[Sequences, list[NDArray[Any]] | None]:
+def from_frame(df: Any, *, sequence: str, label: str | None = None) -> tuple[Sequences, list[NDArray[Any]] | None]:
     """(X, y) of a frame whose rows are positions, grouped by the column `sequence`.
 
     Groups come in the order of first appearance and rows keep theirs; y is None without `label`. Raises
@@ -70,6 +68,4 @@ def _labels(series: nw.Series[Any]) -> NDArray[Any]:
     for kind in (str, bool, int):
         if all(isinstance(value, kind) for value in values):
             return np.array(values, dtype=np.int64 if kind is int else kind)
-    raise InputError(
-        f"labels must be strings or integers, but column {series.name!r} holds {series.dtype}; convert it"
-    )
+    raise InputError(f"labels must be strings or integers, but column {series.name!r} holds {series.dtype}; convert it")

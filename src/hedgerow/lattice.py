@@ -51,12 +51,12 @@ class Topology:
     @property
     def n_histories(self) -> int:
         """Histories of full length: K^order."""
-        return self.n_labels**self.order
+        return int(self.n_labels**self.order)
 
     @property
     def n_rows(self) -> int:
         """Histories of every length from none to order: the rows of a table."""
-        return sum(self.n_labels**m for m in range(self.order + 1))
+        return int(sum(self.n_labels**m for m in range(self.order + 1)))
 
     def histories(self) -> list[tuple[int, ...]]:
         """The labels of each table row, most recent first; the first row is `start`, the empty history."""
@@ -64,9 +64,7 @@ class Topology:
 
     def allowing(self, follows: Callable[[int | None, int], bool]) -> Topology:
         """This topology with only those edges where `follows(previous, label)` holds; previous is None at start."""
-        rows = [
-            [follows(h[0] if h else None, label) for label in range(self.n_labels)] for h in self.histories()
-        ]
+        rows = [[follows(h[0] if h else None, label) for label in range(self.n_labels)] for h in self.histories()]
         return replace(self, allowed=np.array(rows, dtype=bool))
 
 
@@ -98,14 +96,12 @@ class Lattice:
         given = [x for x in (state, edge, table) if x is not None]
         single = bool(given) and all(x.dtype == np.float32 for x in given)
         self._dtype = np.dtype(np.float32 if single else np.float64)
-        self._options = {"beam": beam or 0, "n_threads": n_threads, "general": general}
+        self._options: dict[str, Any] = {"beam": beam or 0, "n_threads": n_threads, "general": general}
         self.topology = topology
         self.starts = np.ascontiguousarray(starts, dtype=np.int64)
         self.state = self._forbid(self._checked("state", state), allowed, self._state_shape)
         self.edge = self._checked("edge", edge)
-        self.table = self._forbid(
-            self._checked("table", table), topology.allowed, (topology.n_rows, topology.n_labels)
-        )
+        self.table = self._forbid(self._checked("table", table), topology.allowed, (topology.n_rows, topology.n_labels))
         self._batch: Any = self._make(self.state)
 
     @property
@@ -132,12 +128,10 @@ class Lattice:
         return np.where(allowed, base, np.asarray(-np.inf, dtype=self._dtype))
 
     def _make(self, state: Floats | None) -> Any:
-        make = LatticeBatch32 if self._dtype == np.float32 else LatticeBatch64
+        make: Any = LatticeBatch32 if self._dtype == np.float32 else LatticeBatch64
         scores = {"state": state, "edge": self.edge, "table": self.table}
         try:
-            return make(
-                self.topology.n_labels, self.topology.order, self.starts, **scores, **self._options
-            )
+            return make(self.topology.n_labels, self.topology.order, self.starts, **scores, **self._options)
         except ValueError as rule:
             shapes = ", ".join(f"{name} {x.shape}" for name, x in scores.items() if x is not None)
             raise InputError(f"the scores do not fit the lattice: {rule}; given are {shapes}") from None

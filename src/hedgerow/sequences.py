@@ -39,9 +39,7 @@ class Sequences:
             starts, columns = read(X)
             self._keep(starts, tuple(columns), {})
 
-    def _keep(
-        self, starts: NDArray[np.int64], columns: tuple[Column, ...], unseen: Mapping[str, int]
-    ) -> None:
+    def _keep(self, starts: NDArray[np.int64], columns: tuple[Column, ...], unseen: Mapping[str, int]) -> None:
         self.starts = read_only(starts)
         self.columns = columns
         self.unseen = MappingProxyType(dict(unseen))
@@ -55,9 +53,7 @@ class Sequences:
         if not isinstance(starts, np.ndarray) or starts.ndim != 1 or starts.dtype != np.int64:
             raise InputError("starts must be a 1-D array of int64")
         if len(starts) < 2 or starts[0] != 0 or (np.diff(starts) < 1).any():
-            raise InputError(
-                "starts must rise from 0, one for each sequence and the end; no sequence is empty"
-            )
+            raise InputError("starts must rise from 0, one for each sequence and the end; no sequence is empty")
         if not columns:
             raise InputError("sequences need at least one column")
         twice = first_duplicate(column.name for column in columns)
@@ -72,9 +68,7 @@ class Sequences:
         return cls._made(np.ascontiguousarray(starts), tuple(columns), unseen or {})
 
     @classmethod
-    def _made(
-        cls, starts: NDArray[np.int64], columns: tuple[Column, ...], unseen: Mapping[str, int]
-    ) -> Sequences:
+    def _made(cls, starts: NDArray[np.int64], columns: tuple[Column, ...], unseen: Mapping[str, int]) -> Sequences:
         sequences = cls.__new__(cls)
         sequences._keep(starts, columns, unseen)
         return sequences

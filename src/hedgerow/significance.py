@@ -40,9 +40,7 @@ class McNemar:
         )
 
 
-def mcnemar(
-    y_true: LabelSequences, y_a: LabelSequences, y_b: LabelSequences, *, exact: bool | None = None
-) -> McNemar:
+def mcnemar(y_true: LabelSequences, y_a: LabelSequences, y_b: LabelSequences, *, exact: bool | None = None) -> McNemar:
     """Test whether A and B label the same share of positions right; p is two-sided.
 
     Only positions that one of them has right count. By default the test is exact (binomial, one half) when
@@ -150,9 +148,7 @@ def analysis_of_deviance(
     M = np.stack([treatments[level] for level in order[1:]], axis=1)
     design = np.concatenate([M, S], axis=1).astype(np.float64)
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        raise InputError(
-            "treatments and blocks cannot be told apart; try several treatments on the same block"
-        )
+        raise InputError("treatments and blocks cannot be told apart; try several treatments on the same block")
     _refuse_separation(design, right, count, treatments, blocks)
     return _analysis(design, right, count, order)
 
@@ -265,14 +261,10 @@ def _refuse_separation(
 def _counts(correct: ArrayLike, total: ArrayLike) -> tuple[Floats, Floats]:
     right, count = np.asarray(correct, dtype=np.float64), np.asarray(total, dtype=np.float64)
     if right.ndim != 1 or right.shape != count.shape or not len(right):
-        raise InputError(
-            f"correct has shape {right.shape} and total {count.shape}; give both one entry for each row"
-        )
+        raise InputError(f"correct has shape {right.shape} and total {count.shape}; give both one entry for each row")
     for row, (c, n) in enumerate(zip(right.tolist(), count.tolist(), strict=True)):
         if not (0 <= c <= n and n >= 1 and c.is_integer() and n.is_integer()):
-            raise InputError(
-                f"row {row} has correct = {c:g} and total = {n:g}; give whole numbers, correct <= total"
-            )
+            raise InputError(f"row {row} has correct = {c:g} and total = {n:g}; give whole numbers, correct <= total")
     return right, count
 
 

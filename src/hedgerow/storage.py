@@ -89,9 +89,7 @@ def _encode(arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> list[by
     try:
         text = json.dumps(dict(metadata), allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"metadata cannot be written as JSON ({error}); give strings, finite numbers, ..."
-        ) from error
+        raise InputError(f"metadata cannot be written as JSON ({error}); give strings, finite numbers, ...") from error
     little = {name: _storable(name, array) for name, array in arrays.items()}
     fields = dict(zip(_FIELDS, (FORMAT, str(FORMAT_VERSION), hedgerow.__version__, text), strict=True))
     header: dict[str, Any] = {"__metadata__": {**fields, "checksum": _checksum(fields, little)}}
@@ -115,9 +113,7 @@ def _encode(arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> list[by
 def _storable(name: str, array: Array) -> Array:
     """The array in C order and little-endian; InputError when name or dtype cannot be stored."""
     if not name or name == "__metadata__" or not name.isprintable():
-        raise InputError(
-            f"an array is called {name!r}; choose a name of printable characters, not __metadata__"
-        )
+        raise InputError(f"an array is called {name!r}; choose a name of printable characters, not __metadata__")
     dtype = array.dtype.newbyteorder("<")
     if dtype not in _NAMES:
         raise InputError(f"array {name!r} has dtype {array.dtype}; convert it to one of {', '.join(_DTYPES)}")

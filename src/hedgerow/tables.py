@@ -28,17 +28,13 @@ def open_frame(frame: Any, subject: str) -> nw.DataFrame[Any]:
     try:
         import narwhals
     except ImportError as error:
-        raise InputError(
-            f"{subject} is a data frame, which needs narwhals; pip install hedgerow[frames]"
-        ) from error
+        raise InputError(f"{subject} is a data frame, which needs narwhals; pip install hedgerow[frames]") from error
     if hasattr(type(frame), "collect"):
         raise InputError(f"{subject} is a {type(frame).__name__}, which holds no rows yet; collect it first")
     names = list(getattr(frame, "column_names", frame.columns))
     for name in names:
         if not isinstance(name, str):
-            raise InputError(
-                f"{subject} must have str as column names, but {name!r} came; rename the columns"
-            )
+            raise InputError(f"{subject} must have str as column names, but {name!r} came; rename the columns")
     twice = first_duplicate(names)
     if twice is not None:
         raise InputError(f"{subject} must have distinct columns, but {twice!r} came twice; rename one")
@@ -94,8 +90,7 @@ def _objects(name: str, part: nw.Series[Any]) -> list[Any]:
     nulls = part.is_null().to_list()
     if part.dtype.is_temporal() or part.dtype in (narwhals.Binary, narwhals.Struct):
         raise InputError(
-            f"column {name!r} must hold numbers, bools, text or lists of str, but {part.dtype} came; "
-            "convert it"
+            f"column {name!r} must hold numbers, bools, text or lists of str, but {part.dtype} came; convert it"
         )
     return [None if null else value for value, null in zip(part.to_list(), nulls, strict=True)]
 

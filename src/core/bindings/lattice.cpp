@@ -26,8 +26,8 @@ namespace {
 using Starts = Input<std::int64_t, 1>;
 using Labels = Input<std::int32_t, 1>;
 
-constexpr std::int64_t kChunk = 2048;         // positions a thread takes at a time
-constexpr std::int64_t kSmall = 1 << 14;      // below this many label scores, threads cost more than they give
+constexpr std::int64_t kChunk = 2048;     // positions a thread takes at a time
+constexpr std::int64_t kSmall = 1 << 14;  // below this many label scores, threads cost more than they give
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 40;
 
 // A batch of lattices: everything a sweep needs, checked.
@@ -61,11 +61,14 @@ struct Batch {
         double rows = 1;
         for (std::int64_t m = 0; m <= topology.order; ++m) rows *= static_cast<double>(n_labels());
         require(rows < static_cast<double>(kMostNumbers), "K^(order + 1) is too large");
-        require(starts.shape(0) >= 2 && first(0) == 0, "starts begins with 0 and names at least one sequence");
-        for (std::int64_t i = 0; i < n_sequences(); ++i) require(length(i) > 0, "every sequence has a position");
+        require(starts.shape(0) >= 2 && first(0) == 0,
+                "starts begins with 0 and names at least one sequence");
+        for (std::int64_t i = 0; i < n_sequences(); ++i)
+            require(length(i) > 0, "every sequence has a position");
         const auto k = static_cast<std::size_t>(n_labels());
         const auto positions = static_cast<std::size_t>(n_positions());
-        if (state) require(state->shape(0) == positions && state->shape(1) == k, "state is (positions, labels)");
+        if (state)
+            require(state->shape(0) == positions && state->shape(1) == k, "state is (positions, labels)");
         if (edge) {
             require(edge->shape(0) == positions && edge->shape(2) == k &&
                         edge->shape(1) == static_cast<std::size_t>(topology.n_histories()),
@@ -152,7 +155,8 @@ void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, Log
 template <class Real>
 nb::tuple sum_over_paths(const Batch<Real>& batch, bool want_state, bool want_pair) {
     batch.check();
-    const auto n = static_cast<std::size_t>(batch.n_positions()), k = static_cast<std::size_t>(batch.n_labels());
+    const auto n = static_cast<std::size_t>(batch.n_positions()),
+               k = static_cast<std::size_t>(batch.n_labels());
     const auto h = static_cast<std::size_t>(batch.topology.n_histories());
     Output<double, 1> log_z({static_cast<std::size_t>(batch.n_sequences())});
     std::optional<Output<Real, 2>> state;
@@ -194,7 +198,8 @@ nb::tuple best_path(const Batch<Real>& batch) {
         const FastLane<Real>& lane = fast_lane<Real>();
         batch.each([&] {
             return [&, work = std::vector<double>()](std::int64_t i) mutable {
-                const auto size = static_cast<std::size_t>(lane.max_work_size(batch.n_labels(), batch.length(i)));
+                const auto size =
+                    static_cast<std::size_t>(lane.max_work_size(batch.n_labels(), batch.length(i)));
                 if (work.size() < size) work.resize(size);
                 lane.max_sum(batch.scores(i), batch.n_labels(), batch.topology.order,
                              labels.data() + batch.first(i), work.data(), score.data() + i);
@@ -225,10 +230,10 @@ nb::tuple best_paths(const Batch<Real>& batch, std::int64_t n) {
         for (std::int64_t r = 0; r < n; ++r) {
             score.data()[i * n + r] = best.value(lattice.goal(), r);
             std::int32_t* path = labels.data() + r * batch.n_positions() + batch.first(i);
-            lattice.reverse(static_cast<double>(r + 1), [&](std::int64_t t, std::int64_t, std::int64_t y, double,
-                                                            double) {
-                if (t < batch.length(i)) path[t] = static_cast<std::int32_t>(y);
-            });
+            lattice.reverse(static_cast<double>(r + 1),
+                            [&](std::int64_t t, std::int64_t, std::int64_t y, double, double) {
+                                if (t < batch.length(i)) path[t] = static_cast<std::int32_t>(y);
+                            });
         }
     });
     return nb::make_tuple(score.array(), labels.array());
@@ -240,7 +245,8 @@ nb::tuple sample_paths(const Batch<Real>& batch, std::int64_t n, std::uint64_t s
     batch.check();
     require(n >= 1, "n is at least 1");
     Output<double, 1> log_z({static_cast<std::size_t>(batch.n_sequences())});
-    Output<std::int32_t, 2> labels({static_cast<std::size_t>(n), static_cast<std::size_t>(batch.n_positions())});
+    Output<std::int32_t, 2> labels(
+        {static_cast<std::size_t>(n), static_cast<std::size_t>(batch.n_positions())});
     std::fill_n(labels.data(), n * batch.n_positions(), 0);
     batch.sweep(Draw(), [&](auto& lattice, Draw& draw, std::int64_t i) {
         log_z.data()[i] = lattice.forward();
@@ -267,9 +273,10 @@ nb::object path_entropy(const Batch<Real>& batch) {
     batch.sweep(LogSum(), [&](auto& lattice, LogSum&, std::int64_t i) {
         double sum = 0;
         const bool any = lattice.forward() != kMinusInfinity;
-        lattice.reverse(any ? 1.0 : 0.0, [&](std::int64_t, std::int64_t, std::int64_t, double w, double node) {
-            if (w > 0) sum -= w * std::log(w / node);
-        });
+        lattice.reverse(any ? 1.0 : 0.0,
+                        [&](std::int64_t, std::int64_t, std::int64_t, double w, double node) {
+                            if (w > 0) sum -= w * std::log(w / node);
+                        });
         entropy.data()[i] = any ? sum : kMinusInfinity;
     });
     return nb::cast(entropy.array());
@@ -280,9 +287,8 @@ template <class Real>
 nb::object log_path_count(const Batch<Real>& batch) {
     batch.check();
     Output<double, 1> count({static_cast<std::size_t>(batch.n_sequences())});
-    batch.template sweep<SupportReader>(LogSum(), [&](auto& lattice, LogSum&, std::int64_t i) {
-        count.data()[i] = lattice.forward();
-    });
+    batch.template sweep<SupportReader>(
+        LogSum(), [&](auto& lattice, LogSum&, std::int64_t i) { count.data()[i] = lattice.forward(); });
     return nb::cast(count.array());
 }
 
@@ -356,7 +362,9 @@ void register_lattice(nb::module_& m) {
     m.def("instruction_set", [] { return std::string(instruction_set()); }, "The one in use.");
     m.def(
         "use_instruction_set",
-        [](const std::string& name) { require(use_instruction_set(name.c_str()), "no such instruction set here"); },
+        [](const std::string& name) {
+            require(use_instruction_set(name.c_str()), "no such instruction set here");
+        },
         nb::arg("name"), "Chooses another one, for tests and benchmarks.");
 }
 

@@ -7,9 +7,7 @@ import numpy as np
 from hedgerow.datasets.dataset import About, Entry, Parts
 from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
 
-_ORIGIN = (
-    "the treebank UD_English-Atis of a Universal Dependencies release, https://universaldependencies.org"
-)
+_ORIGIN = "the treebank UD_English-Atis of a Universal Dependencies release, https://universaldependencies.org"
 
 
 def _file(split: str, sha256: str) -> DataFile:

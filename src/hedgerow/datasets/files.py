@@ -76,9 +76,7 @@ def read_text(file: DataFile) -> str:
 def verify(file: DataFile, expected: Mapping[str, int], found: Mapping[str, int]) -> None:
     """Raise InputError unless every count is the known one."""
     wrong = [
-        f"{what}: expected {count:,}, found {found[what]:,}"
-        for what, count in expected.items()
-        if count != found[what]
+        f"{what}: expected {count:,}, found {found[what]:,}" for what, count in expected.items() if count != found[what]
     ]
     if wrong:
         raise _not_known(file, "; ".join(wrong))

@@ -12,12 +12,8 @@ _ORIGIN = (
     "https://github.com/haifengl/smile), written one a line with `-` at the break points"
 )
 _FILES = {
-    "train": DataFile(
-        "hyphen/train.txt", "81a3a5925babc9d1079c8e41048f72ff43e719df0219f6f7e4a66ef58565166a", _ORIGIN
-    ),
-    "test": DataFile(
-        "hyphen/test.txt", "237d427d33f90df0664f1709ebd55b3472a17e3ceaad3f7119347ad0831bd74e", _ORIGIN
-    ),
+    "train": DataFile("hyphen/train.txt", "81a3a5925babc9d1079c8e41048f72ff43e719df0219f6f7e4a66ef58565166a", _ORIGIN),
+    "test": DataFile("hyphen/test.txt", "237d427d33f90df0664f1709ebd55b3472a17e3ceaad3f7119347ad0831bd74e", _ORIGIN),
 }
 _KNOWN = {
     "train": {"words": 1951, "gaps": 12049, "breaks": 2682},

@@ -100,9 +100,7 @@ _ABOUT = About(
     note="train and test are the standard 1,000 + 1,000 words (`just` is in both, `vale` twice in test); "
     "all is the whole dictionary without `gunpowder`, which has no stresses",
 )
-_STRESSES = (
-    "at the first vowel of a syllable `1` primary, `2` secondary, `0` no stress; `>` before it, `<` after it"
-)
+_STRESSES = "at the first vowel of a syllable `1` primary, `2` secondary, `0` no stress; `>` before it, `<` after it"
 
 
 def _entry(label: Callable[[_Row], list[str]], meaning: str) -> Entry:

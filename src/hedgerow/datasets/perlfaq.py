@@ -131,8 +131,7 @@ ENTRIES = {
             labels="`head`, `question`, `answer`, `tail`",
             source=_ORIGIN,
             licence="as Perl itself (Artistic Licence or GPL)",
-            citation="the Perl FAQ; the task is from McCallum, Freitag & Pereira, Maximum entropy Markov "
-            "models, 2000",
+            citation="the Perl FAQ; the task is from McCallum, Freitag & Pereira, Maximum entropy Markov models, 2000",
             note="a stand-in for the Usenet FAQ data, which is not obtainable, and easier: the labels come "
             "from the markup. One sequence a file; all has the nine files in order, for leaving one out; "
             "train is files 1 to 6, test files 7 to 9",

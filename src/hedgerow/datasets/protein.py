@@ -9,9 +9,7 @@ import numpy as np
 from hedgerow.datasets.dataset import About, Entry, Parts
 from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
 
-_UCI = (
-    "https://archive.ics.uci.edu/ml/machine-learning-databases/molecular-biology/protein-secondary-structure/"
-)
+_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/molecular-biology/protein-secondary-structure/"
 _ORIGIN = f"the UCI archive, {_UCI}"
 
 

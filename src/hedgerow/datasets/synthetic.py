@@ -75,9 +75,7 @@ def hmm_forty(
 _BAG = 6
 
 
-def future(
-    kind: Literal["xor", "or", "extra"], n_sequences: int = 400, length: int = 30, *, seed: int
-) -> Dataset:
+def future(kind: Literal["xor", "or", "extra"], n_sequences: int = 400, length: int = 30, *, seed: int) -> Dataset:
     """Eight random bits a position; the label needs a look at up to six positions ahead.
 
     local: at least 4 of the first 6 bits. bag: one of the next 6 positions has at most 1 of its first 6 bits

@@ -150,9 +150,7 @@ def _adapt(column: Column, spec: ColumnSpec) -> Column:
     if spec.alphabet is None:
         return NumericColumn(spec.name, np.where(missing, np.float32(np.nan), np.float32(0)))
     if spec.kind == "categorical":
-        return CategoricalColumn(
-            spec.name, np.where(missing, MISSING, ABSENT).astype(np.int32), spec.alphabet
-        )
+        return CategoricalColumn(spec.name, np.where(missing, MISSING, ABSENT).astype(np.int32), spec.alphabet)
     ids = np.full(int(missing.sum()), MISSING, np.int32)
     return BagColumn(spec.name, starts_of(missing), ids, None, spec.alphabet)
 

@@ -29,9 +29,7 @@ class Given:
 def read_labels(y: object, sequences: Sequences | None) -> Given:
     """The labels of `y`; raises InputError when they are not labels or do not fit the sequences."""
     if isinstance(y, (str, bytes, Mapping, set, frozenset)) or not isinstance(y, Iterable):
-        raise InputError(
-            f"y must be a list with a list of labels for each sequence, but {type(y).__name__} came"
-        )
+        raise InputError(f"y must be a list with a list of labels for each sequence, but {type(y).__name__} came")
     rows = [_row(labels, i) for i, labels in enumerate(y)]
     starts = starts_of([len(row) for row in rows])
     if sequences is not None:
@@ -100,9 +98,7 @@ def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
     expected = kinds[type(flat[0])]
     if expected is not None and set(kinds.values()) == {expected}:
         return expected
-    at = next(
-        t for t, label in enumerate(flat) if kinds[type(label)] is None or kinds[type(label)] != expected
-    )
+    at = next(t for t, label in enumerate(flat) if kinds[type(label)] is None or kinds[type(label)] != expected)
     label = flat[at]
     sequence, position = place(starts, at)
     subject = f"sequence {sequence}, position {position}"
@@ -116,8 +112,7 @@ def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
             f"{subject}: labels must be strings or integers, but {type(label).__name__} came; convert them"
         )
     raise InputError(
-        f"{subject}: labels must be all strings or all integers, but {label!r} came after {flat[0]!r}; "
-        "convert them"
+        f"{subject}: labels must be all strings or all integers, but {label!r} came after {flat[0]!r}; convert them"
     )
 
 

@@ -50,9 +50,7 @@ class Labels:
         names = list(_interned(given)[1])
         for name in names:
             if name.endswith("\0"):
-                raise InputError(
-                    f"labels must not end in a NUL character, but {name!r} does; arrays would drop it"
-                )
+                raise InputError(f"labels must not end in a NUL character, but {name!r} does; arrays would drop it")
         return cls(np.array(names, dtype=np.str_))
 
     def __len__(self) -> int:
@@ -87,9 +85,7 @@ class Labels:
     def _given(self, y: object, sequences: Sequences | None) -> Given:
         given = read_labels(y, sequences)
         if given.kind != self._kind:
-            raise InputError(
-                f"labels must be {self._kind}, as in training, but {given.kind} came; convert them"
-            )
+            raise InputError(f"labels must be {self._kind}, as in training, but {given.kind} came; convert them")
         return given
 
 

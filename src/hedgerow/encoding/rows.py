@@ -38,9 +38,7 @@ class Rows:
     Missing and absent values have no id. Numeric columns need their `binnings`, by name.
     """
 
-    def __init__(
-        self, sequences: Sequences, window: Window, binnings: Mapping[str, Binning] | None = None
-    ) -> None:
+    def __init__(self, sequences: Sequences, window: Window, binnings: Mapping[str, Binning] | None = None) -> None:
         self.sequences = sequences
         self.window = window
         self._binnings = dict(binnings or {})
@@ -53,9 +51,7 @@ class Rows:
         if not isinstance(column, NumericColumn):
             return len(column.alphabet)
         if column.name not in self._binnings:
-            raise InputError(
-                f"numeric column {column.name!r} has no bins; fit a Binning on its training values"
-            )
+            raise InputError(f"numeric column {column.name!r} has no bins; fit a Binning on its training values")
         return self._binnings[column.name].n_bins
 
     def _add(self, column: Column, size: int) -> None:

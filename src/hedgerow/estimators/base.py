@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -147,7 +148,7 @@ class Estimator(Conventions):
                 for r in range(n)
                 if scores[i, r] > -np.inf
             ]
-            for i, (begin, end) in enumerate(zip(lattice.starts[:-1], lattice.starts[1:], strict=True))
+            for i, (begin, end) in enumerate(pairwise(lattice.starts.tolist()))
         ]
 
     def score(self, X: object, y: object) -> float:
@@ -176,7 +177,8 @@ class Estimator(Conventions):
     def _best(self, lattice: Lattice, decode: Decode) -> NDArray[np.int32]:
         if decode == "viterbi":
             return lattice.viterbi()[1]
-        return lattice.marginals()[1].argmax(axis=1).astype(np.int32)
+        best: NDArray[np.int32] = lattice.marginals()[1].argmax(axis=1).astype(np.int32)
+        return best
 
     def _codes(self, y: object, sequences: Sequences) -> NDArray[np.int32]:
         """Label codes, -1 for labels training never saw, which is said once."""
@@ -232,7 +234,9 @@ def _weights(given: object, n: int) -> NDArray[np.float64]:
         return np.ones(n)
     weights = np.asarray(given, dtype=np.float64)
     if weights.shape != (n,):
-        raise InputError(f"sample_weight must hold one weight for each of the {n} sequences; its shape is {weights.shape}")
+        raise InputError(
+            f"sample_weight must hold one weight for each of the {n} sequences; its shape is {weights.shape}"
+        )
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if wrong.size:
         raise InputError(
@@ -244,5 +248,4 @@ def _weights(given: object, n: int) -> NDArray[np.float64]:
 
 
 def _cut(rows: NDArray[Any], starts: NDArray[np.int64]) -> list[NDArray[Any]]:
-    return [rows[begin:end] for begin, end in zip(starts[:-1], starts[1:], strict=True)]
-
+    return [rows[begin:end] for begin, end in pairwise(starts.tolist())]

@@ -62,7 +62,8 @@ def _count(values: NDArray[np.integer[Any]], labels: NDArray[np.int32], weights:
     """Weighted counts (n values, k labels); missing and absent values count nothing."""
     there = values >= 0
     cells = values[there].astype(np.int64) * k + labels[there]
-    return np.bincount(cells, weights[there], minlength=n * k).reshape(n, k)
+    counts = np.bincount(cells, weights[there], minlength=n * k).astype(np.float64)  # ints when there are none
+    return counts.reshape(n, k)
 
 
 def _smoothed(counts: Floats, smoothing: float, prior: Floats | float) -> Floats:

@@ -11,7 +11,6 @@ import numbers
 import types
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hedgerow.errors import InputError
@@ -82,10 +81,14 @@ class Parameter:
         return isinstance(value, self.type)
 
 
-@cache
+_KNOWN: dict[type, dict[str, Parameter]] = {}
+
+
 def parameters(estimator: type) -> dict[str, Parameter]:
     """The declared parameters of an estimator class, in the order of its signature."""
-    return {parameter.name: parameter for parameter in _declared(estimator)}
+    if estimator not in _KNOWN:
+        _KNOWN[estimator] = {parameter.name: parameter for parameter in _declared(estimator)}
+    return _KNOWN[estimator]
 
 
 def _declared(estimator: type) -> Iterator[Parameter]:
@@ -105,7 +108,6 @@ def _declared(estimator: type) -> Iterator[Parameter]:
 
 def documentation(estimator: type) -> str:
     """The parameters as indented text, for docstrings."""
-    lines = ["Parameters:"]
-    for p in parameters(estimator).values():
-        lines.append(f"    {p.name} ({p.describe()}; default {p.default!r}): {p.help}")
-    return "\n".join(lines)
+    declared = parameters(estimator).values()
+    lines = [f"    {p.name} ({p.describe()}; default {p.default!r}): {p.help}" for p in declared]
+    return "\n".join(["Parameters:", *lines])

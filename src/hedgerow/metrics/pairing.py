@@ -47,9 +47,7 @@ def paired(**named: LabelSequences) -> list[Flat]:
                 )
         if first.labels and isinstance(first.labels[0], str) != isinstance(other.labels[0], str):
             kinds = ["strings" if isinstance(flat.labels[0], str) else "integers" for flat in (first, other)]
-            raise InputError(
-                f"labels are {kinds[0]} in {name} but {kinds[1]} in {other_name}; write both the same way"
-            )
+            raise InputError(f"labels are {kinds[0]} in {name} but {kinds[1]} in {other_name}; write both the same way")
     return flats
 
 

@@ -44,16 +44,13 @@ class Confusion(NamedTuple):
     def __str__(self) -> str:
         head = ["true \\ predicted", *map(str, self.labels), "all"]
         rows = [
-            [str(label), *map(str, row), str(row.sum())]
-            for label, row in zip(self.labels, self.counts, strict=True)
+            [str(label), *map(str, row), str(row.sum())] for label, row in zip(self.labels, self.counts, strict=True)
         ]
         foot = ["all", *map(str, self.counts.sum(axis=0)), str(self.counts.sum())]
         return aligned([head, *rows, foot])
 
 
-def confusion(
-    y_true: LabelSequences, y_pred: LabelSequences, labels: Sequence[Label] | None = None
-) -> Confusion:
+def confusion(y_true: LabelSequences, y_pred: LabelSequences, labels: Sequence[Label] | None = None) -> Confusion:
     """Count how often each label was predicted for each true label.
 
     Rows and columns follow `labels` (by default all labels that occur, sorted). InputError when `labels`
@@ -64,9 +61,7 @@ def confusion(
     order = tuple(sorted(occurring)) if labels is None else tuple(labels)
     code = {label: i for i, label in enumerate(order)}
     if len(code) < len(order):
-        raise InputError(
-            f"labels has {len(order)} entries but {len(code)} distinct ones; list each label once"
-        )
+        raise InputError(f"labels has {len(order)} entries but {len(code)} distinct ones; list each label once")
     if absent := occurring - code.keys():
         some = ", ".join(sorted(map(repr, absent))[:5])
         raise InputError(f"labels lacks {len(absent)} labels that occur ({some}); list every label")

@@ -74,9 +74,7 @@ def span_report(y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str =
     # Spans do not overlap, so the start alone finds the partner.
     _, i, j = np.intersect1d(true.starts, pred.starts, assume_unique=True, return_indices=True)
     right = i[(true.ends[i] == pred.ends[j]) & (true.types[i] == pred.types[j])]
-    counts = np.stack(
-        [np.bincount(t, minlength=len(names)) for t in (true.types, pred.types, true.types[right])]
-    )
+    counts = np.stack([np.bincount(t, minlength=len(names)) for t in (true.types, pred.types, true.types[right])])
     by_type = {name: _scores(counts[:, names[name]]) for name in sorted(names)}
     micro = _scores(counts.sum(axis=1))
     return SpanReport(

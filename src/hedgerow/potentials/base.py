@@ -35,7 +35,12 @@ class Potential(Protocol):
 
     @classmethod
     def from_state(
-        cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Encoder, n_labels: int, order: int
+        cls,
+        metadata: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        encoder: Encoder,
+        n_labels: int,
+        order: int,
     ) -> Self:
         """What `state` described; raises InputError unless all of it fits encoder, labels and order."""
         ...

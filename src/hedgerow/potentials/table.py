@@ -96,7 +96,12 @@ class TablePotential:
 
     @classmethod
     def from_state(
-        cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Encoder, n_labels: int, order: int
+        cls,
+        metadata: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        encoder: Encoder,
+        n_labels: int,
+        order: int,
     ) -> Self:
         def part(name: str, *shape: int) -> Floats:
             array = arrays.get(name)
