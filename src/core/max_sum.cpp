@@ -13,13 +13,11 @@ namespace hedgerow::HEDGEROW_ISA {
 
 namespace {
 
-constexpr int kWide = kLanes<double>;
-
-template <class Real>
+template <class Real, int N>
 class BestPath {
   public:
     BestPath(const Scores<Real>& scores, std::int64_t k, std::int64_t order, double* work)
-        : scores_(scores), k_(k), width_(padded<double>(k)), order_(order), values_(work) {
+        : scores_(scores), k_(k), width_((k + N - 1) / N * N), order_(order), values_(work) {
         row_ = values_ + scores.length * width_;
         table_ = row_ + width_;
     }
@@ -31,10 +29,6 @@ class BestPath {
         score_row(0, 0, values_);
         for (std::int64_t t = 1; t < scores_.length; ++t) step(t, values_ + (t - 1) * width_, values_ + t * width_);
         return trace(labels);
-    }
-
-    static std::int64_t work_size(std::int64_t k, std::int64_t length) {
-        return (length + 1 + k) * padded<double>(k);
     }
 
   private:
@@ -59,29 +53,38 @@ class BestPath {
         for (std::int64_t y = k_; y < width_; ++y) row[y] = -INFINITY;
     }
 
+    // m <- max over h of (before[h] + (table[h] + state)), W vectors that stay in registers.
+    template <int W>
+    void tile(const double* before, const double* table, const double* state, double* m) const {
+        Vec<double, N> best[W], s[W];
+        for (int j = 0; j < W; ++j) best[j] = fill<double, N>(-INFINITY);
+        for (int j = 0; j < W; ++j) s[j] = load<N>(state + j * N);
+        for (std::int64_t h = 0; h < k_; ++h) {
+            for (int j = 0; j < W; ++j) {
+                best[j] = larger<double, N>(best[j], before[h] + (load<N>(table + h * width_ + j * N) + s[j]));
+            }
+        }
+        for (int j = 0; j < W; ++j) store<N>(m + j * N, best[j]);
+    }
+
     void step(std::int64_t t, const double* before, double* m) const {
         if (uses_table_alone()) {
             widen(scores_.state ? scores_.state + t * k_ : nullptr, row_);
-            for (std::int64_t i = 0; i < width_; i += kWide) {
-                const Vec<double> state = load(row_ + i);
-                Vec<double> best = fill<double>(-INFINITY);
-                for (std::int64_t h = 0; h < k_; ++h) {
-                    best = larger<double>(best, before[h] + (load(table_ + h * width_ + i) + state));
-                }
-                store(m + i, best);
-            }
+            std::int64_t i = 0;
+            for (; i + 4 * N <= width_; i += 4 * N) tile<4>(before, table_ + i, row_ + i, m + i);
+            for (; i < width_; i += N) tile<1>(before, table_ + i, row_ + i, m + i);
         } else if (uses_history()) {
-            for (std::int64_t i = 0; i < width_; i += kWide) store(m + i, fill<double>(-INFINITY));
+            for (std::int64_t i = 0; i < width_; i += N) store<N>(m + i, fill<double, N>(-INFINITY));
             for (std::int64_t h = 0; h < k_; ++h) {
                 score_row(t, h, row_);
-                for (std::int64_t i = 0; i < width_; i += kWide) {
-                    store(m + i, larger<double>(load(m + i), before[h] + load(row_ + i)));
+                for (std::int64_t i = 0; i < width_; i += N) {
+                    store<N>(m + i, larger<double, N>(load<N>(m + i), before[h] + load<N>(row_ + i)));
                 }
             }
         } else {  // the best history is the same for every label
             score_row(t, 0, row_);
             const double best = before[first_best(before)];
-            for (std::int64_t i = 0; i < width_; i += kWide) store(m + i, load(row_ + i) + best);
+            for (std::int64_t i = 0; i < width_; i += N) store<N>(m + i, load<N>(row_ + i) + best);
         }
     }
 
@@ -112,15 +115,19 @@ class BestPath {
 template <class Real>
 void max_sum(const Scores<Real>& scores, std::int64_t k, std::int64_t order, std::int32_t* labels, double* work,
              double* score) {
-    *score = BestPath<Real>(scores, k, order, work).run(labels);
+    *score = with_lanes<double>(k, [&](auto lanes) {
+        return BestPath<Real, decltype(lanes)::value>(scores, k, order, work).run(labels);
+    });
 }
+
+std::int64_t max_work_size(std::int64_t k, std::int64_t length) { return (length + 1 + k) * padded<double>(k); }
 
 }  // namespace
 
 template <class Real>
 void offer_max_sum(FastLane<Real>& lane) {
     lane.max_sum = max_sum<Real>;
-    lane.max_work_size = BestPath<Real>::work_size;
+    lane.max_work_size = max_work_size;
 }
 template void offer_max_sum(FastLane<float>&);
 template void offer_max_sum(FastLane<double>&);

@@ -24,91 +24,100 @@
 
 namespace hedgerow::HEDGEROW_ISA {
 
+template <int N>
+struct Lanes {
+    static constexpr int value = N;
+};
+
 template <class Real>
 struct Bits;
 template <>
 struct Bits<float> {
     using Int = std::int32_t;
+    using Unsigned = std::uint32_t;
     static constexpr int mantissa = 23;
     static constexpr float round = 0x1.8p23f, log2e = 0x1.715476p0f, ln2_high = 0x1.62e4p-1f,
                            ln2_low = 0x1.7f7d1cp-20f, lowest = -86.0f;
     static constexpr int terms = 7;
+    static constexpr float inverse_factorial[] = {1.f, 1.f, 1.f / 2, 1.f / 6, 1.f / 24, 1.f / 120, 1.f / 720, 1.f / 5040};
 };
 template <>
 struct Bits<double> {
     using Int = std::int64_t;
+    using Unsigned = std::uint64_t;
     static constexpr int mantissa = 52;
     static constexpr double round = 0x1.8p52, log2e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42feep-1,
                             ln2_low = 0x1.a39ef35793c76p-33, lowest = -707.0;
     static constexpr int terms = 13;
+    static constexpr double inverse_factorial[] = {1.,         1.,          1. / 2,       1. / 6,        1. / 24,
+ 1. / 120,   1. / 720,    1. / 5040,    1. / 40320,    1. / 362880,
+ 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800.};
 };
 
+// The widest vector of the instruction set; narrower ones serve narrow rows.
 template <class Real>
 constexpr int kLanes = HEDGEROW_VECTOR_BYTES / sizeof(Real);
 
 #if defined(__GNUC__)
 
-template <class Real>
-struct VectorOf;
-template <>
-struct VectorOf<float> {
-    typedef float Type __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
-    typedef std::int32_t Int __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
+template <class Real, int N>
+struct VectorOf {
+    typedef Real Type __attribute__((vector_size(N * sizeof(Real))));
+    typedef typename Bits<Real>::Int Int __attribute__((vector_size(N * sizeof(Real))));
 };
-template <>
-struct VectorOf<double> {
-    typedef double Type __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
-    typedef std::int64_t Int __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
-};
-template <class Real>
-using Vec = typename VectorOf<Real>::Type;
+template <class Real, int N>
+using Vec = typename VectorOf<Real, N>::Type;
 
-template <class Real>
-static inline Vec<Real> fill(Real x) {
-    return x - Vec<Real>{};
+template <class Real, int N>
+static inline Vec<Real, N> fill(Real x) {
+    return x - Vec<Real, N>{};
 }
-template <class Real>
-static inline Vec<Real> larger(Vec<Real> a, Vec<Real> b) {
+template <class Real, int N>
+static inline Vec<Real, N> larger(Vec<Real, N> a, Vec<Real, N> b) {
     return a > b ? a : b;
 }
-template <class Real>
-static inline Vec<Real> smaller(Vec<Real> a, Vec<Real> b) {
+template <class Real, int N>
+static inline Vec<Real, N> smaller(Vec<Real, N> a, Vec<Real, N> b) {
     return a < b ? a : b;
+}
+template <class Real, int N>
+static inline Vec<Real, N> where_equal(Vec<Real, N> a, Vec<Real, N> b, Vec<Real, N> then, Vec<Real, N> otherwise) {
+    return a == b ? then : otherwise;
 }
 
 // exp(x) for x <= 0.
-template <class Real>
-static inline Vec<Real> exponential(Vec<Real> x) {
+template <class Real, int N>
+static inline Vec<Real, N> exponential(Vec<Real, N> x) {
     using B = Bits<Real>;
-    using Int = typename VectorOf<Real>::Int;
-    const Vec<Real> floor = fill<Real>(B::lowest);
-    const Vec<Real> inside = larger<Real>(x, floor);
-    const Vec<Real> shifted = inside * B::log2e + B::round;
-    const Vec<Real> n = shifted - B::round;
-    const Vec<Real> r = (inside - n * B::ln2_high) - n * B::ln2_low;
-    Vec<Real> sum = fill<Real>(1);
-    for (int i = B::terms; i > 0; --i) sum = sum * (r * (Real(1) / Real(i))) + Real(1);
+    using Int = typename VectorOf<Real, N>::Int;
+    const Vec<Real, N> floor = fill<Real, N>(B::lowest);
+    const Vec<Real, N> inside = larger<Real, N>(x, floor);
+    const Vec<Real, N> shifted = inside * B::log2e + B::round;
+    const Vec<Real, N> n = shifted - B::round;
+    const Vec<Real, N> r = (inside - n * B::ln2_high) - n * B::ln2_low;
+    Vec<Real, N> sum = fill<Real, N>(B::inverse_factorial[B::terms]);
+    for (int i = B::terms - 1; i >= 0; --i) sum = sum * r + B::inverse_factorial[i];
     Int raw, power;
     std::memcpy(&raw, &sum, sizeof raw);
     std::memcpy(&power, &shifted, sizeof power);
     raw += power << B::mantissa;
-    Vec<Real> result;
+    Vec<Real, N> result;
     std::memcpy(&result, &raw, sizeof result);
-    return x > floor ? result : Vec<Real>{};
+    return x > floor ? result : Vec<Real, N>{};
 }
 
 #else
 
 // The same for compilers without vector types; loops of fixed length, which they vectorise or not.
-template <class Real>
+template <class Real, int N>
 struct Vec {
-    Real lane[kLanes<Real>];
+    Real lane[N];
     Real& operator[](int i) { return lane[i]; }
     Real operator[](int i) const { return lane[i]; }
     template <class F>
     static Vec map(F f) {
         Vec v;
-        for (int i = 0; i < kLanes<Real>; ++i) v.lane[i] = f(i);
+        for (int i = 0; i < N; ++i) v.lane[i] = f(i);
         return v;
     }
     friend Vec operator+(Vec a, Vec b) {
@@ -127,35 +136,38 @@ struct Vec {
     friend Vec operator+(Real a, Vec b) { return b + a; }
     friend Vec operator-(Vec a, Real b) { return a + -b; }
     Vec& operator+=(Vec b) { return *this = *this + b; }
-    Vec& operator*=(Real b) { return *this = *this * b; }
 };
-template <class Real>
-static inline Vec<Real> fill(Real x) {
-    return Vec<Real>::map([&](int) { return x; });
+template <class Real, int N>
+static inline Vec<Real, N> fill(Real x) {
+    return Vec<Real, N>::map([&](int) { return x; });
 }
-template <class Real>
-static inline Vec<Real> larger(Vec<Real> a, Vec<Real> b) {
-    return Vec<Real>::map([&](int i) { return a[i] > b[i] ? a[i] : b[i]; });
+template <class Real, int N>
+static inline Vec<Real, N> larger(Vec<Real, N> a, Vec<Real, N> b) {
+    return Vec<Real, N>::map([&](int i) { return a[i] > b[i] ? a[i] : b[i]; });
 }
-template <class Real>
-static inline Vec<Real> smaller(Vec<Real> a, Vec<Real> b) {
-    return Vec<Real>::map([&](int i) { return a[i] < b[i] ? a[i] : b[i]; });
+template <class Real, int N>
+static inline Vec<Real, N> smaller(Vec<Real, N> a, Vec<Real, N> b) {
+    return Vec<Real, N>::map([&](int i) { return a[i] < b[i] ? a[i] : b[i]; });
 }
-template <class Real>
-static inline Vec<Real> exponential(Vec<Real> x) {
+template <class Real, int N>
+static inline Vec<Real, N> where_equal(Vec<Real, N> a, Vec<Real, N> b, Vec<Real, N> then, Vec<Real, N> otherwise) {
+    return Vec<Real, N>::map([&](int i) { return a[i] == b[i] ? then[i] : otherwise[i]; });
+}
+template <class Real, int N>
+static inline Vec<Real, N> exponential(Vec<Real, N> x) {
     using B = Bits<Real>;
-    using Int = typename B::Int;
-    return Vec<Real>::map([&](int i) {
+    using Unsigned = typename B::Unsigned;
+    return Vec<Real, N>::map([&](int i) {
         const Real inside = x[i] > B::lowest ? x[i] : B::lowest;
         const Real shifted = inside * B::log2e + B::round;
         const Real n = shifted - B::round;
         const Real r = (inside - n * B::ln2_high) - n * B::ln2_low;
-        Real sum = 1;
-        for (int j = B::terms; j > 0; --j) sum = sum * (r * (Real(1) / Real(j))) + Real(1);
-        Int raw, power;
+        Real sum = B::inverse_factorial[B::terms];
+        for (int j = B::terms - 1; j >= 0; --j) sum = sum * r + B::inverse_factorial[j];
+        Unsigned raw, power;
         std::memcpy(&raw, &sum, sizeof raw);
         std::memcpy(&power, &shifted, sizeof power);
-        raw = static_cast<Int>(static_cast<std::uint64_t>(raw) + (static_cast<std::uint64_t>(power) << B::mantissa));
+        raw += power << B::mantissa;
         Real result;
         std::memcpy(&result, &raw, sizeof result);
         return x[i] > B::lowest ? result : Real(0);
@@ -164,30 +176,56 @@ static inline Vec<Real> exponential(Vec<Real> x) {
 
 #endif
 
-template <class Real>
-static inline Vec<Real> load(const Real* p) {
-    Vec<Real> v;
+template <int N, class Real>
+static inline Vec<Real, N> load(const Real* p) {
+    Vec<Real, N> v;
     std::memcpy(&v, p, sizeof v);
     return v;
 }
-template <class Real>
-static inline void store(Real* p, Vec<Real> v) {
+template <int N, class Real>
+static inline void store(Real* p, Vec<Real, N> v) {
     std::memcpy(p, &v, sizeof v);
 }
-template <class Real>
-static inline Real total(Vec<Real> v) {
-    Real parts[kLanes<Real>];
-    store(parts, v);
-    for (int half = kLanes<Real> / 2; half > 0; half /= 2) {
-        for (int i = 0; i < half; ++i) parts[i] += parts[i + half];
+
+// Folds the lanes of v into one with a function of two vectors of half the width.
+template <class Real, int N, class Fold>
+static inline Real reduce(Vec<Real, N> v, Fold fold) {
+    if constexpr (N == 1) {
+        return v[0];
+    } else {
+        Vec<Real, N / 2> low, high;
+        std::memcpy(&low, &v, sizeof low);
+        std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+        return reduce<Real, N / 2>(fold(low, high), fold);
     }
-    return parts[0];
+}
+template <class Real, int N>
+static inline Real total(Vec<Real, N> v) {
+    return reduce<Real, N>(v, [](auto a, auto b) { return a + b; });
+}
+template <class Real, int N>
+static inline Real greatest(Vec<Real, N> v) {
+    return reduce<Real, N>(v, [](auto a, auto b) { return larger<Real, sizeof(a) / sizeof(Real)>(a, b); });
+}
+template <class Real, int N>
+static inline Real least(Vec<Real, N> v) {
+    return reduce<Real, N>(v, [](auto a, auto b) { return smaller<Real, sizeof(a) / sizeof(Real)>(a, b); });
 }
 
-// The width of a row of n numbers, padded to whole vectors.
+// The width of a row of n numbers, padded to whole vectors of the widest kind.
 template <class Real>
 static inline std::int64_t padded(std::int64_t n) {
     return (n + kLanes<Real> - 1) / kLanes<Real> * kLanes<Real>;
+}
+
+// Calls f with the lane count to use for rows of n numbers, as a compile-time constant.
+template <class Real, class F>
+static inline auto with_lanes(std::int64_t n, F f) {
+    constexpr int widest = kLanes<Real>;
+    constexpr int half = widest >= 4 ? widest / 2 : widest, quarter = widest >= 8 ? widest / 4 : half;
+    if (n <= quarter) return f(Lanes<quarter>{});
+    if (n <= half) return f(Lanes<half>{});
+    return f(Lanes<widest>{});
 }
 
 }  // namespace hedgerow::HEDGEROW_ISA

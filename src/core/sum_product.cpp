@@ -5,8 +5,9 @@
 //   backward   b[t-1] = E (S[t] * b[t]) / q[t],     q[t] = sum of b[t]
 //   marginals  P(y_t = y) = a[t,y] b[t,y] / sum,    P(h, y) = a[t-1,h] E[h,y] S[t,y] b[t,y] / sum
 //
-// E and S are exp of (scores - their largest), so nothing overflows. Dividing by the sum of one step ago
-// keeps the division off the critical path: the sum of a[t] is then the growth of that step alone.
+// E and S are exp of (scores - a shift that is at least their largest), so nothing overflows; with scores
+// for each position and history, E[t] holds all and S is one. Dividing by the sum of one step ago keeps the
+// division off the critical path: the sum of a[t] is then the growth of that step alone.
 //
 // Certificate. What underflow can take from a product is below `tiny`, so a path is lost only if what it
 // should have weighed is below tiny / (sum of a[t] * b[t]) of the whole. If that sum is at least `safe` at
@@ -27,21 +28,20 @@ struct Safe;
 template <>
 struct Safe<float> {
     static constexpr float value = 1e-20f;
-    static constexpr int logs_apart = 8;  // that many numbers above 1e-38 multiply safely in double
+    static constexpr float range = 16;  // scores of one sequence this close together share one shift
 };
 template <>
 struct Safe<double> {
     static constexpr double value = 1e-270;
-    static constexpr int logs_apart = 1;
+    static constexpr double range = 200;
 };
 
-// Products of many positive numbers without a log for each.
-template <class Real>
+// Log of a product of many positive numbers, with a log only when the product nears the end of the range.
 class LogProduct {
   public:
-    void times(Real x) {
+    void times(double x) {
         product_ *= x;
-        if (++n_ == Safe<Real>::logs_apart) flush();
+        if (product_ < 1e-200 || product_ > 1e200) flush();
     }
     void plus(double log_x) { sum_ += log_x; }
     double value() {
@@ -53,214 +53,264 @@ class LogProduct {
     void flush() {
         sum_ += std::log(product_);
         product_ = 1;
-        n_ = 0;
     }
     double sum_ = 0, product_ = 1;
-    int n_ = 0;
 };
 
-// row <- exp(row - max), padding included (it must hold minus infinity); returns max, or 0 if all are -inf.
 template <class Real>
-Real exponentiate(Real* row, std::int64_t width) {
-    Vec<Real> top = load(row);
-    for (std::int64_t i = kLanes<Real>; i < width; i += kLanes<Real>) top = larger<Real>(top, load(row + i));
-    Real largest = top[0];
-    for (int i = 1; i < kLanes<Real>; ++i) largest = top[i] > largest ? top[i] : largest;
-    if (largest == -INFINITY) largest = 0;
-    for (std::int64_t i = 0; i < width; i += kLanes<Real>) {
-        store(row + i, exponential<Real>(load(row + i) - largest));
-    }
-    return largest;
-}
-
-template <class Real>
-void fill_row(Real* row, std::int64_t begin, std::int64_t end, Real value) {
+void set(Real* row, std::int64_t begin, std::int64_t end, Real value) {
     for (std::int64_t i = begin; i < end; ++i) row[i] = value;
 }
 
-// out <- sum over h of a[h] rows[h], in tiles of W vectors that stay in registers.
-template <class Real, int W>
-inline void tile(const Real* a, const Real* rows, std::int64_t k, std::int64_t width, Real* out) {
-    Vec<Real> even[W], odd[W];
-    for (int j = 0; j < W; ++j) even[j] = odd[j] = fill<Real>(0);
+// Largest, and least above minus infinity, of n numbers.
+template <class Real>
+void extremes(const Real* x, std::int64_t n, Real* largest, Real* lowest) {
+    constexpr int N = kLanes<Real>;
+    const Vec<Real, N> never = fill<Real, N>(-INFINITY), always = fill<Real, N>(INFINITY);
+    Vec<Real, N> high = never, low = always;
+    std::int64_t i = 0;
+    for (; i + N <= n; i += N) {
+        const Vec<Real, N> v = load<N>(x + i);
+        high = larger<Real, N>(high, v);
+        low = smaller<Real, N>(low, where_equal<Real, N>(v, never, always, v));
+    }
+    *largest = greatest<Real, N>(high);
+    *lowest = least<Real, N>(low);
+    for (; i < n; ++i) {
+        *largest = x[i] > *largest ? x[i] : *largest;
+        *lowest = x[i] < *lowest && x[i] != -INFINITY ? x[i] : *lowest;
+    }
+}
+
+// to <- exp(from - shift); `to` has room for whole vectors, what comes after n is finite and means nothing.
+template <class Real>
+void exponentiate(const Real* from, std::int64_t n, Real shift, Real* to) {
+    constexpr int N = kLanes<Real>;
+    std::int64_t i = 0;
+    for (; i + N <= n; i += N) store<N>(to + i, exponential<Real, N>(load<N>(from + i) - shift));
+    if (i == n) return;
+    Real rest[N];
+    set<Real>(rest, 0, N, -INFINITY);
+    std::memcpy(rest, from + i, sizeof(Real) * (n - i));
+    store<N>(to + i, exponential<Real, N>(load<N>(rest) - shift));
+}
+
+// The shift for n numbers: their largest, or 0 when all are forbidden.
+template <class Real>
+Real shift_of(const Real* x, std::int64_t n) {
+    Real largest, lowest;
+    extremes(x, n, &largest, &lowest);
+    return largest == -INFINITY ? 0 : largest;
+}
+
+// out <- sum over h of a[h] rows[h * stride ...], W vectors of N lanes that stay in registers.
+template <int N, int W, class Real>
+inline void tile(const Real* a, const Real* rows, std::int64_t k, std::int64_t stride, Real* out) {
+    Vec<Real, N> even[W], odd[W];
+    for (int j = 0; j < W; ++j) even[j] = odd[j] = fill<Real, N>(0);
     std::int64_t h = 0;
     for (; h + 1 < k; h += 2) {
-        for (int j = 0; j < W; ++j) even[j] += a[h] * load(rows + h * width + j * kLanes<Real>);
-        for (int j = 0; j < W; ++j) odd[j] += a[h + 1] * load(rows + (h + 1) * width + j * kLanes<Real>);
+        for (int j = 0; j < W; ++j) even[j] += a[h] * load<N>(rows + h * stride + j * N);
+        for (int j = 0; j < W; ++j) odd[j] += a[h + 1] * load<N>(rows + (h + 1) * stride + j * N);
     }
     if (h < k) {
-        for (int j = 0; j < W; ++j) even[j] += a[h] * load(rows + h * width + j * kLanes<Real>);
+        for (int j = 0; j < W; ++j) even[j] += a[h] * load<N>(rows + h * stride + j * N);
     }
-    for (int j = 0; j < W; ++j) store(out + j * kLanes<Real>, even[j] + odd[j]);
+    for (int j = 0; j < W; ++j) store<N>(out + j * N, even[j] + odd[j]);
 }
 
-template <class Real>
-void times_matrix(const Real* a, const Real* rows, std::int64_t k, std::int64_t width, Real* out) {
-    std::int64_t i = 0;
-    for (; i + 4 * kLanes<Real> <= width; i += 4 * kLanes<Real>) tile<Real, 4>(a, rows + i, k, width, out + i);
-    switch ((width - i) / kLanes<Real>) {
-        case 1: return tile<Real, 1>(a, rows + i, k, width, out + i);
-        case 2: return tile<Real, 2>(a, rows + i, k, width, out + i);
-        case 3: return tile<Real, 3>(a, rows + i, k, width, out + i);
-        default: return;
+template <int N, class Real>
+inline void times_matrix(const Real* a, const Real* rows, std::int64_t k, std::int64_t stride, Real* out) {
+    if constexpr (N == kLanes<Real>) {
+        const std::int64_t width = padded<Real>(k);
+        std::int64_t i = 0;
+        for (; i + 4 * N <= width; i += 4 * N) tile<N, 4>(a, rows + i, k, stride, out + i);
+        if (i + 2 * N <= width) {
+            tile<N, 2>(a, rows + i, k, stride, out + i);
+            i += 2 * N;
+        }
+        if (i < width) tile<N, 1>(a, rows + i, k, stride, out + i);
+    } else {
+        tile<N, 1>(a, rows, k, stride, out);
     }
 }
 
-// One sequence at hand: its scores, padded rows, and the two passes.
-template <class Real>
+// One sequence of order 1, rows of K numbers read as whole vectors of N lanes. Forward values and backward
+// values have zero padding; what is read beyond a row of scores is finite and multiplied by that zero.
+template <class Real, int N>
 class Chain {
+    using V = Vec<Real, N>;
+
   public:
     Chain(const Scores<Real>& scores, std::int64_t k, const Real* prepared, const double* shifts, Real* work)
-        : scores_(scores), k_(k), width_(padded<Real>(k)), length_(scores.length), shifts_(shifts) {
+        : scores_(scores),
+          k_(k),
+          width_((k + N - 1) / N * N),
+          length_(scores.length),
+          block_(scores.edge ? k * k : k),
+          shifts_(shifts) {
         start_ = prepared;
-        by_history_ = prepared + width_;
-        by_label_ = prepared + width_ + k * width_;
-        forward_ = work;
-        state_ = forward_ + length_ * width_;
-        scratch_ = state_ + (scores.edge ? 0 : length_ * width_);
-        edges_ = scratch_ + 4 * width_;
+        stride_ = padded<Real>(k);
+        by_history_ = prepared + stride_;
+        by_label_ = by_history_ + k * stride_;
+        mask_ = work;
+        forward_ = mask_ + width_;
+        scratch_ = forward_ + length_ * width_;
+        exps_ = scratch_ + 4 * width_;
+        set<Real>(mask_, 0, k, 1);
+        set<Real>(mask_, k, width_, 0);
     }
 
     bool run(const Marginals<Real>& out, double* log_z) {
-        bool certain = false;
-        const bool alive = scores_.edge ? forward<true>(log_z, &certain) : forward<false>(log_z, &certain);
-        if (!alive) return false;
-        if (!out.state && !out.pair && certain) return true;
-        return scores_.edge ? backward<true>(out) : backward<false>(out);
+        return scores_.edge ? run_passes<true>(out, log_z) : run_passes<false>(out, log_z);
     }
 
-    // Sequences up to this many edge numbers keep their exponentials between the passes; longer ones make
-    // them again, so that memory does not grow with length times K².
-    static constexpr std::int64_t kKeep = std::int64_t{1} << 19;
     static std::int64_t work_size(std::int64_t k, std::int64_t length, bool per_position) {
-        const std::int64_t width = padded<Real>(k);
-        const std::int64_t kept = length * k * width <= kKeep ? length : 1;
-        return length * width * (per_position ? 1 : 2) + 4 * width + (per_position ? kept * k * width : 0);
+        const std::int64_t width = padded<Real>(k), block = per_position ? k * k : k;
+        return (length + 5) * width + (keeps(length, block) ? length : 1) * block + 2 * kLanes<Real>;
     }
 
   private:
-    bool keeps() const { return length_ * k_ * width_ <= kKeep; }
+    // Sequences up to this many scores keep their exponentials between the passes; longer ones make them
+    // again, so that memory does not grow with length times K².
+    static bool keeps(std::int64_t length, std::int64_t block) { return length * block <= (std::int64_t{1} << 20); }
 
-    // exp of the K x K scores into position t, shifted by their common largest, which is returned.
-    Real edges_into(std::int64_t t, Real* block) const {
-        const std::int64_t rows = t == 0 ? 1 : k_;
-        Vec<Real> top = fill<Real>(-INFINITY);
-        for (std::int64_t h = 0; h < rows; ++h) {
-            Real* row = block + h * width_;
-            const Real* edge = scores_.edge + (t * k_ + h) * k_;
-            if (scores_.state && scores_.table) {
-                const Real *state = scores_.state + t * k_, *table = scores_.table + (t == 0 ? 0 : 1 + h) * k_;
-                for (std::int64_t y = 0; y < k_; ++y) row[y] = edge[y] + table[y] + state[y];
-            } else if (scores_.state || scores_.table) {
-                const Real* other =
-                    scores_.state ? scores_.state + t * k_ : scores_.table + (t == 0 ? 0 : 1 + h) * k_;
-                for (std::int64_t y = 0; y < k_; ++y) row[y] = edge[y] + other[y];
-            } else {
-                std::memcpy(row, edge, sizeof(Real) * k_);
-            }
-            fill_row<Real>(row, k_, width_, -INFINITY);
-            for (std::int64_t i = 0; i < width_; i += kLanes<Real>) top = larger<Real>(top, load(row + i));
-        }
-        Real largest = top[0];
-        for (int i = 1; i < kLanes<Real>; ++i) largest = top[i] > largest ? top[i] : largest;
-        if (largest == -INFINITY) largest = 0;
-        for (std::int64_t i = 0; i < rows * width_; i += kLanes<Real>) {
-            store(block + i, exponential<Real>(load(block + i) - largest));
-        }
-        return largest;
+    template <bool PerPosition>
+    bool run_passes(const Marginals<Real>& out, double* log_z) {
+        choose_shift();
+        bool certain = false;
+        if (!forward<PerPosition>(log_z, &certain)) return false;
+        return (certain && !out.state && !out.pair) || backward<PerPosition>(out);
     }
 
-    Real state_into(std::int64_t t, Real* row) const {
-        if (scores_.state) {
-            std::memcpy(row, scores_.state + t * k_, sizeof(Real) * k_);
-        } else {
-            fill_row<Real>(row, 0, k_, 0);
+    // One shift for the whole sequence where its scores are close together, else one for each position.
+    void choose_shift() {
+        common_ = plain();
+        if (!common_) return;
+        const Real* x = scores_.edge ? scores_.edge : scores_.state;
+        if (!x) return;
+        Real high, low, first_high, first_low;
+        const std::int64_t rest = scores_.edge ? block_ : 0;  // of a first position only its first row counts
+        extremes(x + rest, length_ * block_ - rest, &high, &low);
+        if (rest) {
+            extremes(x, k_, &first_high, &first_low);
+            high = first_high > high ? first_high : high;
+            low = first_low < low ? first_low : low;
         }
-        fill_row<Real>(row, k_, width_, -INFINITY);
-        return exponentiate(row, width_);
+        common_ = high - low <= Safe<Real>::range;
+        shift_ = common_ ? high : 0;
+    }
+    // No sum of several parts has to be made first.
+    bool plain() const { return !scores_.edge || (!scores_.state && !scores_.table); }
+
+    // Scores of position t, exponentiated, into `to`; returns their shift.
+    template <bool PerPosition>
+    Real exponentiate_at(std::int64_t t, Real* to) const {
+        const std::int64_t n = PerPosition && t == 0 ? k_ : block_;
+        const Real* from = to;
+        if (plain()) {
+            from = PerPosition ? scores_.edge + t * block_ : scores_.state ? scores_.state + t * block_ : nullptr;
+            if (!from) set<Real>(to, 0, n, 0);
+        } else {
+            add_parts(t, n / k_, to);
+        }
+        if (!from) from = to;
+        const Real shift = common_ ? shift_ : shift_of(from, n);
+        exponentiate(from, n, shift, to);
+        return shift;
+    }
+
+    void add_parts(std::int64_t t, std::int64_t rows, Real* to) const {
+        for (std::int64_t h = 0; h < rows; ++h, to += k_) {
+            std::memcpy(to, scores_.edge + (t * k_ + h) * k_, sizeof(Real) * k_);
+            if (scores_.table) {
+                const Real* table = scores_.table + (t == 0 ? 0 : 1 + h) * k_;
+                for (std::int64_t y = 0; y < k_; ++y) to[y] += table[y];
+            }
+            if (scores_.state) {
+                for (std::int64_t y = 0; y < k_; ++y) to[y] += scores_.state[t * k_ + y];
+            }
+        }
+    }
+
+    template <bool PerPosition>
+    double exponentiate_all() const {
+        if (!keeps(length_, block_)) return 0;
+        if (common_ && !PerPosition && scores_.state) {
+            exponentiate(scores_.state, length_ * block_, shift_, exps_);
+            return static_cast<double>(shift_) * static_cast<double>(length_);
+        }
+        double shifts = 0;
+        for (std::int64_t t = 0; t < length_; ++t) shifts += exponentiate_at<PerPosition>(t, exps_ + t * block_);
+        return shifts;
+    }
+
+    // Where the exponentials of position t are, made again if they were not kept.
+    template <bool PerPosition>
+    const Real* exps_at(std::int64_t t, double* shift) const {
+        if (keeps(length_, block_)) return exps_ + t * block_;
+        *shift += exponentiate_at<PerPosition>(t, exps_);
+        return exps_;
     }
 
     template <bool PerPosition>
     bool forward(double* log_z, bool* certain) {
-        LogProduct<Real> z;
-        Vec<Real> low = fill<Real>(1);
-        Real least = 1, inverse = 1;
+        LogProduct z;
+        double shift = exponentiate_all<PerPosition>();
+        V low = fill<Real, N>(1);
+        Real inverse = 1;
         for (std::int64_t t = 0; t < length_; ++t) {
             Real* a = forward_ + t * width_;
-            const Real* before = a - width_;
-            if constexpr (PerPosition) {
-                Real* block = edges_ + (keeps() ? t : 0) * k_ * width_;
-                z.plus(edges_into(t, block));
-                if (t == 0) {
-                    std::memcpy(a, block, sizeof(Real) * width_);
-                } else {
-                    times_matrix(before, block, k_, width_, a);
-                }
-            } else {
-                Real* s = state_ + t * width_;
-                z.plus(state_into(t, s) + shifts_[t == 0 ? 0 : 1]);
-                if (t == 0) {
-                    std::memcpy(a, start_, sizeof(Real) * width_);
-                } else {
-                    times_matrix(before, by_history_, k_, width_, a);
-                }
-                for (std::int64_t i = 0; i < width_; i += kLanes<Real>) store(a + i, load(a + i) * load(s + i));
+            const Real* exps = exps_at<PerPosition>(t, &shift);
+            if (t > 0) {
+                times_matrix<N>(a - width_, PerPosition ? exps : by_history_, k_, PerPosition ? k_ : stride_, a);
+            } else if (!PerPosition) {
+                std::memcpy(a, start_, sizeof(Real) * width_);
             }
-            Vec<Real> sum = fill<Real>(0);
-            for (std::int64_t i = 0; i < width_; i += kLanes<Real>) {
-                const Vec<Real> scaled = load(a + i) * inverse;
-                store(a + i, scaled);
+            V sum = fill<Real, N>(0);
+            for (std::int64_t i = 0; i < width_; i += N) {
+                const V before = PerPosition && t == 0 ? load<N>(exps + i) : load<N>(a + i);
+                const V mask = load<N>(mask_ + i);
+                const V scaled = before * (PerPosition ? mask : load<N>(exps + i)) * inverse;
+                store<N>(a + i, scaled);
                 sum += scaled;
-                if (i + kLanes<Real> <= k_) {
-                    low = smaller<Real>(low, scaled);
-                } else {
-                    for (std::int64_t y = i; y < k_; ++y) least = a[y] < least ? a[y] : least;
-                }
+                low = smaller<Real, N>(low, scaled + (Real(1) + mask * Real(-1)));
             }
-            const Real growth = total<Real>(sum);
+            const Real growth = total<Real, N>(sum);
             if (!(growth > 0)) return false;
             inverse = 1 / growth;
             z.times(growth);
         }
-        for (int i = 0; i < kLanes<Real>; ++i) least = low[i] < least ? low[i] : least;
-        *certain = least >= Safe<Real>::value;
-        *log_z = z.value();
+        *certain = least<Real, N>(low) >= Safe<Real>::value;
+        if (!PerPosition) shift += shifts_[0] + shifts_[1] * static_cast<double>(length_ - 1);
+        *log_z = z.value() + shift;
         return true;
     }
 
     template <bool PerPosition>
     bool backward(const Marginals<Real>& out) {
-        Real *b = scratch_, *v = scratch_ + width_, *next = scratch_ + 2 * width_, *p = scratch_ + 3 * width_;
-        fill_row<Real>(b, 0, k_, 1);
-        fill_row<Real>(b, k_, width_, 0);
+        Real *b = scratch_, *next = scratch_ + width_;
+        std::memcpy(b, mask_, sizeof(Real) * width_);
+        double unused = 0;
         for (std::int64_t t = length_ - 1; t >= 0; --t) {
-            const Real* a = forward_ + t * width_;
-            Vec<Real> joint = fill<Real>(0), sum = fill<Real>(0);
-            for (std::int64_t i = 0; i < width_; i += kLanes<Real>) {
-                const Vec<Real> both = load(a + i) * load(b + i);
-                store(p + i, both);
-                joint += both;
-                sum += load(b + i);
+            V joint = fill<Real, N>(0), sum = fill<Real, N>(0);
+            for (std::int64_t i = 0; i < width_; i += N) {
+                joint += load<N>(forward_ + t * width_ + i) * load<N>(b + i);
+                sum += load<N>(b + i);
             }
-            const Real whole = total<Real>(joint), growth = total<Real>(sum);
+            const Real whole = total<Real, N>(joint), growth = total<Real, N>(sum);
             if (!(whole >= Safe<Real>::value * (growth > 1 ? growth : 1))) return false;
-            const Real share = 1 / whole;
-            if (out.state) {
-                for (std::int64_t i = 0; i < width_; i += kLanes<Real>) store(p + i, load(p + i) * share);
-                std::memcpy(out.state + t * k_, p, sizeof(Real) * k_);
-            }
+            if (out.state) write_state(t, b, 1 / whole, out);
+            const Real* exps = exps_at<PerPosition>(t, &unused);
             if constexpr (PerPosition) {
-                Real* block = edges_ + (keeps() ? t : 0) * k_ * width_;
-                if (!keeps()) edges_into(t, block);
-                hand_back_edges(t, block, b, share, 1 / growth, next, p, out);
+                hand_back_edges(t, exps, b, 1 / whole, 1 / growth, next, out);
             } else {
-                const Real* s = state_ + t * width_;
-                for (std::int64_t i = 0; i < width_; i += kLanes<Real>) store(v + i, load(s + i) * load(b + i));
-                if (out.pair) table_pairs(t, v, share, p, out);
-                times_matrix(v, by_label_, k_, width_, next);
-                for (std::int64_t i = 0; i < width_; i += kLanes<Real>) {
-                    store(next + i, load(next + i) * (1 / growth));
-                }
+                Real* v = scratch_ + 2 * width_;
+                for (std::int64_t i = 0; i < width_; i += N) store<N>(v + i, load<N>(exps + i) * load<N>(b + i));
+                if (out.pair) table_pairs(t, v, 1 / whole, out);
+                times_matrix<N>(v, by_label_, k_, stride_, next);
+                const Real scale = 1 / growth;
+                for (std::int64_t i = 0; i < width_; i += N) store<N>(next + i, load<N>(next + i) * scale);
             }
             Real* swap = b;
             b = next;
@@ -269,93 +319,96 @@ class Chain {
         return true;
     }
 
-    // a[t] was divided by the sum of a[t-1] already; a[t-1] itself was not: hence `share` times that inverse.
-    Real inverse_before(std::int64_t t) const {
-        const Real* a = forward_ + (t - 1) * width_;
-        Vec<Real> sum = fill<Real>(0);
-        for (std::int64_t i = 0; i < width_; i += kLanes<Real>) sum += load(a + i);
-        return 1 / total<Real>(sum);
-    }
-
-    void write_start_pairs(const Real* v, Real scale, const Marginals<Real>& out) const {
-        fill_row<Real>(out.pair, 0, k_ * k_, 0);
-        for (std::int64_t y = 0; y < k_; ++y) out.pair[y] = v[y] * scale;
-    }
-
-    void table_pairs(std::int64_t t, const Real* v, Real share, Real* row, const Marginals<Real>& out) const {
-        if (t == 0) {
-            for (std::int64_t y = 0; y < k_; ++y) row[y] = v[y] * start_[y];
-            return write_start_pairs(row, share, out);
+    void write_state(std::int64_t t, const Real* b, Real scale, const Marginals<Real>& out) const {
+        Real* p = scratch_ + 3 * width_;
+        for (std::int64_t i = 0; i < width_; i += N) {
+            store<N>(p + i, load<N>(forward_ + t * width_ + i) * load<N>(b + i) * scale);
         }
-        const Real* before = forward_ + (t - 1) * width_;
+        write_row(out.state + t * k_, p);
+    }
+    void write_row(Real* to, const Real* row) const {
+        for (std::int64_t y = 0; y < k_; ++y) to[y] = row[y];
+    }
+
+    // a[t] was divided by the sum of a[t-1]; a[t-1] itself was not: pairs need that inverse too.
+    Real inverse_before(std::int64_t t) const {
+        V sum = fill<Real, N>(0);
+        for (std::int64_t i = 0; i < width_; i += N) sum += load<N>(forward_ + (t - 1) * width_ + i);
+        return 1 / total<Real, N>(sum);
+    }
+
+    void start_pairs(const Real* first, const Real* second, Real scale, const Marginals<Real>& out) const {
+        set<Real>(out.pair, k_, k_ * k_, 0);
+        for (std::int64_t y = 0; y < k_; ++y) out.pair[y] = first[y] * second[y] * scale;
+    }
+
+    void table_pairs(std::int64_t t, const Real* v, Real share, const Marginals<Real>& out) const {
+        if (t == 0) return start_pairs(start_, v, share, out);
+        Real* row = scratch_ + 3 * width_;
         const Real scale = share * inverse_before(t);
         for (std::int64_t h = 0; h < k_; ++h) {
-            const Real weight = before[h] * scale;
-            for (std::int64_t i = 0; i < width_; i += kLanes<Real>) {
-                store(row + i, load(by_history_ + h * width_ + i) * load(v + i) * weight);
+            const Real weight = forward_[(t - 1) * width_ + h] * scale;
+            for (std::int64_t i = 0; i < width_; i += N) {
+                store<N>(row + i, load<N>(by_history_ + h * stride_ + i) * load<N>(v + i) * weight);
             }
-            std::memcpy(out.pair + (t * k_ + h) * k_, row, sizeof(Real) * k_);
+            write_row(out.pair + (t * k_ + h) * k_, row);
         }
     }
 
-    void hand_back_edges(std::int64_t t, const Real* block, const Real* b, Real share, Real scale, Real* next,
-                         Real* row, const Marginals<Real>& out) const {
+    void hand_back_edges(std::int64_t t, const Real* exps, const Real* b, Real share, Real scale, Real* next,
+                         const Marginals<Real>& out) const {
         if (t == 0) {
-            for (std::int64_t y = 0; y < k_; ++y) row[y] = block[y] * b[y];
-            if (out.pair) write_start_pairs(row, share, out);
+            if (out.pair) start_pairs(exps, b, share, out);
             return;
         }
-        const Real* before = forward_ + (t - 1) * width_;
+        Real* row = scratch_ + 3 * width_;
         const Real pair_scale = out.pair ? share * inverse_before(t) : 0;
         for (std::int64_t h = 0; h < k_; ++h) {
-            Vec<Real> sum = fill<Real>(0);
-            const Real weight = before[h] * pair_scale;
-            for (std::int64_t i = 0; i < width_; i += kLanes<Real>) {
-                const Vec<Real> u = load(block + h * width_ + i) * load(b + i);
+            const Real weight = forward_[(t - 1) * width_ + h] * pair_scale;
+            V sum = fill<Real, N>(0);
+            for (std::int64_t i = 0; i < width_; i += N) {
+                const V u = load<N>(exps + h * k_ + i) * load<N>(b + i);
                 sum += u;
-                store(row + i, u * weight);
+                if (out.pair) store<N>(row + i, u * weight);
             }
-            next[h] = total<Real>(sum) * scale;
-            if (out.pair) std::memcpy(out.pair + (t * k_ + h) * k_, row, sizeof(Real) * k_);
+            next[h] = total<Real, N>(sum) * scale;
+            if (out.pair) write_row(out.pair + (t * k_ + h) * k_, row);
         }
-        fill_row<Real>(next, k_, width_, 0);
+        set<Real>(next, k_, width_, 0);
     }
 
     Scores<Real> scores_;
-    std::int64_t k_, width_, length_;
+    std::int64_t k_, width_, length_, block_, stride_;
     const double* shifts_;
     const Real *start_, *by_history_, *by_label_;
-    Real *forward_, *state_, *scratch_, *edges_;
+    Real *mask_, *forward_, *scratch_, *exps_;
+    bool common_ = false;
+    Real shift_ = 0;
 };
 
 // Order 0: positions are independent.
 template <class Real>
 bool independent(const Scores<Real>& scores, std::int64_t k, const Marginals<Real>& out, Real* row,
                  double* log_z) {
-    const std::int64_t width = padded<Real>(k);
-    LogProduct<Real> z;
+    LogProduct z;
     for (std::int64_t t = 0; t < scores.length; ++t) {
-        fill_row<Real>(row, 0, k, 0);
-        if (scores.edge) {
-            for (std::int64_t y = 0; y < k; ++y) row[y] += scores.edge[t * k + y];
+        set<Real>(row, 0, k, 0);
+        const Real* const parts[] = {scores.edge ? scores.edge + t * k : nullptr, scores.table,
+                                     scores.state ? scores.state + t * k : nullptr};
+        for (const Real* part : parts) {
+            for (std::int64_t y = 0; part && y < k; ++y) row[y] += part[y];
         }
-        if (scores.table) {
-            for (std::int64_t y = 0; y < k; ++y) row[y] += scores.table[y];
-        }
-        if (scores.state) {
-            for (std::int64_t y = 0; y < k; ++y) row[y] += scores.state[t * k + y];
-        }
-        fill_row<Real>(row, k, width, -INFINITY);
-        z.plus(exponentiate(row, width));
-        Vec<Real> sum = fill<Real>(0);
-        for (std::int64_t i = 0; i < width; i += kLanes<Real>) sum += load(row + i);
-        const Real whole = total<Real>(sum);
+        const Real shift = shift_of(row, k);
+        exponentiate(row, k, shift, row);
+        Real whole = 0;
+        for (std::int64_t y = 0; y < k; ++y) whole += row[y];
         if (!(whole > 0)) return false;
+        z.plus(shift);
         z.times(whole);
-        for (std::int64_t y = 0; y < k; ++y) {
-            const Real p = row[y] / whole;
-            if (out.state) out.state[t * k + y] = p;
-            if (out.pair) out.pair[t * k + y] = p;
+        const Real scale = 1 / whole;
+        Real* const wanted[] = {out.state, out.pair};
+        for (Real* to : wanted) {
+            for (std::int64_t y = 0; to && y < k; ++y) to[t * k + y] = row[y] * scale;
         }
     }
     *log_z = z.value();
@@ -369,32 +422,35 @@ std::int64_t table_size(std::int64_t k) {
 
 template <class Real>
 std::int64_t work_size(std::int64_t k, std::int64_t order, std::int64_t length, bool per_position) {
-    return order == 0 ? padded<Real>(k) : Chain<Real>::work_size(k, length, per_position);
+    return order == 0 ? padded<Real>(k) : Chain<Real, kLanes<Real>>::work_size(k, length, per_position);
 }
 
-// prepared: the start row, exp of the table by history, and the same by label; each with its shift.
+// prepared: the start row, exp of the table by history, and the same by label, padded with zeros.
 template <class Real>
 void prepare(const Real* table, std::int64_t k, Real* prepared, double* shifts) {
     const std::int64_t width = padded<Real>(k);
+    set<Real>(prepared, 0, (1 + 2 * k) * width, 0);
+    const Real start = shift_of(table, k), shift = shift_of(table + k, k * k);
     for (std::int64_t h = 0; h <= k; ++h) {
         Real* row = prepared + h * width;
-        std::memcpy(row, table + h * k, sizeof(Real) * k);
-        fill_row<Real>(row, k, width, -INFINITY);
+        exponentiate(table + h * k, k, h == 0 ? start : shift, row);
+        set<Real>(row, k, width, 0);
     }
-    shifts[0] = exponentiate(prepared, width);
-    shifts[1] = exponentiate(prepared + width, k * width);
     Real* by_label = prepared + (1 + k) * width;
-    fill_row<Real>(by_label, 0, k * width, 0);
     for (std::int64_t h = 0; h < k; ++h) {
         for (std::int64_t y = 0; y < k; ++y) by_label[y * width + h] = prepared[(1 + h) * width + y];
     }
+    shifts[0] = start;
+    shifts[1] = shift;
 }
 
 template <class Real>
 bool sum_product(const Scores<Real>& scores, std::int64_t k, std::int64_t order, const Real* prepared,
                  const double* shifts, const Marginals<Real>& out, Real* work, double* log_z) {
     if (order == 0) return independent(scores, k, out, work, log_z);
-    return Chain<Real>(scores, k, prepared, shifts, work).run(out, log_z);
+    return with_lanes<Real>(k, [&](auto lanes) {
+        return Chain<Real, decltype(lanes)::value>(scores, k, prepared, shifts, work).run(out, log_z);
+    });
 }
 
 }  // namespace

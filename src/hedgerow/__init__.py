@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow import datasets as datasets
+    from hedgerow import errors as errors
+    from hedgerow.estimators import HMM as HMM
+    from hedgerow.estimators import load as load
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
+    from hedgerow.frames import from_frame as from_frame
+    from hedgerow.sequences import Sequences as Sequences
 
 __version__ = "0.1.0"
 
 # Names are loaded on first use: a bare `import hedgerow` costs milliseconds.
 _HOME = {
+    "HMM": "hedgerow.estimators",
+    "Sequences": "hedgerow.sequences",
     "datasets": "hedgerow.datasets",
+    "errors": "hedgerow.errors",
+    "from_frame": "hedgerow.frames",
+    "load": "hedgerow.estimators",
     "metrics": "hedgerow.metrics",
     "significance": "hedgerow.significance",
 }

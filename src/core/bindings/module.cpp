@@ -2,12 +2,16 @@
 #include <nanobind/nanobind.h>
 
 namespace hedgerow {
+void register_alphabet(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
+void register_rows(nanobind::module_& m);
 }  // namespace hedgerow
 
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of hedgerow; private, see hedgerow.Sequences and hedgerow.lattice.";
+    hedgerow::register_alphabet(m);
     hedgerow::register_ingest(m);
     hedgerow::register_lattice(m);
+    hedgerow::register_rows(m);
 }

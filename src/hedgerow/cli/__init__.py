@@ -1,0 +1,29 @@
+"""The command line: one file a verb. Bad input ends with exit code 2 and one clear line."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run `hedgerow ...`."""
+    import typer
+
+    from hedgerow.cli import datasets, demo
+    from hedgerow.errors import DataNotFoundError, ImpossibleLatticeError, InputError, ModelFileError
+
+    app = typer.Typer(name="hedgerow", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback()(_about)
+    for verb in (datasets, demo):
+        verb.add_to(app)
+    try:
+        app()
+    except (InputError, ModelFileError, DataNotFoundError, ImpossibleLatticeError, OSError) as error:
+        print(f"hedgerow: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _about() -> None:
+    """Label sequences: words with tags, letters with sounds, residues with structure, readings with activities."""

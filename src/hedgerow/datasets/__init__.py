@@ -1,0 +1,9 @@
+"""Data sets to learn from: loaders for the literature's files, generators, and one embedded set."""
+
+from __future__ import annotations
+
+from hedgerow.datasets.dataset import Dataset
+from hedgerow.datasets.registry import load, names
+from hedgerow.datasets.synthetic import cycle, future, hmm_forty, hmm_three
+
+__all__ = ["Dataset", "cycle", "future", "hmm_forty", "hmm_three", "load", "names"]

@@ -1,0 +1,8 @@
+"""From raw columns to ids: labels, the encoder, windows, rows and bins."""
+
+from hedgerow.encoding.binning import Binning as Binning
+from hedgerow.encoding.encoder import Encoder as Encoder
+from hedgerow.encoding.labels import Labels as Labels
+from hedgerow.encoding.rows import PADDING as PADDING
+from hedgerow.encoding.rows import Rows as Rows
+from hedgerow.encoding.window import Window as Window

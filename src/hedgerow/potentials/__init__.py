@@ -1,0 +1,9 @@
+"""Potentials: scores of labels, from sequences. What they give fits a lattice over the same labels and order."""
+
+from hedgerow.potentials.base import Potential, Scores
+from hedgerow.potentials.table import TablePotential
+
+#: Every kind of potential that a model file may hold.
+KINDS: dict[str, type[Potential]] = {TablePotential.kind: TablePotential}
+
+__all__ = ["KINDS", "Potential", "Scores", "TablePotential"]

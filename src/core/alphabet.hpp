@@ -1,0 +1,103 @@
+// Sorted sets of strings as one blob of UTF-8 and n + 1 offsets: what a model file can hold and a map can
+// open. Byte order of UTF-8 is code-point order; lone surrogates are let through in their three-byte form.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace hedgerow {
+
+struct Bytes {
+    const uint8_t* data;
+    int64_t size;
+};
+
+inline int compare(Bytes a, Bytes b) {
+    const int64_t shared = std::min(a.size, b.size);
+    const int order = shared == 0 ? 0 : std::memcmp(a.data, b.data, static_cast<size_t>(shared));
+    if (order != 0) return order;
+    return a.size < b.size ? -1 : a.size > b.size;
+}
+
+struct Strings {
+    const uint8_t* blob;
+    const int64_t* offsets;  // size + 1 of them
+    int64_t size;
+
+    Bytes operator[](int64_t i) const { return {blob + offsets[i], offsets[i + 1] - offsets[i]}; }
+};
+
+// Bytes of the character that starts at `p`, or 0 when it is not well formed.
+inline int utf8_character(const uint8_t* p, int64_t left) {
+    const uint8_t lead = p[0];
+    if (lead < 0x80) return 1;
+    const int length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || left < length) return 0;
+    for (int i = 1; i < length; ++i)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    if ((lead == 0xE0 && p[1] < 0xA0) || (lead == 0xF0 && p[1] < 0x90)) return 0;  // longer than needed
+    if (lead == 0xF4 && p[1] > 0x8F) return 0;                                     // beyond U+10FFFF
+    return length;
+}
+
+inline bool is_utf8(Bytes text) {
+    for (int64_t i = 0; i < text.size;) {
+        const int length = utf8_character(text.data + i, text.size - i);
+        if (length == 0) return false;
+        i += length;
+    }
+    return true;
+}
+
+// First index in [first, strings.size) whose string is not below `text`. Gallops, so that looking up m sorted
+// strings one after the other costs m log(n / m): a binary search when m is 1, a merge when m is n.
+inline int64_t lower_bound(Strings strings, Bytes text, int64_t first = 0) {
+    int64_t step = 1;
+    int64_t below = first - 1;  // the last index known to be below text
+    int64_t above = first;
+    while (above < strings.size && compare(strings[above], text) < 0) {
+        below = above;
+        above += step;
+        step *= 2;
+    }
+    above = std::min(above, strings.size);
+    while (above - below > 1) {
+        const int64_t middle = below + (above - below) / 2;
+        (compare(strings[middle], text) < 0 ? below : above) = middle;
+    }
+    return above;
+}
+
+inline int32_t find(Strings strings, Bytes text) {
+    int64_t below = -1, above = strings.size;
+    while (above - below > 1) {
+        const int64_t middle = below + (above - below) / 2;
+        (compare(strings[middle], text) < 0 ? below : above) = middle;
+    }
+    return above < strings.size && compare(strings[above], text) == 0 ? static_cast<int32_t>(above) : -1;
+}
+
+// The order of distinct strings; their first eight bytes decide most comparisons without a look at the blob.
+inline std::vector<int32_t> sorted_order(Strings strings) {
+    struct Key {
+        uint64_t head;
+        int32_t index;
+    };
+    std::vector<Key> keys(static_cast<size_t>(strings.size));
+    for (int64_t i = 0; i < strings.size; ++i) {
+        const Bytes text = strings[i];
+        uint64_t head = 0;
+        for (int64_t b = 0; b < 8; ++b) head = head << 8 | (b < text.size ? text.data[b] : 0);
+        keys[static_cast<size_t>(i)] = {head, static_cast<int32_t>(i)};
+    }
+    std::sort(keys.begin(), keys.end(), [strings](const Key& a, const Key& b) {
+        return a.head != b.head ? a.head < b.head : compare(strings[a.index], strings[b.index]) < 0;
+    });
+    std::vector<int32_t> order(keys.size());
+    std::transform(keys.begin(), keys.end(), order.begin(), [](const Key& key) { return key.index; });
+    return order;
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,120 @@
+// Alphabets: building, checking and looking up.
+#include "alphabet.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "interner.hpp"
+#include "support.hpp"
+
+namespace hedgerow {
+namespace {
+
+void check_text(PyObject* value) {
+    if (!PyUnicode_Check(value))
+        refuse("an alphabet holds str, but %s came; convert it", Py_TYPE(value)->tp_name);
+}
+
+// Strings whose offsets were checked once, so that a lookup need not.
+class SortedSet {
+  public:
+    SortedSet(ArrayIn<uint8_t> blob, ArrayIn<int64_t> offsets)
+        : blob_(std::move(blob)), offsets_(std::move(offsets)) {
+        const auto n = static_cast<int64_t>(offsets_.shape(0)) - 1;
+        const int64_t* at = offsets_.data();
+        if (n < 0 || at[0] != 0 || at[n] != static_cast<int64_t>(blob_.shape(0)))
+            refuse("the offsets of an alphabet must run from 0 to the size of its blob; the data is damaged");
+        if (n > std::numeric_limits<int32_t>::max()) refuse("an alphabet holds at most 2147483647 strings");
+        for (int64_t i = 0; i < n; ++i)
+            if (at[i] > at[i + 1]) refuse("the offsets of an alphabet must not fall; the data is damaged");
+        strings_ = {blob_.data(), at, n};
+    }
+
+    int64_t size() const { return strings_.size; }
+
+    nb::object text(int64_t i) const {
+        if (i < 0 || i >= size()) throw nb::index_error("no such string in the alphabet");
+        const Bytes bytes = strings_[i];
+        nb::object result = nb::steal(PyUnicode_DecodeUTF8(
+            reinterpret_cast<const char*>(bytes.data), static_cast<Py_ssize_t>(bytes.size), "surrogatepass"));
+        if (!result.is_valid()) throw nb::python_error();
+        return result;
+    }
+
+    void check() const {
+        for (int64_t i = 0; i < size(); ++i) {
+            if (!is_utf8(strings_[i]))
+                refuse("string %lld of an alphabet must be UTF-8; the data is damaged",
+                       static_cast<long long>(i));
+            if (i > 0 && compare(strings_[i - 1], strings_[i]) >= 0)
+                refuse("the strings of an alphabet must rise, but string %lld does not; the data is damaged",
+                       static_cast<long long>(i));
+        }
+    }
+
+    ArrayOut<int32_t> ids(const nb::typed<nb::list, nb::str>& values) const {
+        std::vector<int32_t> found;
+        found.reserve(values.size());
+        std::vector<uint8_t> text;
+        for (nb::handle value : values) {
+            check_text(value.ptr());
+            text.clear();
+            append_utf8(text, value.ptr());
+            found.push_back(find(strings_, {text.data(), static_cast<int64_t>(text.size())}));
+        }
+        return to_array(std::move(found));
+    }
+
+    ArrayOut<int32_t> into(const SortedSet& other) const {
+        std::vector<int32_t> found(static_cast<size_t>(size()), -1);
+        int64_t at = 0;
+        for (int64_t i = 0; i < size(); ++i) {
+            at = lower_bound(other.strings_, strings_[i], at);
+            if (at < other.size() && compare(other.strings_[at], strings_[i]) == 0)
+                found[static_cast<size_t>(i)] = static_cast<int32_t>(at);
+        }
+        return to_array(std::move(found));
+    }
+
+  private:
+    ArrayIn<uint8_t> blob_;
+    ArrayIn<int64_t> offsets_;
+    Strings strings_{};
+};
+
+std::pair<ArrayOut<uint8_t>, ArrayOut<int64_t>> sort_strings(const nb::typed<nb::list, nb::str>& values) {
+    Interner interner;
+    for (nb::handle value : values) {
+        check_text(value.ptr());
+        interner.intern(value.ptr());
+    }
+    SortedStrings sorted = interner.sorted();
+    return {to_array(std::move(sorted.blob)), to_array(std::move(sorted.offsets))};
+}
+
+}  // namespace
+
+void register_alphabet(nb::module_& m) {
+    m.def("sort_strings", &sort_strings, nb::arg("values"),
+          "(blob, offsets) of the distinct strings of a list. Raises InputError for anything but str.");
+    nb::class_<SortedSet>(m, "SortedSet", "Sorted distinct strings: a blob of UTF-8 and n + 1 offsets.")
+        .def(nb::init<ArrayIn<uint8_t>, ArrayIn<int64_t>>(), nb::arg("blob").noconvert(),
+             nb::arg("offsets").noconvert(),
+             "Raises InputError unless the offsets rise from 0 to the size of the blob.")
+        .def("__len__", &SortedSet::size)
+        .def("text", &SortedSet::text, nb::arg("i"), nb::sig("def text(self, i: int) -> str"), "String i.")
+        .def("check", &SortedSet::check,
+             "Raises InputError unless the strings are UTF-8 and strictly rising.")
+        .def("ids", &SortedSet::ids, nb::arg("values"),
+             "Index of each str of a list, -1 where it is not there.")
+        .def("into", &SortedSet::into, nb::arg("other"),
+             "Index in `other` of each of these strings, -1 where it is not there.");
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,173 @@
+// One column while it is read: it takes values position by position and fills what was skipped with "absent".
+#pragma once
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "interner.hpp"
+
+namespace hedgerow {
+
+constexpr int32_t kMissing = -1;  // None or NaN
+constexpr int32_t kAbsent = -2;   // the key is not there
+
+// A column is `unknown` until its first value other than None or NaN.
+enum class Kind { unknown, categorical, numeric, bag };
+
+inline const char* contents(Kind kind) {
+    return kind == Kind::categorical ? "text"
+           : kind == Kind::numeric   ? "numbers"
+                                     : "bags (lists or sets of str)";
+}
+
+// Where a value stands, for messages: found from the flat position only when something is wrong.
+struct Place {
+    const int64_t* starts;
+    int64_t n_sequences;
+    int64_t position;
+
+    int64_t sequence() const { return std::upper_bound(starts, starts + n_sequences, position) - starts - 1; }
+    int64_t offset() const { return position - starts[sequence()]; }
+};
+
+class ColumnBuilder {
+  public:
+    ColumnBuilder(nb::object name, size_t n_positions) : name_(std::move(name)), n_positions_(n_positions) {}
+
+    bool holds(int64_t position) const { return filled() > static_cast<size_t>(position); }
+
+    // Missing at `position`, whatever the kind is or will be.
+    void put_missing(int64_t position) {
+        fill(static_cast<size_t>(position));
+        if (kind_ == Kind::numeric) {
+            numbers_.push_back(std::numeric_limits<float>::quiet_NaN());
+        } else if (kind_ == Kind::bag) {
+            ids_.push_back(kMissing);
+            ends_.push_back(static_cast<int64_t>(ids_.size()));
+        } else {
+            codes_.push_back(kMissing);
+        }
+    }
+
+    void put_text(const Place& place, PyObject* text) {
+        become(Kind::categorical, place);
+        fill(static_cast<size_t>(place.position));
+        codes_.push_back(values_.intern(text));
+    }
+
+    void put_number(const Place& place, double number) {
+        if (std::isnan(number)) return put_missing(place.position);
+        become(Kind::numeric, place);
+        if (std::isinf(number))
+            reject(place, "numbers must be finite, but an infinity came; use None where a value is missing");
+        if (std::fabs(number) > FLT_MAX)
+            reject(place, "numbers must fit a 32-bit float, but a larger one came; rescale the column");
+        fill(static_cast<size_t>(place.position));
+        numbers_.push_back(static_cast<float>(number));
+    }
+
+    // A bag: open it, add its members, close it.
+    void open_bag(const Place& place) {
+        become(Kind::bag, place);
+        fill(static_cast<size_t>(place.position));
+    }
+    void add_member(const Place& place, PyObject* member) {
+        if (!PyUnicode_Check(member))
+            refuse(
+                "sequence %lld, position %lld, column %R: a bag holds str, but %s came; turn its members "
+                "into str",
+                static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()), name_.ptr(),
+                Py_TYPE(member)->tp_name);
+        ids_.push_back(values_.intern(member));
+    }
+    void close_bag() { ends_.push_back(static_cast<int64_t>(ids_.size())); }
+
+    [[noreturn]] void reject(const Place& place, const char* rule) const {
+        refuse("sequence %lld, position %lld, column %R: %s", static_cast<long long>(place.sequence()),
+               static_cast<long long>(place.offset()), name_.ptr(), rule);
+    }
+
+    // (name, kind, arrays...): see ingest_dicts. The builder is spent afterwards.
+    nb::tuple finish() {
+        fill(n_positions_);
+        if (kind_ == Kind::numeric) return nb::make_tuple(name_, "numeric", to_array(std::move(numbers_)));
+        SortedStrings alphabet = values_.sorted();
+        nb::object blob = nb::cast(to_array(std::move(alphabet.blob)));
+        nb::object offsets = nb::cast(to_array(std::move(alphabet.offsets)));
+        if (kind_ == Kind::bag) {
+            sort_bags(alphabet.rank);
+            return nb::make_tuple(name_, "bag", to_array(std::move(ends_)), to_array(std::move(ids_)), blob,
+                                  offsets);
+        }
+        for (int32_t& code : codes_)
+            if (code >= 0) code = alphabet.rank[static_cast<size_t>(code)];
+        return nb::make_tuple(name_, "categorical", to_array(std::move(codes_)), blob, offsets);
+    }
+
+  private:
+    size_t filled() const {
+        if (kind_ == Kind::numeric) return numbers_.size();
+        return kind_ == Kind::bag ? ends_.size() - 1 : codes_.size();
+    }
+
+    void fill(size_t position) {
+        if (kind_ == Kind::numeric) {
+            numbers_.reserve(n_positions_);
+            numbers_.resize(position, 0.0f);
+        } else if (kind_ == Kind::bag) {
+            ends_.reserve(n_positions_ + 1);
+            ends_.resize(position + 1, static_cast<int64_t>(ids_.size()));
+        } else {
+            codes_.reserve(n_positions_);
+            codes_.resize(position, kAbsent);
+        }
+    }
+
+    void become(Kind kind, const Place& place) {
+        if (kind_ == kind) return;
+        if (kind_ != Kind::unknown)
+            refuse(
+                "sequence %lld, position %lld, column %R: a column has one kind, and this one held %s "
+                "before, "
+                "but %s came; make them all the same kind",
+                static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()), name_.ptr(),
+                contents(kind_), contents(kind));
+        std::vector<int32_t> before;  // only missing and absent so far
+        if (kind != Kind::categorical) before.swap(codes_);
+        kind_ = kind;
+        if (kind == Kind::bag) ends_.assign(1, 0);
+        for (size_t i = 0; i < before.size(); ++i)
+            if (before[i] == kMissing) put_missing(static_cast<int64_t>(i));
+    }
+
+    // Ids by rank, ascending and once each within a position.
+    void sort_bags(const std::vector<int32_t>& rank) {
+        for (int32_t& id : ids_)
+            if (id >= 0) id = rank[static_cast<size_t>(id)];
+        auto kept = ids_.begin();
+        int64_t begin = 0;
+        for (size_t i = 1; i < ends_.size(); ++i) {
+            const auto first = ids_.begin() + begin, last = ids_.begin() + ends_[i];
+            std::sort(first, last);
+            begin = ends_[i];
+            kept = std::copy(first, std::unique(first, last), kept);
+            ends_[i] = kept - ids_.begin();
+        }
+        ids_.erase(kept, ids_.end());
+    }
+
+    nb::object name_;
+    size_t n_positions_;
+    Kind kind_ = Kind::unknown;
+    Interner values_;
+    std::vector<int32_t> codes_;  // categorical, and unknown
+    std::vector<float> numbers_;  // numeric
+    std::vector<int64_t> ends_;   // bag: 0, then the end of each position in ids_
+    std::vector<int32_t> ids_;    // bag
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,125 @@
+// The Python-side owner of Rows: checks every array once and keeps it alive. Other bindings take a RowReader
+// and hand `rows()` to their kernels.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rows.hpp"
+#include "support.hpp"
+
+namespace hedgerow {
+
+class RowReader {
+  public:
+    RowReader(ArrayIn<int64_t> starts, ArrayIn<int64_t> offsets) : starts_(std::move(starts)) {
+        check_rising(starts_, "the starts of the sequences");
+        const int64_t* first = offsets.data();
+        offsets_.assign(first, first + offsets.shape(0));
+        if (offsets_.empty()) refuse("a window has at least one offset");
+        for (const int64_t offset : offsets_)
+            if (offset < -n_positions() || offset > n_positions())
+                refuse("a window must not reach further than all positions together, but offset %lld came",
+                       static_cast<long long>(offset));
+        padded_ = offsets_.size() > 1 || offsets_[0] != 0;
+    }
+
+    void add_categorical(ArrayIn<int32_t> codes, int32_t n_values) {
+        check_size(codes.shape(0));
+        for (int64_t t = 0; t < n_positions(); ++t)
+            if (codes.data()[t] < -2 || codes.data()[t] >= n_values)
+                refuse("a code lies outside its alphabet");
+        add(RowColumn{codes.data(), nullptr, nullptr, nullptr, nullptr}, n_values);
+        kept_.emplace_back(nb::cast(codes));
+    }
+
+    void add_bins(ArrayIn<uint8_t> bins, int32_t n_bins) {
+        check_size(bins.shape(0));
+        for (int64_t t = 0; t < n_positions(); ++t)
+            if (bins.data()[t] >= n_bins && bins.data()[t] != kMissingBin)
+                refuse("a bin lies beyond the last");
+        add(RowColumn{nullptr, bins.data(), nullptr, nullptr, nullptr}, n_bins);
+        kept_.emplace_back(nb::cast(bins));
+    }
+
+    void add_bag(ArrayIn<int64_t> starts, ArrayIn<int32_t> ids, std::optional<ArrayIn<float>> weights,
+                 int32_t n_values) {
+        check_size(starts.shape(0) - 1);
+        check_rising(starts, "the starts of a bag");
+        if (starts.data()[n_positions()] != static_cast<int64_t>(ids.shape(0)))
+            refuse("the starts of a bag must end at the number of its ids");
+        if (weights && weights->shape(0) != ids.shape(0)) refuse("a bag needs one weight for each id");
+        for (size_t i = 0; i < ids.shape(0); ++i)
+            if (ids.data()[i] < -1 || ids.data()[i] >= n_values)
+                refuse("an id of a bag lies outside its alphabet");
+        add(RowColumn{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr},
+            n_values);
+        kept_.emplace_back(nb::cast(starts));
+        kept_.emplace_back(nb::cast(ids));
+        if (weights) kept_.emplace_back(nb::cast(*weights));
+    }
+
+    Rows rows() const { return {slots_.data(), static_cast<int64_t>(slots_.size())}; }
+    int64_t n_ids() const { return n_ids_; }
+    int64_t n_positions() const { return starts_.data()[starts_.shape(0) - 1]; }
+
+    // visit(t, begin, end) for each position of [first, last), with its sequence.
+    template <class Visit>
+    void for_each_position(int64_t first, int64_t last, Visit&& visit) const {
+        const int64_t* starts = starts_.data();
+        const int64_t* next = std::upper_bound(starts, starts + starts_.shape(0), first);
+        for (int64_t t = first; t < last; ++t) {
+            while (*next <= t) ++next;
+            visit(t, next[-1], *next);
+        }
+    }
+
+    void check_range(int64_t first, int64_t last) const {
+        if (first < 0 || first > last || last > n_positions())
+            refuse("a range of positions must lie in 0..%lld, but %lld..%lld came",
+                   static_cast<long long>(n_positions()), static_cast<long long>(first),
+                   static_cast<long long>(last));
+    }
+
+  private:
+    static void check_rising(const ArrayIn<int64_t>& starts, const char* what) {
+        const int64_t* s = starts.data();
+        bool good = starts.shape(0) >= 1 && s[0] == 0;
+        for (size_t i = 1; good && i < starts.shape(0); ++i) good = s[i - 1] <= s[i];
+        if (!good) refuse("%s must rise from 0", what);
+    }
+
+    void check_size(size_t size) const {
+        if (static_cast<int64_t>(size) != n_positions())
+            refuse("a column must have one value for each of the %lld positions, but has %zu",
+                   static_cast<long long>(n_positions()), size);
+    }
+
+    void add(RowColumn column, int32_t n_values) {
+        if (n_values < 0) refuse("the number of values of a column must not be negative");
+        const int64_t ids_a_slot = int64_t{n_values} + padded_;
+        if (n_ids_ + ids_a_slot * static_cast<int64_t>(offsets_.size()) > std::numeric_limits<int32_t>::max())
+            refuse("columns and window make more than 2147483647 attributes; shorten the window");
+        columns_.push_back(column);
+        for (const int64_t offset : offsets_) {
+            const auto first_id = static_cast<int32_t>(n_ids_);
+            slots_.push_back({&columns_.back(), offset, first_id, padded_ ? first_id + n_values : -1});
+            n_ids_ += ids_a_slot;
+        }
+    }
+
+    ArrayIn<int64_t> starts_;
+    std::vector<int64_t> offsets_;
+    bool padded_ = false;
+    std::deque<RowColumn> columns_;  // slots point into it, so elements must not move
+    std::vector<Slot> slots_;
+    int64_t n_ids_ = 0;
+    std::vector<nb::object> kept_;
+};
+
+}  // namespace hedgerow

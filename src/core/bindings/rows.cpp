@@ -1,0 +1,78 @@
+// Rows: attribute ids through a window.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "row_reader.hpp"
+
+namespace hedgerow {
+namespace {
+
+std::pair<ArrayOut<int64_t>, ArrayOut<int32_t>> ids(const RowReader& reader, int64_t first, int64_t last) {
+    reader.check_range(first, last);
+    const Rows rows = reader.rows();
+    std::vector<int64_t> starts{0};
+    std::vector<int32_t> found;
+    starts.reserve(static_cast<size_t>(last - first) + 1);
+    reader.for_each_position(first, last, [&](int64_t t, int64_t begin, int64_t end) {
+        for_each_id(rows, t, begin, end, [&found](int32_t id, float) { found.push_back(id); });
+        starts.push_back(static_cast<int64_t>(found.size()));
+    });
+    return {to_array(std::move(starts)), to_array(std::move(found))};
+}
+
+ArrayOut<float> weights(const RowReader& reader, int64_t first, int64_t last) {
+    reader.check_range(first, last);
+    const Rows rows = reader.rows();
+    std::vector<float> found;
+    reader.for_each_position(first, last, [&](int64_t t, int64_t begin, int64_t end) {
+        for_each_id(rows, t, begin, end, [&found](int32_t, float weight) { found.push_back(weight); });
+    });
+    return to_array(std::move(found));
+}
+
+nb::ndarray<nb::numpy, bool, nb::ndim<2>> missing(const RowReader& reader, int64_t first, int64_t last) {
+    reader.check_range(first, last);
+    const Rows rows = reader.rows();
+    auto* mask = new std::vector<uint8_t>();
+    nb::capsule owner(mask, [](void* p) noexcept { delete static_cast<std::vector<uint8_t>*>(p); });
+    mask->reserve(static_cast<size_t>((last - first) * rows.n_slots));
+    reader.for_each_position(first, last, [&](int64_t t, int64_t begin, int64_t end) {
+        for (int64_t s = 0; s < rows.n_slots; ++s) mask->push_back(is_missing(rows.slots[s], t, begin, end));
+    });
+    return {mask->data(), {static_cast<size_t>(last - first), static_cast<size_t>(rows.n_slots)}, owner};
+}
+
+}  // namespace
+
+void register_rows(nb::module_& m) {
+    nb::class_<RowReader>(m, "RowReader",
+                          "Columns read through a window; every array is checked when it is added.")
+        .def(nb::init<ArrayIn<int64_t>, ArrayIn<int64_t>>(), nb::arg("starts").noconvert(),
+             nb::arg("offsets").noconvert(),
+             "Sequences from their starts and the end, and the offsets of the window.")
+        .def("add_categorical", &RowReader::add_categorical, nb::arg("codes").noconvert(),
+             nb::arg("n_values"), "One code for each position; negative where missing (-1) or absent (-2).")
+        .def("add_bins", &RowReader::add_bins, nb::arg("bins").noconvert(), nb::arg("n_bins"),
+             "One bin for each position, 255 where missing.")
+        .def("add_bag", &RowReader::add_bag, nb::arg("starts").noconvert(), nb::arg("ids").noconvert(),
+             nb::arg("weights").noconvert().none(), nb::arg("n_values"),
+             "Where each position begins in ids and the end; ids, -1 alone where missing; a weight for each "
+             "or None.")
+        .def_prop_ro("n_ids", &RowReader::n_ids, "How many attribute ids there are.")
+        .def_prop_ro("n_positions", &RowReader::n_positions, "How many positions there are.")
+        .def("ids", &ids, nb::arg("first"), nb::arg("last"),
+             "(starts, ids) of the positions first..last: the ids of the i-th are ids[starts[i]:starts[i + "
+             "1]].")
+        .def("weights", &weights, nb::arg("first"), nb::arg("last"),
+             "The weight of each id that `ids` gives.")
+        .def("missing", &missing, nb::arg("first"), nb::arg("last"),
+             "Whether each slot (columns, then offsets) reads a missing value at each position.");
+}
+
+}  // namespace hedgerow

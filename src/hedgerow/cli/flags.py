@@ -1,0 +1,40 @@
+"""Flags of the command line from the parameters an estimator declares."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from hedgerow.estimators.conventions import Conventions
+from hedgerow.estimators.parameters import parameters
+
+
+def with_parameters(command: Callable[..., None], estimator: type[Conventions]) -> Callable[..., None]:
+    """The command with one flag for each parameter; it is called with `estimator=` made from them."""
+    import typer
+
+    declared = parameters(estimator)
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "estimator"]
+    flags = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=p.default,
+            annotation=Annotated[
+                p.type | None if p.optional else p.type, typer.Option(help=f"{p.help} ({p.describe()})")
+            ],
+        )
+        for name, p in declared.items()
+    ]
+
+    def run(**values: Any) -> None:
+        made = estimator(**{name: values.pop(name) for name in declared})
+        made.check_parameters()
+        command(**values, estimator=made)
+
+    signature = inspect.Signature([*own, *flags])
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run

@@ -1,0 +1,97 @@
+"""CoNLL-2000 text chunking, and the joint part-of-speech and noun-phrase labels made from it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from hedgerow.datasets.dataset import About, Entry, Parts
+from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
+
+_PAGE = "https://www.clips.uantwerpen.be/conll2000/chunking/"
+_ORIGIN = f"train.txt.gz and test.txt.gz of the CoNLL-2000 shared task, {_PAGE}, unpacked"
+
+
+def _file(split: str, sha256: str) -> DataFile:
+    return DataFile(f"conll2000/{split}.txt", sha256, _ORIGIN, f"{_PAGE}{split}.txt.gz")
+
+
+_FILES = {
+    "train": _file("train", "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea"),
+    "test": _file("test", "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628"),
+}
+_KNOWN = {
+    "train": {"sentences": 8936, "tokens": 211727, "chunk tags": 22, "POS tags": 44},
+    "test": {"sentences": 2012, "tokens": 47377, "chunk tags": 19, "POS tags": 43},
+}
+
+_Token = tuple[str, str, str]  # word, POS, chunk
+
+
+def _sentences(split: str) -> list[list[_Token]]:
+    file = _FILES[split]
+    sentences: list[list[_Token]] = [[]]
+    for number, line in enumerate(read_text(file).splitlines(), start=1):
+        match line.split():
+            case []:
+                sentences.append([])
+            case [word, pos, chunk]:
+                sentences[-1].append((word, pos, chunk))
+            case _:
+                raise not_understood(file, number, "word, POS tag and chunk tag, or a blank line", line)
+    sentences = [sentence for sentence in sentences if sentence]
+    found = {
+        "sentences": len(sentences),
+        "tokens": sum(map(len, sentences)),
+        "chunk tags": len({chunk for sentence in sentences for _, _, chunk in sentence}),
+        "POS tags": len({pos for sentence in sentences for _, pos, _ in sentence}),
+    }
+    verify(file, _KNOWN[split], found)
+    return sentences
+
+
+def _read_chunks(split: str) -> Parts:
+    sentences = _sentences(split)
+    X = [[{"word": word, "pos": pos} for word, pos, _ in sentence] for sentence in sentences]
+    return Parts(X, [np.array([chunk for _, _, chunk in sentence]) for sentence in sentences])
+
+
+def _read_joint(split: str) -> Parts:
+    sentences = _sentences(split)
+    X = [[{"word": word} for word, _, _ in sentence] for sentence in sentences]
+    return Parts(X, [np.array([_joint(pos, chunk) for _, pos, chunk in sentence]) for sentence in sentences])
+
+
+def _joint(pos: str, chunk: str) -> str:
+    """`NN+B-NP`: only noun phrases count as chunks, as in the noun phrase chunking of the literature."""
+    return f"{pos}+{chunk if chunk.endswith('-NP') else 'O'}"
+
+
+_about = partial(
+    About,
+    source=_ORIGIN,
+    licence="Wall Street Journal text (Linguistic Data Consortium); never bundled",
+    citation="Tjong Kim Sang & Buchholz, Introduction to the CoNLL-2000 shared task: chunking, 2000",
+)
+
+ENTRIES = {
+    "conll2000": Entry(
+        _about(
+            title="words of newspaper sentences to chunks",
+            columns="`word`, `pos`",
+            labels="chunk tags in IOB2, such as `B-NP`; 22 in train, and test adds a 23rd (`I-LST`)",
+        ),
+        tuple(_FILES),
+        _read_chunks,
+    ),
+    "conll2000-joint": Entry(
+        _about(
+            title="words of newspaper sentences to part of speech and noun phrase at once",
+            columns="`word` (not `pos`, which is half of the label)",
+            labels="POS tag + `B-NP`, `I-NP` or `O`, such as `NN+B-NP`; 121 over both splits, 118 in train",
+        ),
+        tuple(_FILES),
+        _read_joint,
+    ),
+}

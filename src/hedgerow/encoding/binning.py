@@ -1,0 +1,71 @@
+"""Numbers into at most 255 bins of about equal counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.alphabet import read_only
+from hedgerow.errors import InputError
+
+MISSING_BIN = 255
+MAX_BINS = 255
+
+
+@dataclass(frozen=True, eq=False)
+class Binning:
+    """Bins of a numeric column: value v falls into bin b when edges[b - 1] <= v < edges[b]."""
+
+    edges: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        edges = self.edges
+        if not isinstance(edges, np.ndarray) or edges.ndim != 1 or edges.dtype != np.float32:
+            raise InputError("the edges of bins must be a 1-D array of float32")
+        if len(edges) >= MAX_BINS or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+            raise InputError(f"the edges of bins must be finite, strictly rising, and fewer than {MAX_BINS}")
+        object.__setattr__(self, "edges", read_only(np.ascontiguousarray(edges)))
+
+    @classmethod
+    def fit(cls, values: NDArray[np.float32], max_bins: int = MAX_BINS) -> Binning:
+        """Edges midway between values; as many bins as distinct values, or max_bins cut at the quantiles.
+
+        NaN is left out; infinities raise InputError.
+        """
+        if not 1 <= max_bins <= MAX_BINS:
+            raise InputError(f"max_bins must be from 1 to {MAX_BINS}, but {max_bins} came")
+        values = np.asarray(values, np.float32)
+        distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+        if len(distinct) and not np.isfinite(distinct[[0, -1]]).all():
+            raise InputError("values to bin must be finite, but an infinity came")
+        cuts = np.arange(1, len(distinct))
+        if len(distinct) > max_bins:
+            cuts = _quantile_cuts(counts, max_bins)
+        below, above = distinct[cuts - 1].astype(np.float64), distinct[cuts]
+        middle = ((below + above) / 2).astype(np.float32)
+        # between two neighbouring floats there is no middle, and rounding may give the lower one
+        return cls(np.where(middle > below, middle, above))
+
+    @property
+    def n_bins(self) -> int:
+        """How many bins there are beside the one for missing values."""
+        return len(self.edges) + 1
+
+    def transform(self, values: NDArray[np.float32]) -> NDArray[np.uint8]:
+        """The bin of each value, 255 where it is missing."""
+        bins = np.searchsorted(self.edges, values, side="right").astype(np.uint8)
+        bins[np.isnan(values)] = MISSING_BIN
+        return bins
+
+
+def _quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
+    """Where to cut the sorted distinct values: cut c separates value c - 1 from value c.
+
+    The k-th cut stands behind the first value at which the cumulated count reaches k / max_bins of all.
+    """
+    cumulated = np.cumsum(counts)
+    targets = np.arange(1, max_bins) * cumulated[-1] / max_bins
+    cuts = np.unique(np.searchsorted(cumulated, targets, side="left") + 1)
+    return cuts[cuts < len(counts)]

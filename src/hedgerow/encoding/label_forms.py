@@ -1,0 +1,132 @@
+"""Every form that y may have, checked against the sequences and laid end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.columns import place, starts_of
+from hedgerow.errors import InputError
+from hedgerow.sequences import Sequences
+
+LabelKind: TypeAlias = Literal["strings", "integers", "bools"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """All labels end to end: a list of str, or an array of int64 or bool."""
+
+    kind: LabelKind
+    values: Any
+    starts: NDArray[np.int64]
+
+
+def read_labels(y: object, sequences: Sequences | None) -> Given:
+    """The labels of `y`; raises InputError when they are not labels or do not fit the sequences."""
+    if isinstance(y, (str, bytes, Mapping, set, frozenset)) or not isinstance(y, Iterable):
+        raise InputError(
+            f"y must be a list with a list of labels for each sequence, but {type(y).__name__} came"
+        )
+    rows = [_row(labels, i) for i, labels in enumerate(y)]
+    starts = starts_of([len(row) for row in rows])
+    if sequences is not None:
+        _check_lengths(starts, sequences)
+    if starts[-1] == 0:
+        raise InputError("y must hold at least one label, but it is empty")
+    dtypes = {row.dtype.kind if isinstance(row, np.ndarray) else "list" for row in rows}
+    if dtypes == {"b"}:
+        return Given("bools", np.concatenate(rows), starts)
+    if dtypes <= {"i", "u"}:
+        return Given("integers", _as_int64(np.concatenate(rows)), starts)
+    flat = list(chain.from_iterable(row.tolist() if isinstance(row, np.ndarray) else row for row in rows))
+    kind = _common_kind(flat, starts)
+    if kind == "integers":
+        return Given(kind, _as_int64(flat), starts)
+    return Given(kind, flat if kind == "strings" else np.array(flat, np.bool_), starts)
+
+
+def _row(labels: Any, i: int) -> Any:
+    """The labels of sequence i, as a 1-D array or a list."""
+    if isinstance(labels, (list, tuple)):
+        return labels
+    if isinstance(labels, str):
+        raise InputError(
+            f"sequence {i} has the str {labels!r} as labels, but a list of labels is expected; "
+            "use list(...) if each character is a label"
+        )
+    if isinstance(labels, np.ndarray):
+        if labels.ndim != 1:
+            raise InputError(f"the labels of sequence {i} must have 1 dimension, but they have {labels.ndim}")
+        return labels
+    if isinstance(labels, (bytes, Mapping, set, frozenset)) or not isinstance(labels, Iterable):
+        raise InputError(
+            f"sequence {i} has {type(labels).__name__} as labels, but a list of labels is expected; "
+            "y holds a list of labels for each sequence"
+        )
+    return list(labels)
+
+
+def _check_lengths(starts: NDArray[np.int64], sequences: Sequences) -> None:
+    if len(starts) != len(sequences.starts):
+        raise InputError(
+            f"y must hold a list of labels for each sequence, but there are {len(sequences)} sequences "
+            f"and {len(starts) - 1} lists"
+        )
+    lengths = np.diff(starts)
+    different = np.flatnonzero(lengths != sequences.lengths)
+    if len(different):
+        i = int(different[0])
+        raise InputError(
+            f"sequence {i} has {sequences.lengths[i]} positions but {lengths[i]} labels; "
+            "give one label for each position"
+        )
+
+
+def _kind_of(kind: type) -> LabelKind | None:
+    if issubclass(kind, str):
+        return "strings"
+    if issubclass(kind, (bool, np.bool_)):
+        return "bools"
+    return "integers" if issubclass(kind, (int, np.integer)) else None
+
+
+def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
+    kinds = {kind: _kind_of(kind) for kind in set(map(type, flat))}
+    expected = kinds[type(flat[0])]
+    if expected is not None and set(kinds.values()) == {expected}:
+        return expected
+    at = next(
+        t for t, label in enumerate(flat) if kinds[type(label)] is None or kinds[type(label)] != expected
+    )
+    label = flat[at]
+    sequence, position = place(starts, at)
+    subject = f"sequence {sequence}, position {position}"
+    if label is None or (isinstance(label, float) and np.isnan(label)):
+        raise InputError(
+            f"{subject} has no label ({label}); partial labels are not supported yet: "
+            "label every position or drop the sequence"
+        )
+    if kinds[type(label)] is None:
+        raise InputError(
+            f"{subject}: labels must be strings or integers, but {type(label).__name__} came; convert them"
+        )
+    raise InputError(
+        f"{subject}: labels must be all strings or all integers, but {label!r} came after {flat[0]!r}; "
+        "convert them"
+    )
+
+
+def _as_int64(values: list[Any] | NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    rule = "labels that are integers must fit 64 bits, but a larger one came; use strings"
+    try:
+        array = np.array(values, np.int64)
+    except OverflowError:
+        raise InputError(rule) from None
+    if isinstance(values, np.ndarray) and values.dtype.kind == "u" and (array < 0).any():
+        raise InputError(rule)
+    return array

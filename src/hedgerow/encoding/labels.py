@@ -1,0 +1,100 @@
+"""Labels: strings, integers or bools into codes and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.alphabet import Alphabet, read_only
+from hedgerow.columns import CategoricalColumn, column_of
+from hedgerow.encoding.label_forms import Given, LabelKind, read_labels
+from hedgerow.errors import InputError
+from hedgerow.sequences import Sequences
+
+_KINDS: dict[str, LabelKind] = {"U": "strings", "i": "integers", "b": "bools"}
+
+
+class Labels:
+    """The labels of training, sorted; `classes` holds them as given (str, int64 or bool).
+
+    Raises InputError unless `classes` is such an array, strictly rising, of at least two.
+    """
+
+    __slots__ = ("_alphabet", "_kind", "classes")
+
+    classes: NDArray[Any]
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or classes.dtype.kind not in _KINDS:
+            raise InputError("classes must be a 1-D array of str, int64 or bool")
+        if len(classes) < 2:
+            raise InputError(
+                f"training must hold at least 2 distinct labels, but it holds {classes.tolist()} only; "
+                "there is nothing to learn"
+            )
+        if not (classes[:-1] < classes[1:]).all():
+            raise InputError("classes must be distinct and sorted")
+        self._kind = _KINDS[classes.dtype.kind]
+        self.classes = read_only(classes.astype(np.int64) if self._kind == "integers" else classes.copy())
+        self._alphabet = Alphabet.of(classes.tolist() if self._kind == "strings" else [])
+
+    @classmethod
+    def fit(cls, y: object, sequences: Sequences) -> Labels:
+        """The labels of `y`; raises InputError when they do not fit the sequences or only one is there."""
+        given = read_labels(y, sequences)
+        if given.kind != "strings":
+            return cls(np.unique(given.values))
+        names = list(_interned(given)[1])
+        for name in names:
+            if name.endswith("\0"):
+                raise InputError(
+                    f"labels must not end in a NUL character, but {name!r} does; arrays would drop it"
+                )
+        return cls(np.array(names, dtype=np.str_))
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def codes(self, y: object, sequences: Sequences) -> NDArray[np.int32]:
+        """The code of each position's label, -1 for a label that training never saw."""
+        given = self._given(y, sequences)
+        if given.kind == "strings":
+            codes, alphabet = _interned(given)
+            return alphabet.into(self._alphabet)[codes]
+        ranks = np.searchsorted(self.classes, given.values).astype(np.int32)
+        known = self.classes[np.minimum(ranks, len(self) - 1)] == given.values
+        return np.where(known, ranks, np.int32(-1))
+
+    def decode(self, codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """The label of each code, of the kind that training had; raises InputError for a code without one."""
+        if codes.size and (codes.min() < 0 or codes.max() >= len(self)):
+            raise InputError(f"codes must lie in 0..{len(self) - 1}, but {codes.min()}..{codes.max()} came")
+        labels: NDArray[Any] = self.classes[codes]
+        return labels
+
+    def unseen(self, y: object) -> list[Any]:
+        """The labels of `y` that training never saw, sorted."""
+        given = self._given(y, None)
+        if given.kind == "strings":
+            alphabet = _interned(given)[1]
+            return [alphabet[i] for i in np.flatnonzero(alphabet.into(self._alphabet) < 0).tolist()]
+        labels: list[Any] = np.setdiff1d(given.values, self.classes).tolist()
+        return labels
+
+    def _given(self, y: object, sequences: Sequences | None) -> Given:
+        given = read_labels(y, sequences)
+        if given.kind != self._kind:
+            raise InputError(
+                f"labels must be {self._kind}, as in training, but {given.kind} came; convert them"
+            )
+        return given
+
+
+def _interned(given: Given) -> tuple[NDArray[np.int32], Alphabet]:
+    """(codes, alphabet) of labels that are strings."""
+    column = column_of(_core.ingest_values(given.values, given.starts, "label"))
+    assert isinstance(column, CategoricalColumn)
+    return column.codes, column.alphabet

@@ -1,0 +1,100 @@
+"""Rows: the attribute ids that a position shows through a window."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.columns import CategoricalColumn, Column, NumericColumn
+from hedgerow.encoding.binning import Binning
+from hedgerow.encoding.window import Window
+from hedgerow.errors import InputError
+from hedgerow.sequences import Sequences
+
+
+class Padding(enum.Enum):
+    """What a window reads outside the sequence."""
+
+    PADDING = enum.auto()
+
+    def __repr__(self) -> str:
+        return "PADDING"
+
+
+PADDING: Final = Padding.PADDING
+# A value of a categorical column or bag, the number of a bin, or padding.
+Value: TypeAlias = str | int | Padding
+
+
+class Rows:
+    """Ids of (column, offset, value), for each column, then each offset, then each value in alphabet order.
+
+    Every (column, offset) owns an id for each value (or bin) and, unless the window is 0, one for padding.
+    Missing and absent values have no id. Numeric columns need their `binnings`, by name.
+    """
+
+    def __init__(
+        self, sequences: Sequences, window: Window, binnings: Mapping[str, Binning] | None = None
+    ) -> None:
+        self.sequences = sequences
+        self.window = window
+        self._binnings = dict(binnings or {})
+        self._sizes = [self._size(column) for column in sequences.columns]
+        self.reader = _core.RowReader(sequences.starts, window.offsets)
+        for column, size in zip(sequences.columns, self._sizes, strict=True):
+            self._add(column, size)
+
+    def _size(self, column: Column) -> int:
+        if not isinstance(column, NumericColumn):
+            return len(column.alphabet)
+        if column.name not in self._binnings:
+            raise InputError(
+                f"numeric column {column.name!r} has no bins; fit a Binning on its training values"
+            )
+        return self._binnings[column.name].n_bins
+
+    def _add(self, column: Column, size: int) -> None:
+        if isinstance(column, CategoricalColumn):
+            self.reader.add_categorical(column.codes, size)
+        elif isinstance(column, NumericColumn):
+            self.reader.add_bins(self._binnings[column.name].transform(column.values), size)
+        else:
+            self.reader.add_bag(column.starts, column.ids, column.weights, size)
+
+    @property
+    def n_ids(self) -> int:
+        return self.reader.n_ids
+
+    def name(self, attribute: int) -> tuple[str, int, Value]:
+        """(column, offset, value) of an id; raises IndexError when there is no such id."""
+        rest = range(self.n_ids)[attribute]
+        padded = not self.window.is_trivial
+        for column, size in zip(self.sequences.columns, self._sizes, strict=True):
+            slot, value = divmod(rest, size + padded) if size + padded else (0, 0)
+            if slot < len(self.window.offsets) and size + padded:
+                return column.name, int(self.window.offsets[slot]), _value(column, size, value)
+            rest -= (size + padded) * len(self.window.offsets)
+        raise IndexError(attribute)
+
+    def ids(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """(starts, ids) of positions first..last, counted over all sequences; raises InputError outside."""
+        return self.reader.ids(first, last)
+
+    def weights(self, first: int, last: int) -> NDArray[np.float32]:
+        """The weight of each id that `ids` gives; 1 except in weighted bags."""
+        return self.reader.weights(first, last)
+
+    def missing(self, first: int, last: int) -> NDArray[np.bool_]:
+        """For each position and each slot (column, then offset), whether a missing value is read there."""
+        return self.reader.missing(first, last)
+
+
+def _value(column: Column, size: int, value: int) -> Value:
+    if value == size:
+        return PADDING
+    return value if isinstance(column, NumericColumn) else column.alphabet[value]

@@ -1,0 +1,111 @@
+"""Parameters, declared once: an annotated field of an estimator gives its default, its rule and its help.
+
+    smoothing: Annotated[float, AtLeast(0), "pseudo-counts added to every count"] = 0.1
+
+From that come the signature, the check before `fit`, the documentation and the flags of the command line.
+"""
+
+from __future__ import annotations
+
+import numbers
+import types
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from hedgerow.errors import InputError
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """The number is not below `low`."""
+
+    low: float
+
+    def holds(self, value: Any) -> bool:
+        return bool(value >= self.low)
+
+    def __str__(self) -> str:
+        return f"at least {self.low}"
+
+
+@dataclass(frozen=True)
+class CountOrAll:
+    """A count of at least 1, or -1 for all."""
+
+    def holds(self, value: Any) -> bool:
+        return bool(value == -1 or value >= 1)
+
+    def __str__(self) -> str:
+        return "at least 1, or -1 for all"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter."""
+
+    name: str
+    type: Any  # int, float, bool, str or a Literal; optional ones also take None
+    optional: bool
+    default: Any
+    rules: tuple[AtLeast | CountOrAll, ...]
+    help: str
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        return get_args(self.type) if get_origin(self.type) is Literal else ()
+
+    def describe(self) -> str:
+        """What values it takes, in words."""
+        if self.choices:
+            words = "one of " + ", ".join(repr(choice) for choice in self.choices)
+        else:
+            kind = {int: "an integer", float: "a number", bool: "True or False", str: "a string"}[self.type]
+            words = " ".join([kind, *map(str, self.rules)])
+        return words + (" or None" if self.optional else "")
+
+    def check(self, owner: str, value: Any) -> None:
+        """Raises InputError unless the value is of the type and keeps the rules."""
+        if value is None and self.optional:
+            return
+        if not (self._is_of_type(value) and all(rule.holds(value) for rule in self.rules)):
+            raise InputError(f"{owner}: {self.name} must be {self.describe()}; it is {value!r}")
+
+    def _is_of_type(self, value: Any) -> bool:
+        if self.choices:
+            return any(type(value) is type(choice) and value == choice for choice in self.choices)
+        if self.type is int:
+            return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        if self.type is float:
+            return isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value
+        return isinstance(value, self.type)
+
+
+@cache
+def parameters(estimator: type) -> dict[str, Parameter]:
+    """The declared parameters of an estimator class, in the order of its signature."""
+    return {parameter.name: parameter for parameter in _declared(estimator)}
+
+
+def _declared(estimator: type) -> Iterator[Parameter]:
+    hints = get_type_hints(estimator, include_extras=True)
+    for field in fields(estimator):
+        hint = hints[field.name]
+        assert get_origin(hint) is Annotated, f"{estimator.__name__}.{field.name} is not declared as a parameter"
+        kind, *details = get_args(hint)
+        optional = get_origin(kind) in (Union, types.UnionType) and type(None) in get_args(kind)
+        if optional:
+            (kind,) = (choice for choice in get_args(kind) if choice is not type(None))
+        assert field.default is not MISSING, f"{estimator.__name__}.{field.name} has no default"
+        rules = tuple(detail for detail in details if not isinstance(detail, str))
+        help_text = " ".join(detail for detail in details if isinstance(detail, str))
+        yield Parameter(field.name, kind, optional, field.default, rules, help_text)
+
+
+def documentation(estimator: type) -> str:
+    """The parameters as indented text, for docstrings."""
+    lines = ["Parameters:"]
+    for p in parameters(estimator).values():
+        lines.append(f"    {p.name} ({p.describe()}; default {p.default!r}): {p.help}")
+    return "\n".join(lines)

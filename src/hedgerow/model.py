@@ -1,0 +1,101 @@
+"""The model: everything learned, frozen. Encoder, potential and topology; it answers, and it is what is saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import storage
+from hedgerow.encoding import Encoder, Labels
+from hedgerow.errors import InputError, ModelFileError
+from hedgerow.lattice import Lattice, Topology
+from hedgerow.potentials import KINDS, Potential
+from hedgerow.sequences import Sequences
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """`estimator` and `parameters` say how it was made, `history` how that went; all three are plain JSON."""
+
+    labels: Labels
+    encoder: Encoder
+    potential: Potential
+    order: int
+    estimator: str
+    parameters: Mapping[str, Any]
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def topology(self) -> Topology:
+        return Topology(len(self.labels), self.order)
+
+    def encode(self, X: object) -> Sequences:
+        """X in the terms of training; `.unseen` counts what training never saw, which is ignored."""
+        return self.encoder.transform(Sequences(X))
+
+    def lattice(self, sequences: Sequences, n_threads: int = 1) -> Lattice:
+        """The lattice over sequences that `encode` gave."""
+        scores = self.potential.scores(sequences)
+        return Lattice(self.topology, sequences.starts, **scores._asdict(), n_threads=n_threads)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file; an old file is replaced only when the new one is whole."""
+        encoder, encoder_arrays = self.encoder.state()
+        potential, potential_arrays = self.potential.state()
+        classes = self.labels.classes
+        metadata = {
+            "estimator": self.estimator,
+            "parameters": dict(self.parameters),
+            "history": self.history,
+            "labels": {"kind": classes.dtype.kind, "values": classes.tolist()},
+            "order": self.order,
+            "encoder": encoder,
+            "potential": {"kind": self.potential.kind, **potential},
+        }
+        arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
+        arrays |= {f"potential.{name}": array for name, array in potential_arrays.items()}
+        storage.write(path, arrays, metadata)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The model of a file; raises ModelFileError when the file is not a whole, known, consistent model."""
+        arrays, metadata = storage.read(path)
+        try:
+            return cls._from_state(metadata, arrays)
+        except (InputError, KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(
+                f"{path} holds no model this hedgerow can use ({error}); save the model again"
+            ) from error
+
+    @classmethod
+    def _from_state(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        labels = _labels(metadata["labels"])
+        encoder = Encoder.from_state(metadata["encoder"], _under("encoder.", arrays))
+        order = metadata["order"]
+        Topology(len(labels), order)
+        kind = metadata["potential"]["kind"]
+        if kind not in KINDS:
+            raise InputError(f"its potential is of the unknown kind {kind!r}")
+        potential = KINDS[kind].from_state(
+            metadata["potential"], _under("potential.", arrays), encoder, len(labels), order
+        )
+        return cls(
+            labels, encoder, potential, order, metadata["estimator"], metadata["parameters"], metadata["history"]
+        )
+
+
+def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _labels(stored: Mapping[str, Any]) -> Labels:
+    kinds = {"U": (str, np.str_), "i": (int, np.int64), "b": (bool, np.bool_)}
+    python, dtype = kinds[stored["kind"]]
+    if any(type(value) is not python for value in stored["values"]):
+        raise InputError("its labels are not all of one kind")
+    return Labels(np.array(stored["values"], dtype=dtype))

@@ -1,0 +1,41 @@
+"""What every potential offers, and the buffer in which it meets the lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.encoding import Encoder
+from hedgerow.sequences import Sequences
+
+
+class Scores(NamedTuple):
+    """Log-scores in the shapes a lattice takes; a part that is not there is None."""
+
+    state: NDArray[np.floating[Any]] | None = None  # (positions, labels)
+    edge: NDArray[np.floating[Any]] | None = None  # (positions, histories, labels)
+    table: NDArray[np.floating[Any]] | None = None  # (histories of every length, labels)
+
+
+class Potential(Protocol):
+    """Immutable; sequences are in the columns and alphabets of the encoder it was learned with."""
+
+    kind: ClassVar[str]
+
+    def scores(self, sequences: Sequences) -> Scores:
+        """The log-scores of every position of the sequences."""
+        ...
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """(metadata for JSON, arrays) from which `from_state` makes an equal potential."""
+        ...
+
+    @classmethod
+    def from_state(
+        cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Encoder, n_labels: int, order: int
+    ) -> Self:
+        """What `state` described; raises InputError unless all of it fits encoder, labels and order."""
+        ...

@@ -1,0 +1,118 @@
+"""Tables of log-probabilities: what each column says of each label, and which label follows which history.
+
+The potential of a hidden Markov model. A position's state score is the sum over columns of
+
+    categorical   log P(value | label)
+    bag           the sum over its attributes of weight * log P(attribute | label)
+    numeric       the log-density of a normal distribution with the label's mean and variance
+
+A missing value is summed out, which adds nothing; so does one that is absent or that training never saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.columns import BagColumn, CategoricalColumn, Column, NumericColumn
+from hedgerow.encoding import Encoder
+from hedgerow.errors import InputError
+from hedgerow.potentials.base import Scores
+from hedgerow.sequences import Sequences
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Discrete:
+    """Log-probabilities of the values of a categorical column or a bag: (values, labels)."""
+
+    log_probability: Floats
+
+    def scores(self, column: Column) -> Floats:
+        """(positions, labels)"""
+        if isinstance(column, CategoricalColumn):
+            padded = np.vstack([self.log_probability, np.zeros((2, self.log_probability.shape[1]))])
+            return padded[column.codes]  # MISSING and ABSENT, -1 and -2, read the zeros
+        assert isinstance(column, BagColumn)
+        return _summed(column, self.log_probability)
+
+
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """Means and variances of a numeric column by label."""
+
+    mean: Floats
+    variance: Floats
+
+    def scores(self, column: Column) -> Floats:
+        """(positions, labels)"""
+        assert isinstance(column, NumericColumn)
+        x = column.values.astype(np.float64)[:, None]
+        density = -0.5 * (np.log(2 * np.pi * self.variance) + (x - self.mean) ** 2 / self.variance)
+        return np.where(np.isnan(x), 0.0, density)
+
+
+def _summed(bag: BagColumn, rows: Floats) -> Floats:
+    """The weighted sum over each bag of its attributes' rows; a missing bag sums nothing."""
+    there = bag.ids >= 0
+    values = rows[bag.ids[there]]
+    if bag.weights is not None:
+        values = values * bag.weights[there, None]
+    position = np.repeat(np.arange(len(bag)), np.diff(bag.starts))[there]
+    sums = np.zeros((len(bag), rows.shape[1]))
+    if len(position):
+        first = np.flatnonzero(np.diff(position, prepend=-1))
+        sums[position[first]] = np.add.reduceat(values, first)
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class TablePotential:
+    """One emission for each column of the encoder, and the log-probabilities of labels given histories."""
+
+    emissions: tuple[Discrete | Normal, ...]
+    transitions: Floats  # (histories of every length up to the order, labels), see hedgerow.lattice
+    kind: ClassVar[str] = "table"
+
+    def scores(self, sequences: Sequences) -> Scores:
+        state = np.zeros((sequences.n_positions, self.transitions.shape[1]))
+        for emission, column in zip(self.emissions, sequences.columns, strict=True):
+            state += emission.scores(column)
+        return Scores(state=state, table=self.transitions)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        arrays: dict[str, NDArray[Any]] = {"transitions": self.transitions}
+        for i, emission in enumerate(self.emissions):
+            if isinstance(emission, Discrete):
+                arrays[f"{i}.log_probability"] = emission.log_probability
+            else:
+                arrays |= {f"{i}.mean": emission.mean, f"{i}.variance": emission.variance}
+        return {}, arrays
+
+    @classmethod
+    def from_state(
+        cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoder: Encoder, n_labels: int, order: int
+    ) -> Self:
+        def part(name: str, *shape: int) -> Floats:
+            array = arrays.get(name)
+            if array is None or array.dtype != np.float64 or array.shape != shape or not (array < np.inf).all():
+                raise InputError(f"the potential's array {name!r} must hold {shape} numbers below infinity")
+            return array
+
+        def emissions() -> Iterator[Discrete | Normal]:
+            for i, spec in enumerate(encoder.columns):
+                if spec.alphabet is not None:
+                    yield Discrete(part(f"{i}.log_probability", len(spec.alphabet), n_labels))
+                    continue
+                mean, variance = part(f"{i}.mean", n_labels), part(f"{i}.variance", n_labels)
+                if not (np.isfinite(mean).all() and (variance > 0).all()):
+                    raise InputError(f"column {spec.name!r} must have finite means and positive variances")
+                yield Normal(mean, variance)
+
+        n_rows = sum(n_labels**m for m in range(order + 1))
+        return cls(tuple(emissions()), part("transitions", n_rows, n_labels))
