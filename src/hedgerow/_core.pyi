@@ -2,11 +2,50 @@
 Kernels of hedgerow; private, see hedgerow.Sequences and hedgerow.lattice.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
 
+
+def sort_strings(values: list[str]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    (blob, offsets) of the distinct strings of a list. Raises InputError for anything but str.
+    """
+
+class SortedSet:
+    """Sorted distinct strings: a blob of UTF-8 and n + 1 offsets."""
+
+    def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Raises InputError unless the offsets rise from 0 to the size of the blob.
+        """
+
+    def __len__(self) -> int: ...
+
+    def text(self, i: int) -> str:
+        """String i."""
+
+    def check(self) -> None:
+        """Raises InputError unless the strings are UTF-8 and strictly rising."""
+
+    def ids(self, values: list[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Index of each str of a list, -1 where it is not there."""
+
+    def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Index in `other` of each of these strings, -1 where it is not there."""
+
+def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[tuple[Any, ...]]:
+    """
+    Columns of a flat list of dicts, one for each position, in the order of first sight.
+
+    A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or
+    (name, 'bag', starts, ids, blob, offsets). `starts` is where each sequence begins, and the end.
+    Raises InputError, naming sequence, position and column.
+    """
+
+def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> tuple[Any, ...]:
+    """The one column of a flat list of values, as in ingest_dicts."""
 
 class LatticeBatch32:
     def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, n_threads: int, general: bool) -> None:
@@ -66,3 +105,47 @@ def instruction_set() -> str:
 
 def use_instruction_set(name: str) -> None:
     """Chooses another one, for tests and benchmarks."""
+
+class RowReader:
+    """
+    Columns read through a window; every array is checked when it is added.
+    """
+
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Sequences from their starts and the end, and the offsets of the window.
+        """
+
+    def add_categorical(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_values: int) -> None:
+        """
+        One code for each position; negative where missing (-1) or absent (-2).
+        """
+
+    def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int) -> None:
+        """One bin for each position, 255 where missing."""
+
+    def add_bag(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_values: int) -> None:
+        """
+        Where each position begins in ids and the end; ids, -1 alone where missing; a weight for each or None.
+        """
+
+    @property
+    def n_ids(self) -> int:
+        """How many attribute ids there are."""
+
+    @property
+    def n_positions(self) -> int:
+        """How many positions there are."""
+
+    def ids(self, first: int, last: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """
+        (starts, ids) of the positions first..last: the ids of the i-th are ids[starts[i]:starts[i + 1]].
+        """
+
+    def weights(self, first: int, last: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """The weight of each id that `ids` gives."""
+
+    def missing(self, first: int, last: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None))]:
+        """
+        Whether each slot (columns, then offsets) reads a missing value at each position.
+        """
