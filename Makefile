@@ -51,7 +51,7 @@ sanitize: build/sanitize/installed  ## Run the kernel tests under the address an
 	@tests=$$(grep -rl --include='test_*.py' 'mark\.kernel' tests); \
 	export PYTHONPATH=$(SANITIZED):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
 	export LD_PRELOAD="$$(ldd $(SANITIZED)/hedgerow/_core*.so | awk '/libasan|libubsan|libstdc/ {print $$3}' | xargs)"; \
-	export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=1:strict_string_checks=1; \
+	export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:strict_string_checks=1; \
 	export UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc; \
 	$(BIN)/python -S -c 'import hedgerow._core as core; assert "$(SANITIZED)" in core.__file__, core.__file__' && \
 	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys -m kernel $$tests

@@ -13,4 +13,5 @@ def test_stub_is_current(tmp_path: Path) -> None:
     fresh = tmp_path / "_core.pyi"
     command = ["nanobind.stubgen", "--quiet", "--module", "hedgerow._core", "--output-file", str(fresh)]
     subprocess.run([sys.executable, "-m", *command], check=True)
-    assert COMMITTED.read_bytes() == fresh.read_bytes(), "the compiled module has changed; run `make stub`"
+    committed = COMMITTED.read_text(encoding="utf-8")
+    assert committed == fresh.read_text(encoding="utf-8"), "the compiled module has changed; run `make stub`"
