@@ -6,6 +6,7 @@ void register_alphabet(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
 void register_rows(nanobind::module_& m);
+void register_trees(nanobind::module_& m);
 }  // namespace hedgerow
 
 NB_MODULE(_core, m) {
@@ -14,4 +15,5 @@ NB_MODULE(_core, m) {
     hedgerow::register_ingest(m);
     hedgerow::register_lattice(m);
     hedgerow::register_rows(m);
+    hedgerow::register_trees(m);
 }

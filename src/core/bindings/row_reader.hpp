@@ -69,6 +69,13 @@ class RowReader {
     Rows rows() const { return {slots_.data(), static_cast<int64_t>(slots_.size())}; }
     int64_t n_ids() const { return n_ids_; }
     int64_t n_positions() const { return starts_.data()[starts_.shape(0) - 1]; }
+    int64_t n_sequences() const { return static_cast<int64_t>(starts_.shape(0)) - 1; }
+    const int64_t* starts() const { return starts_.data(); }
+    const std::vector<int64_t>& offsets() const { return offsets_; }
+    bool padded() const { return padded_; }
+    size_t n_columns() const { return columns_.size(); }
+    const RowColumn& column(size_t j) const { return columns_[j]; }
+    int32_t n_values(size_t j) const { return n_values_[j]; }
 
     // visit(t, begin, end) for each position of [first, last), with its sequence.
     template <class Visit>
@@ -108,6 +115,7 @@ class RowReader {
         if (n_ids_ + ids_a_slot * static_cast<int64_t>(offsets_.size()) > std::numeric_limits<int32_t>::max())
             refuse("columns and window make more than 2147483647 attributes; shorten the window");
         columns_.push_back(column);
+        n_values_.push_back(n_values);
         for (const int64_t offset : offsets_) {
             const auto first_id = static_cast<int32_t>(n_ids_);
             slots_.push_back({&columns_.back(), offset, first_id, padded_ ? first_id + n_values : -1});
@@ -120,6 +128,7 @@ class RowReader {
     bool padded_ = false;
     std::deque<RowColumn> columns_;  // slots point into it, so elements must not move
     std::vector<Slot> slots_;
+    std::vector<int32_t> n_values_;
     int64_t n_ids_ = 0;
     std::vector<nb::object> kept_;
 };

@@ -1,0 +1,263 @@
+#include "grower.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace hedgerow {
+
+Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, const GrowthRules& rules,
+               const double* weights)
+    : data_(data),
+      k_(n_labels),
+      order_(order),
+      rules_(rules),
+      weights_(weights),
+      by_label_(static_cast<std::size_t>(n_labels) + 1) {}
+
+const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::int64_t n_histories) {
+    residuals_ = residuals;
+    n_histories_ = n_histories;
+    tree_.clear();
+    nodes_.clear();
+    if (cells_.empty()) {
+        cells_.emplace_back();
+        sums_.emplace_back();
+        where_.emplace_back(data_.position.size());
+    }
+    n_layers_ = 1;
+    cells_[0] = data_.cell;
+    sums_[0].resize(cells_[0].size());
+    Node root = make_node(0, 0, data_.n_positions, HistorySet(k_, order_));
+    load(root);
+    count(root);
+    find_best(root);
+    nodes_.push_back(std::move(root));
+    for (std::int64_t leaves = 1; leaves < rules_.max_leaves; ++leaves) {
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < nodes_.size(); ++i) {
+            if (nodes_[i].gain > nodes_[best].gain) best = i;
+        }
+        if (!(nodes_[best].gain > 0)) break;
+        split(best);
+    }
+    for (Node& node : nodes_) {
+        if (node.histogram) spare_.push_back(std::move(node.histogram));
+    }
+    return tree_;
+}
+
+Grower::Node Grower::make_node(std::size_t layer, std::int64_t begin, std::int64_t end,
+                               const HistorySet& histories) {
+    Node node{static_cast<std::int32_t>(tree_.size()), layer, begin, end, histories, {}, {}, {}, 0, nullptr};
+    tree_.emplace_back();
+    for (std::int64_t m = 0; m <= order_; ++m) node.members.push_back(histories.members(m));
+    return node;
+}
+
+// Sums the residuals of each position over the node's histories; positions without an example fall away.
+void Grower::load(Node& node) {
+    std::vector<std::int32_t>& cells = cells_[node.layer];
+    std::vector<Sums>& sums = sums_[node.layer];
+    std::int64_t to = node.begin;
+    for (std::int64_t i = node.begin; i < node.end; ++i) {
+        const std::int32_t c = cells[i], t = data_.position[c];
+        const auto& members = node.members[data_.depth[t]];
+        if (members.empty()) continue;
+        std::int64_t residual = 0;
+        for (const std::int32_t h : members) residual += residuals_[t * n_histories_ + h];
+        cells[to] = c;
+        sums[to] = rules_.objective.position(residual, static_cast<std::int64_t>(members.size()), counts(t));
+        where_[node.layer][c] = static_cast<std::int32_t>(to++);
+    }
+    node.end = to;
+}
+
+std::unique_ptr<Histogram> Grower::take_histogram() {
+    const auto size = static_cast<std::size_t>(data_.n_entries + 2 * order_ * (k_ + 1));
+    if (spare_.empty()) return std::make_unique<Histogram>(size);
+    std::unique_ptr<Histogram> histogram = std::move(spare_.back());
+    spare_.pop_back();
+    std::fill(histogram->begin(), histogram->end(), Sums{});
+    return histogram;
+}
+
+void Grower::count(Node& node) {
+    node.histogram = take_histogram();
+    const std::int32_t* cells = cells_[node.layer].data();
+    const Sums* sums = sums_[node.layer].data();
+    node.total = {};
+    for (std::int64_t i = node.begin; i < node.end; ++i) node.total += sums[i];
+    for (const TreeData::Slot& slot : data_.slots) {
+        Sums* entries = node.histogram->data() + slot.first_entry;
+        if (slot.column->kind != TreeData::Kind::bag) {
+            const std::int32_t* codes = slot.column->codes.data() + slot.offset;
+            for (std::int64_t i = node.begin; i < node.end; ++i) entries[codes[cells[i]]] += sums[i];
+        } else {
+            for (std::int64_t i = node.begin; i < node.end; ++i) {
+                data_.read(slot, cells[i], [&](std::int32_t value) { entries[value] += sums[i]; });
+            }
+        }
+    }
+    count_histories(node);
+}
+
+// For each lag and label, the sums where the previous label is that one, and (Newton) where it is another.
+void Grower::count_histories(Node& node) {
+    for (std::int64_t lag = 0; lag < order_; ++lag) {
+        if (node.histories.size(lag) < 2) continue;
+        for (std::int64_t i = node.begin; i < node.end; ++i) {
+            const std::int32_t t = data_.position[cells_[node.layer][i]];
+            const std::int64_t m = data_.depth[t];
+            const auto& members = node.members[m];
+            std::fill(by_label_.begin(), by_label_.end(), 0);
+            for (const std::int32_t h : members) {
+                by_label_[node.histories.label(h, m, lag)] += residuals_[t * n_histories_ + h];
+            }
+            const std::int64_t all = std::accumulate(by_label_.begin(), by_label_.end(), std::int64_t{0});
+            const auto n = static_cast<std::int64_t>(members.size());
+            const std::int64_t values = lag < m ? node.histories.size(lag) - node.histories.allowed(lag, k_) : 1;
+            for (std::int64_t v = lag < m ? 0 : k_; v < (lag < m ? k_ : k_ + 1); ++v) {
+                if (!node.histories.allowed(lag, v)) continue;
+                Sums* entry = node.histogram->data() + label_entry(lag, v);
+                const std::int64_t part = n / values;  // a product set: each label has as many examples
+                entry[0] += rules_.objective.position(by_label_[v], part, counts(t));
+                if (n > part) entry[1] += rules_.objective.position(all - by_label_[v], n - part, counts(t));
+            }
+        }
+    }
+}
+
+void Grower::consider(Node& node, const Sums& yes, const Sums& no, const Test& test) const {
+    const Objective& objective = rules_.objective;
+    if (!objective.large_enough(yes) || !objective.large_enough(no)) return;
+    const double gain = objective.merit(yes) + objective.merit(no) - objective.merit(node.total);
+    if (gain > node.gain) {
+        node.gain = gain;
+        node.best = test;
+    }
+}
+
+// Ties go to the test that comes first: attributes by id, then previous labels by lag and label, start last.
+void Grower::find_best(Node& node) {
+    node.gain = 0;
+    node.best = {};
+    const Sums* entries = node.histogram->data();
+    for (const TreeData::Slot& slot : data_.slots) {
+        const Sums* entry = entries + slot.first_entry;
+        const bool ordered = slot.column->kind == TreeData::Kind::numeric;
+        Sums below;
+        for (std::int64_t v = 0; v < slot.n_ids(); ++v) {
+            const bool threshold = ordered && v < slot.column->n_values;
+            if (threshold) below += entry[v];
+            const Sums& yes = threshold ? below : entry[v];
+            if (yes.packed == 0) continue;
+            consider(node, yes, node.total - yes, {slot.first_id + static_cast<std::int32_t>(v), -1, -1});
+        }
+    }
+    // Of a split on a previous label, positions may be on both sides: the number of each side is its own.
+    for (std::int64_t lag = 0; lag < order_; ++lag) {
+        if (node.histories.size(lag) < 2) continue;
+        Sums all_starts = entries[label_entry(lag, k_)];
+        for (std::int64_t v = 0; v <= k_; ++v) {
+            if (!node.histories.allowed(lag, v)) continue;
+            const Sums* entry = entries + label_entry(lag, v);
+            Sums yes = entry[0], no = entry[1];
+            // Positions at which this lag cannot hold v have all their examples on the other side.
+            if (v < k_) {
+                no += all_starts;
+            } else {
+                for (std::int64_t i = node.begin; i < node.end; ++i) {
+                    if (data_.depth[data_.position[cells_[node.layer][i]]] > lag) no += sums_[node.layer][i];
+                }
+            }
+            consider(node, yes, no, {-1, static_cast<std::int32_t>(lag), static_cast<std::int32_t>(v)});
+        }
+    }
+    TreeNode& tree = tree_[node.tree];
+    tree.value = rules_.objective.value(node.total);
+    tree.count = node.total.count();
+}
+
+void Grower::split(std::size_t i) {
+    Node parent = std::move(nodes_[i]);
+    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i));
+    auto children = parent.best.id >= 0 ? split_positions(parent) : split_histories(parent);
+    TreeNode& tree = tree_[parent.tree];
+    tree.test = parent.best;
+    tree.gain = parent.gain;
+    tree.if_true = children.first.tree;
+    tree.if_false = children.second.tree;
+    find_best(children.first);
+    find_best(children.second);
+    nodes_.push_back(std::move(children.first));
+    nodes_.push_back(std::move(children.second));
+}
+
+// Brings the positions where the test holds to the front; returns how many. Sums are exact, so their order
+// within a node means nothing, and only those that move cost.
+std::int64_t Grower::partition(const Node& parent) {
+    std::vector<std::int32_t>&cells = cells_[parent.layer], &where = where_[parent.layer];
+    std::vector<Sums>& sums = sums_[parent.layer];
+    const TreeData::Slot& slot = data_.slot_of(parent.best.id);
+    const TreeData::Column& column = *slot.column;
+    const std::int32_t value = parent.best.id - slot.first_id;
+    std::int64_t front = parent.begin;
+    const auto bring = [&](std::int64_t from) {
+        std::swap(cells[from], cells[front]);
+        std::swap(sums[from], sums[front]);
+        where[cells[from]] = static_cast<std::int32_t>(from);
+        where[cells[front]] = static_cast<std::int32_t>(front);
+        ++front;
+    };
+    const std::int64_t n_postings = column.posting_starts[value + 1] - column.posting_starts[value];
+    if (column.kind == TreeData::Kind::numeric || n_postings > parent.end - parent.begin) {
+        for (std::int64_t i = parent.begin; i < parent.end; ++i) {
+            if (data_.holds(slot, value, cells[i])) bring(i);
+        }
+        return front - parent.begin;
+    }
+    for (std::int64_t j = column.posting_starts[value]; j < column.posting_starts[value + 1]; ++j) {
+        const std::int64_t c = column.postings[j] - slot.offset;
+        if (c < 0 || c >= static_cast<std::int64_t>(where.size())) continue;
+        const std::int64_t i = where[c];
+        if (i >= front && i < parent.end && cells[i] == c) bring(i);
+    }
+    return front - parent.begin;
+}
+
+std::pair<Grower::Node, Grower::Node> Grower::split_positions(Node& parent) {
+    const std::int64_t middle = parent.begin + partition(parent);
+    Node yes = make_node(parent.layer, parent.begin, middle, parent.histories);
+    Node no = make_node(parent.layer, middle, parent.end, parent.histories);
+    const bool yes_is_smaller = yes.end - yes.begin <= no.end - no.begin;
+    Node& small = yes_is_smaller ? yes : no;
+    Node& large = yes_is_smaller ? no : yes;
+    count(small);
+    large.histogram = std::move(parent.histogram);
+    large.total = parent.total - small.total;
+    for (std::size_t e = 0; e < large.histogram->size(); ++e) (*large.histogram)[e] -= (*small.histogram)[e];
+    return {std::move(yes), std::move(no)};
+}
+
+std::pair<Grower::Node, Grower::Node> Grower::split_histories(Node& parent) {
+    const std::int64_t lag = parent.best.lag, v = parent.best.label;
+    if (n_layers_ == cells_.size()) {
+        cells_.emplace_back();
+        sums_.emplace_back();
+        where_.emplace_back(data_.position.size());
+    }
+    const std::size_t layer = n_layers_++;
+    cells_[layer].assign(cells_[parent.layer].begin() + parent.begin, cells_[parent.layer].begin() + parent.end);
+    sums_[layer].resize(cells_[layer].size());
+    Node yes = make_node(layer, 0, parent.end - parent.begin, parent.histories.only(lag, v));
+    Node no = make_node(parent.layer, parent.begin, parent.end, parent.histories.without(lag, v));
+    spare_.push_back(std::move(parent.histogram));
+    for (Node* node : {&yes, &no}) {
+        load(*node);
+        count(*node);
+    }
+    return {std::move(yes), std::move(no)};
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,76 @@
+// Sums over the positions of a node, in whole numbers: residuals are rounded once to multiples of 2^-30, so a
+// sum is exact whatever its order, subtraction gives to the bit what counting anew would give, and neither
+// threads nor the order of sequences can change a tree.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace hedgerow {
+
+constexpr double kResidualUnit = 1 << 30;
+constexpr int kCountShift = 38;
+constexpr std::int64_t kMostPositions = std::int64_t{1} << 24;  // their curvatures stay below 2^38
+
+// Sums of residuals, and of weights with the number of positions in the high bits.
+struct Sums {
+    std::int64_t residual = 0;
+    std::int64_t packed = 0;
+
+    std::int64_t count() const { return packed >> kCountShift; }
+    std::int64_t raw_weight() const { return packed & ((std::int64_t{1} << kCountShift) - 1); }
+    void operator+=(const Sums& other) {
+        residual += other.residual;
+        packed += other.packed;
+    }
+    void operator-=(const Sums& other) {
+        residual -= other.residual;
+        packed -= other.packed;
+    }
+    friend Sums operator-(Sums a, const Sums& b) {
+        a -= b;
+        return a;
+    }
+};
+
+inline Sums one_position(std::int64_t residual, std::int64_t raw_weight) {
+    return {residual, (std::int64_t{1} << kCountShift) + raw_weight};
+}
+
+// How a leaf's value and a split's gain come from sums.
+//   published: weight = number of (position, history) examples, value = sum / (l2 + weight)
+//   Newton:    weight = sum of |r| (1 - |r|), the curvature;    value = the same, clipped to max_step
+struct Objective {
+    double l2;
+    bool newton;
+    double max_step;
+    std::int64_t min_leaf;
+    double weight_unit;  // weights are whole multiples of its inverse
+
+    // What one position brings: its residual over `n_examples` histories, and how much it counts.
+    Sums position(std::int64_t residual, std::int64_t n_examples, double counts) const {
+        const double r = std::fabs(static_cast<double>(residual)) / kResidualUnit;
+        const double weight = newton ? r * (1 - r) : static_cast<double>(n_examples);
+        return one_position(counts == 1 ? residual : std::llround(static_cast<double>(residual) * counts),
+                            std::llround(weight * counts * weight_unit));
+    }
+    double weight(const Sums& sums) const { return static_cast<double>(sums.raw_weight()) / weight_unit; }
+    double residual(const Sums& sums) const { return static_cast<double>(sums.residual) / kResidualUnit; }
+
+    // How much the penalised squared error falls when a leaf takes its best value.
+    double merit(const Sums& sums) const {
+        const double r = residual(sums), w = l2 + weight(sums);
+        return w > 0 ? r * r / w : 0.0;
+    }
+    double value(const Sums& sums) const {
+        const double w = l2 + weight(sums);
+        const double v = w > 0 ? residual(sums) / w : 0.0;
+        return newton ? std::fmin(std::fmax(v, -max_step), max_step) : v;
+    }
+    bool large_enough(const Sums& sums) const { return sums.count() >= min_leaf; }
+};
+
+using Histogram = std::vector<Sums>;
+
+}  // namespace hedgerow

@@ -1,0 +1,110 @@
+"""FITREGRESSIONTREE of the dissertation (table 3.1 with the shrinkage of equation 3.1), on the expanded table.
+
+Every example is a (position, history) with its residual; every feature is a boolean function of an example. Nothing
+is shared between nodes, nothing is remembered. Residuals are whole multiples of 2^-30, as in the library.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+UNIT = 2**30
+
+
+def examples_of(marginals, gold, starts, label, order, k):
+    """GENERATEEXAMPLES: (position, history as labels most recent first, padded with None for start, residual)."""
+    found = []
+    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+        for t in range(begin, end):
+            m = min(t - begin, order)
+            gold_history = tuple(int(gold[t - back]) for back in range(1, m + 1))
+            for h, history in enumerate(product(range(k), repeat=m)):
+                truth = float(gold[t] == label and history == gold_history)
+                residual = round((truth - float(marginals[t, h, label])) * UNIT)
+                found.append((t, history + (None,) * (order - m), residual))
+    return found
+
+
+def features_of(rows, order, k):
+    """[(key, test of an example)] in the order that breaks ties: attributes by id, then lag by lag, start last."""
+    reads = {}
+    sequences = rows.sequences
+    _, ids = None, {}
+    for t in range(sequences.n_positions):
+        starts, found = rows.ids(t, t + 1)
+        ids[t] = set(found.tolist())
+    numeric = {}
+    for attribute in range(rows.n_ids):
+        column, offset, value = rows.name(attribute)
+        if sequences.column(column).kind == "numeric" and isinstance(value, int):
+            numeric[attribute] = attribute - value  # the first bin of the slot
+    for attribute in range(rows.n_ids):
+        wanted = set(range(numeric.get(attribute, attribute), attribute + 1))
+        reads["id", attribute] = lambda example, wanted=wanted: bool(ids[example[0]] & wanted)
+    for lag in range(order):
+        for v in [*range(k), None]:
+            reads["lag", lag, k if v is None else v] = lambda e, lag=lag, v=v: e[1][lag] == v
+    return list(reads.items())
+
+
+class Rules:
+    def __init__(self, l2, newton=False, max_step=1.0, min_leaf=1):
+        self.l2, self.newton, self.max_step, self.min_leaf = l2, newton, max_step, min_leaf
+
+    def sums(self, examples):
+        """(sum of residuals, weight, number of positions)"""
+        total = sum(r for _, _, r in examples) / UNIT
+        by_position = {}
+        for t, _, r in examples:
+            by_position[t] = by_position.get(t, 0) + r
+        if not self.newton:
+            return total, float(len(examples)), len(by_position)
+        curvature = sum(_round_half_away(abs(r) / UNIT * (1 - abs(r) / UNIT) * 65536) for r in by_position.values())
+        return total, curvature / 65536, len(by_position)
+
+    def merit(self, examples):
+        total, weight, _ = self.sums(examples)
+        return total * total / (self.l2 + weight) if self.l2 + weight > 0 else 0.0
+
+    def value(self, examples):
+        total, weight, _ = self.sums(examples)
+        value = total / (self.l2 + weight) if self.l2 + weight > 0 else 0.0
+        return max(-self.max_step, min(self.max_step, value)) if self.newton else value
+
+
+def _round_half_away(x):
+    return int(x + 0.5)
+
+
+def best_split(examples, features, rules):
+    best, found = 0.0, None
+    before = rules.merit(examples)
+    for key, test in features:
+        yes = [e for e in examples if test(e)]
+        no = [e for e in examples if not test(e)]
+        if min(rules.sums(yes)[2], rules.sums(no)[2]) < rules.min_leaf or not yes or not no:
+            continue
+        gain = rules.merit(yes) + rules.merit(no) - before
+        if gain > best:
+            best, found = gain, (key, yes, no)
+    return best, found
+
+
+def fit_regression_tree(examples, features, max_leaves, rules):
+    """{"test", "true", "false"} or {"value"}; best-first, the first of equals."""
+    root = {}
+    queue = [(root, examples, best_split(examples, features, rules))]
+    while len(queue) < max_leaves:
+        at = max(range(len(queue)), key=lambda i: (queue[i][2][0], -i))
+        node, inside, (gain, split) = queue[at]
+        if split is None:
+            break
+        del queue[at]
+        node["test"], yes, no = split
+        node["gain"] = gain
+        for branch, part in (("true", yes), ("false", no)):
+            node[branch] = {}
+            queue.append((node[branch], part, best_split(part, features, rules)))
+    for node, inside, _ in queue:
+        node["value"] = rules.value(inside)
+    return root
