@@ -29,10 +29,7 @@ def features_of(rows, order, k):
     """[(key, test of an example)] in the order that breaks ties: attributes by id, then lag by lag, start last."""
     reads = {}
     sequences = rows.sequences
-    _, ids = None, {}
-    for t in range(sequences.n_positions):
-        starts, found = rows.ids(t, t + 1)
-        ids[t] = set(found.tolist())
+    ids = {t: set(rows.ids(t, t + 1)[1].tolist()) for t in range(sequences.n_positions)}
     numeric = {}
     for attribute in range(rows.n_ids):
         column, offset, value = rows.name(attribute)
@@ -59,7 +56,7 @@ class Rules:
             by_position[t] = by_position.get(t, 0) + r
         if not self.newton:
             return total, float(len(examples)), len(by_position)
-        curvature = sum(_round_half_away(abs(r) / UNIT * (1 - abs(r) / UNIT) * 65536) for r in by_position.values())
+        curvature = sum((abs(r) * (UNIT - abs(r)) + 2**43) >> 44 for r in by_position.values())
         return total, curvature / 65536, len(by_position)
 
     def merit(self, examples):
@@ -70,10 +67,6 @@ class Rules:
         total, weight, _ = self.sums(examples)
         value = total / (self.l2 + weight) if self.l2 + weight > 0 else 0.0
         return max(-self.max_step, min(self.max_step, value)) if self.newton else value
-
-
-def _round_half_away(x):
-    return int(x + 0.5)
 
 
 def best_split(examples, features, rules):

@@ -116,6 +116,29 @@ def test_a_beam_of_all_is_exact(case):
     np.testing.assert_array_equal(exact.viterbi()[1], beam.viterbi()[1])
 
 
+@pytest.mark.parametrize("parts", PARTS, ids="+".join)
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_summed_pairs_are_pair_marginals_summed(order, parts, dtype):
+    rng = np.random.default_rng(order)
+    k, lengths = 3, [1, 2, 700, 5]
+    scores = random_scores(rng, parts, sum(lengths), order, k, dtype=dtype)
+    weights = np.array([1.0, 0.5, 2.0, 0.0])
+    expected = np.zeros((Topology(k, order).n_rows, k))
+    lattice = Lattice(Topology(k, order), starts_of(*lengths), **scores, n_threads=2)
+    log_z, state, pair = lattice.pair_marginals()
+    for begin, end, weight in zip(lattice.starts[:-1], lattice.starts[1:], weights, strict=True):
+        for t in range(begin, end):
+            m = min(t - begin, order)
+            first = sum(k**j for j in range(m))
+            expected[first : first + k**m] += weight * pair[t, : k**m]
+    got = lattice.summed_pairs(weights)
+    np.testing.assert_allclose(got[0], log_z, rtol=1e-6)
+    np.testing.assert_allclose(got[1], state, atol=1e-6)
+    np.testing.assert_allclose(got[2], expected, rtol=1e-5 if dtype is np.float32 else 1e-9, atol=1e-6)
+    np.testing.assert_allclose(lattice.summed_pairs()[2].sum(), sum(lengths), rtol=1e-5)
+
+
 def test_a_beam_keeps_the_lower_of_equals():
     lattice = Lattice(Topology(3, 1), starts_of(4), state=np.zeros((4, 3)), beam=2)
     np.testing.assert_array_equal(lattice.marginals()[1], [[0.5, 0.5, 0]] * 4)

@@ -102,28 +102,56 @@ void Grower::count(Node& node) {
     count_histories(node);
 }
 
-// For each lag and label, the sums where the previous label is that one, and (Newton) where it is another.
+// For each lag and label: the sums where the previous label is that one, and where it is another. Histories
+// are a product set, so each label that a lag allows has as many examples as any other.
 void Grower::count_histories(Node& node) {
+    if (order_ == 0) return;
+    const bool additive = !rules_.objective.newton && !weights_;
+    std::vector<std::vector<std::int64_t>> columns(node.members.size());
+    std::vector<std::int64_t> n_cells(node.members.size(), 0);
+    for (std::size_t m = 0; m < columns.size(); ++m) columns[m].resize(node.members[m].size());
+    for (std::int64_t i = node.begin; i < node.end; ++i) {
+        const std::int32_t t = data_.position[cells_[node.layer][i]];
+        const std::int64_t m = data_.depth[t];
+        const std::int32_t* row = residuals_ + t * n_histories_;
+        const std::vector<std::int32_t>& members = node.members[m];
+        for (std::size_t j = 0; j < members.size(); ++j) columns[m][j] += row[members[j]];
+        ++n_cells[m];
+        if (additive) continue;
+        add_labels(node, m, 1, counts(t), columns[m]);
+        std::fill(columns[m].begin(), columns[m].end(), 0);
+    }
+    for (std::size_t m = 0; additive && m < columns.size(); ++m) {
+        if (n_cells[m] > 0) add_labels(node, static_cast<std::int64_t>(m), n_cells[m], 1.0, columns[m]);
+    }
+}
+
+// Adds the residuals of `n` positions, summed for each member history of m labels, to the entries by label.
+void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const std::vector<std::int64_t>& columns) {
+    const std::vector<std::int32_t>& members = node.members[m];
+    const auto n_members = static_cast<std::int64_t>(members.size());
+    const auto brings = [&](std::int64_t residual, std::int64_t n_examples) {
+        Sums sums = rules_.objective.position(n == 1 ? residual : 0, n_examples, count);
+        return n == 1 ? sums : Sums{residual, sums.packed * n};
+    };
+    const std::int64_t all = std::accumulate(columns.begin(), columns.end(), std::int64_t{0});
     for (std::int64_t lag = 0; lag < order_; ++lag) {
         if (node.histories.size(lag) < 2) continue;
-        for (std::int64_t i = node.begin; i < node.end; ++i) {
-            const std::int32_t t = data_.position[cells_[node.layer][i]];
-            const std::int64_t m = data_.depth[t];
-            const auto& members = node.members[m];
-            std::fill(by_label_.begin(), by_label_.end(), 0);
-            for (const std::int32_t h : members) {
-                by_label_[node.histories.label(h, m, lag)] += residuals_[t * n_histories_ + h];
-            }
-            const std::int64_t all = std::accumulate(by_label_.begin(), by_label_.end(), std::int64_t{0});
-            const auto n = static_cast<std::int64_t>(members.size());
-            const std::int64_t values = lag < m ? node.histories.size(lag) - node.histories.allowed(lag, k_) : 1;
-            for (std::int64_t v = lag < m ? 0 : k_; v < (lag < m ? k_ : k_ + 1); ++v) {
-                if (!node.histories.allowed(lag, v)) continue;
-                Sums* entry = node.histogram->data() + label_entry(lag, v);
-                const std::int64_t part = n / values;  // a product set: each label has as many examples
-                entry[0] += rules_.objective.position(by_label_[v], part, counts(t));
-                if (n > part) entry[1] += rules_.objective.position(all - by_label_[v], n - part, counts(t));
-            }
+        if (lag >= m) {
+            (*node.histogram)[label_entry(lag, k_)] += brings(all, n_members);
+            continue;
+        }
+        std::fill(by_label_.begin(), by_label_.end(), 0);
+        for (std::int64_t j = 0; j < n_members; ++j) {
+            by_label_[m == 1 ? members[j] : node.histories.label(members[j], m, lag)] += columns[j];
+        }
+        const std::int64_t n_values = node.histories.size(lag) - node.histories.allowed(lag, k_);
+        const std::int64_t part = n_members / std::max<std::int64_t>(n_values, 1);
+        for (std::int64_t v = 0; v < k_; ++v) {
+            if (!node.histories.allowed(lag, v)) continue;
+            Sums* entry = node.histogram->data() + label_entry(lag, v);
+            entry[0] += brings(by_label_[v], part);
+            if (n_members > part) entry[1] += brings(all - by_label_[v], n_members - part);
         }
     }
 }
@@ -158,20 +186,18 @@ void Grower::find_best(Node& node) {
     // Of a split on a previous label, positions may be on both sides: the number of each side is its own.
     for (std::int64_t lag = 0; lag < order_; ++lag) {
         if (node.histories.size(lag) < 2) continue;
-        Sums all_starts = entries[label_entry(lag, k_)];
+        const Sums at_start = entries[label_entry(lag, k_)];
         for (std::int64_t v = 0; v <= k_; ++v) {
             if (!node.histories.allowed(lag, v)) continue;
             const Sums* entry = entries + label_entry(lag, v);
-            Sums yes = entry[0], no = entry[1];
-            // Positions at which this lag cannot hold v have all their examples on the other side.
+            Sums no = v < k_ ? entry[1] : node.total;
+            // Where the lag reaches beyond the start, all examples of the position are on one side.
             if (v < k_) {
-                no += all_starts;
+                no += at_start;
             } else {
-                for (std::int64_t i = node.begin; i < node.end; ++i) {
-                    if (data_.depth[data_.position[cells_[node.layer][i]]] > lag) no += sums_[node.layer][i];
-                }
+                no -= at_start;
             }
-            consider(node, yes, no, {-1, static_cast<std::int32_t>(lag), static_cast<std::int32_t>(v)});
+            consider(node, entry[0], no, {-1, static_cast<std::int32_t>(lag), static_cast<std::int32_t>(v)});
         }
     }
     TreeNode& tree = tree_[node.tree];

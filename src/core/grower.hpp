@@ -77,6 +77,7 @@ class Grower {
     void load(Node& node);
     void count(Node& node);
     void count_histories(Node& node);
+    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const std::vector<std::int64_t>& columns);
     void find_best(Node& node);
     void consider(Node& node, const Sums& yes, const Sums& no, const Test& test) const;
     void split(std::size_t i);

@@ -50,10 +50,15 @@ struct Objective {
 
     // What one position brings: its residual over `n_examples` histories, and how much it counts.
     Sums position(std::int64_t residual, std::int64_t n_examples, double counts) const {
-        const double r = std::fabs(static_cast<double>(residual)) / kResidualUnit;
-        const double weight = newton ? r * (1 - r) : static_cast<double>(n_examples);
-        return one_position(counts == 1 ? residual : std::llround(static_cast<double>(residual) * counts),
-                            std::llround(weight * counts * weight_unit));
+        const std::int64_t weight = newton ? curvature(residual) : n_examples * static_cast<std::int64_t>(weight_unit);
+        if (counts == 1) return one_position(residual, weight);
+        return one_position(std::llrint(static_cast<double>(residual) * counts),
+                            std::llrint(static_cast<double>(weight) * counts));
+    }
+    // |r| (1 - |r|) from units of 2^-30 to units of 2^-16.
+    static std::int64_t curvature(std::int64_t residual) {
+        const std::int64_t one = std::int64_t{1} << 30, r = residual < 0 ? -residual : residual;
+        return (r * (one - r) + (std::int64_t{1} << 43)) >> 44;
     }
     double weight(const Sums& sums) const { return static_cast<double>(sums.raw_weight()) / weight_unit; }
     double residual(const Sums& sums) const { return static_cast<double>(sums.residual) / kResidualUnit; }

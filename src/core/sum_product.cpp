@@ -156,7 +156,8 @@ class Chain {
         mask_ = work;
         forward_ = mask_ + width_;
         scratch_ = forward_ + length_ * width_;
-        exps_ = scratch_ + 4 * width_;
+        sums_ = scratch_ + 4 * width_;
+        exps_ = sums_ + k * width_;
         set<Real>(mask_, 0, k, 1);
         set<Real>(mask_, k, width_, 0);
     }
@@ -167,7 +168,7 @@ class Chain {
 
     static std::int64_t work_size(std::int64_t k, std::int64_t length, bool per_position) {
         const std::int64_t width = padded<Real>(k), block = per_position ? k * k : k;
-        return (length + 5) * width + (keeps(length, block) ? length : 1) * block + 2 * kLanes<Real>;
+        return (length + 5 + k) * width + (keeps(length, block) ? length : 1) * block + 2 * kLanes<Real>;
     }
 
   private:
@@ -177,12 +178,14 @@ class Chain {
         return length * block <= (std::int64_t{1} << 20);
     }
 
+    static constexpr std::int64_t kFlush = 256;  // so many positions are summed in Real before double takes over
+
     template <bool PerPosition>
     bool run_passes(const Marginals<Real>& out, double* log_z) {
         choose_shift();
         bool certain = false;
         if (!forward<PerPosition>(log_z, &certain)) return false;
-        return (certain && !out.state && !out.pair) || backward<PerPosition>(out);
+        return (certain && !out.state && !out.pair && !out.table) || backward<PerPosition>(out);
     }
 
     // One shift for the whole sequence where its scores are close together, else one for each position.
@@ -298,6 +301,7 @@ class Chain {
         Real *b = scratch_, *next = scratch_ + width_;
         std::memcpy(b, mask_, sizeof(Real) * width_);
         double unused = 0;
+        if (out.table) set<Real>(sums_, 0, k_ * width_, 0);
         for (std::int64_t t = length_ - 1; t >= 0; --t) {
             V joint = fill<Real, N>(0), sum = fill<Real, N>(0);
             for (std::int64_t i = 0; i < width_; i += N) {
@@ -315,6 +319,7 @@ class Chain {
                 for (std::int64_t i = 0; i < width_; i += N)
                     store<N>(v + i, load<N>(exps + i) * load<N>(b + i));
                 if (out.pair) table_pairs(t, v, 1 / whole, out);
+                if (out.table) add_pairs(t, v, 1 / whole, out);
                 times_matrix<N>(v, by_label_, k_, stride_, next);
                 const Real scale = 1 / growth;
                 for (std::int64_t i = 0; i < width_; i += N) store<N>(next + i, load<N>(next + i) * scale);
@@ -362,6 +367,28 @@ class Chain {
         }
     }
 
+    // Sums of pair marginals: the part that changes with t is summed here, what all share is multiplied once.
+    void add_pairs(std::int64_t t, const Real* v, Real share, const Marginals<Real>& out) const {
+        if (t == 0) {
+            for (std::int64_t y = 0; y < k_; ++y) out.table[y] += out.weight * start_[y] * v[y] * share;
+        } else {
+            const Real scale = share * inverse_before(t);
+            for (std::int64_t h = 0; h < k_; ++h) {
+                const Real weight = forward_[(t - 1) * width_ + h] * scale;
+                Real* row = sums_ + h * width_;
+                for (std::int64_t i = 0; i < width_; i += N) store<N>(row + i, load<N>(row + i) + load<N>(v + i) * weight);
+            }
+        }
+        if (t % kFlush != 0) return;
+        for (std::int64_t h = 0; h < k_; ++h) {
+            for (std::int64_t y = 0; y < k_; ++y) {
+                out.table[(1 + h) * k_ + y] +=
+                    out.weight * static_cast<double>(by_history_[h * stride_ + y]) * sums_[h * width_ + y];
+            }
+        }
+        set<Real>(sums_, 0, k_ * width_, 0);
+    }
+
     void hand_back_edges(std::int64_t t, const Real* exps, const Real* b, Real share, Real scale, Real* next,
                          const Marginals<Real>& out) const {
         if (t == 0) {
@@ -388,7 +415,7 @@ class Chain {
     std::int64_t k_, width_, length_, block_, stride_;
     const double* shifts_;
     const Real *start_, *by_history_, *by_label_;
-    Real *mask_, *forward_, *scratch_, *exps_;
+    Real *mask_, *forward_, *scratch_, *sums_, *exps_;
     bool common_ = false;
     Real shift_ = 0;
 };
@@ -417,6 +444,7 @@ bool independent(const Scores<Real>& scores, std::int64_t k, const Marginals<Rea
         for (Real* to : wanted) {
             for (std::int64_t y = 0; to && y < k; ++y) to[t * k + y] = row[y] * scale;
         }
+        for (std::int64_t y = 0; out.table && y < k; ++y) out.table[y] += out.weight * row[y] * scale;
     }
     *log_z = z.value();
     return true;

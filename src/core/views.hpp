@@ -18,8 +18,10 @@ struct Scores {
 // Where the answers of one sequence go; a part that is null is not asked for.
 template <class Real>
 struct Marginals {
-    Real* state;  // [length, K]
-    Real* pair;   // [length, K^order, K]
+    Real* state;    // [length, K]
+    Real* pair;     // [length, K^order, K]
+    double* table;  // [histories of every length, K]: pair marginals are added to it, times `weight`
+    double weight;
 };
 
 }  // namespace hedgerow

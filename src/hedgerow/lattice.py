@@ -161,6 +161,13 @@ class Lattice:
         log_z, state, pair = self._batch.sum_over_paths(True, True)
         return self._answer(log_z), state, pair
 
+    def summed_pairs(
+        self, weights: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], Floats, NDArray[np.float64]]:
+        """(log Z, P(y_t), expected number of times each edge of the table is taken), sequences times `weights`."""
+        log_z, state, table = self._batch.sum_pairs(weights)
+        return self._answer(log_z), state, table
+
     def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """(score, labels) of the best path; ties go to the lowest label, last position first."""
         score, labels = self._batch.best_path()

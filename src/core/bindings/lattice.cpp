@@ -129,7 +129,7 @@ void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, Log
     *log_z = lattice.forward();
     if (out.state) std::fill_n(out.state, length * k, Real(0));
     if (out.pair) std::fill_n(out.pair, length * pair_size, Real(0));
-    if (*log_z == kMinusInfinity || !(out.state || out.pair)) return;
+    if (*log_z == kMinusInfinity || !(out.state || out.pair || out.table)) return;
     std::vector<double> state(out.state ? static_cast<std::size_t>(k) : 0);
     std::int64_t at = length;
     const auto write_state = [&] {
@@ -147,9 +147,45 @@ void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, Log
         if (out.pair) {
             out.pair[t * pair_size + (batch.topology.order == 0 ? 0 : h) * k + y] += static_cast<Real>(w);
         }
+        if (out.table) {
+            out.table[(batch.topology.first_row(t) + (batch.topology.order == 0 ? 0 : h)) * k + y] += out.weight * w;
+        }
     });
     write_state();
 }
+
+// One sequence: the fast lane if it can certify its answer, the general sweep if not.
+template <class Real>
+class SumWorker {
+  public:
+    SumWorker(const Batch<Real>& batch, const Prepared<Real>& prepared) : batch_(batch), prepared_(prepared) {}
+
+    void operator()(std::int64_t i, const Marginals<Real>& out, double* log_z) {
+        const FastLane<Real>& lane = fast_lane<Real>();
+        const bool sums_edges = out.table && batch_.edge;
+        if (batch_.fast() && !sums_edges) {
+            const auto size = static_cast<std::size_t>(lane.work_size(batch_.n_labels(), batch_.topology.order,
+                                                                      batch_.length(i), batch_.edge.has_value()));
+            if (work_.size() < size) work_.resize(size);
+            kept_.clear();
+            if (out.table) kept_.assign(out.table, out.table + table_size());
+            if (lane.sum_product(batch_.scores(i), batch_.n_labels(), batch_.topology.order, prepared_.rows.data(),
+                                 prepared_.shifts, out, work_.data(), log_z)) {
+                return;
+            }
+            std::copy(kept_.begin(), kept_.end(), out.table);
+        }
+        general_marginals(batch_, out, semiring_, i, log_z);
+    }
+    std::int64_t table_size() const { return batch_.topology.n_rows() * batch_.n_labels(); }
+
+  private:
+    const Batch<Real>& batch_;
+    const Prepared<Real>& prepared_;
+    std::vector<Real> work_;
+    std::vector<double> kept_;  // sums before this sequence, for when the fast lane gives up half-way
+    LogSum semiring_;
+};
 
 // log Z of every sequence and, where asked for, marginals.
 template <class Real>
@@ -164,27 +200,49 @@ nb::tuple sum_over_paths(const Batch<Real>& batch, bool want_state, bool want_pa
     if (want_state) state.emplace(std::array<std::size_t, 2>{n, k});
     if (want_pair) pair.emplace(std::array<std::size_t, 3>{n, h, k});
     const Prepared<Real> prepared(batch);
-    const FastLane<Real>& lane = fast_lane<Real>();
     batch.each([&] {
-        return [&, work = std::vector<Real>(), semiring = LogSum()](std::int64_t i) mutable {
+        return [&, worker = SumWorker<Real>(batch, prepared)](std::int64_t i) mutable {
             const std::int64_t first = batch.first(i);
-            const Marginals<Real> out{state ? state->data() + first * batch.n_labels() : nullptr,
-                                      pair ? pair->data() + first * batch.pair_size() : nullptr};
-            if (batch.fast()) {
-                const auto size = static_cast<std::size_t>(lane.work_size(
-                    batch.n_labels(), batch.topology.order, batch.length(i), batch.edge.has_value()));
-                if (work.size() < size) work.resize(size);
-                if (lane.sum_product(batch.scores(i), batch.n_labels(), batch.topology.order,
-                                     prepared.rows.data(), prepared.shifts, out, work.data(),
-                                     log_z.data() + i)) {
-                    return;
-                }
-            }
-            general_marginals(batch, out, semiring, i, log_z.data() + i);
+            worker(i,
+                   {state ? state->data() + first * batch.n_labels() : nullptr,
+                    pair ? pair->data() + first * batch.pair_size() : nullptr, nullptr, 1.0},
+                   log_z.data() + i);
         };
     });
     return nb::make_tuple(log_z.array(), state ? nb::cast(state->array()) : nb::none(),
                           pair ? nb::cast(pair->array()) : nb::none());
+}
+
+// log Z, state marginals, and the pair marginals of all positions summed by table row, times the weight of their
+// sequence. Sums are made chunk by chunk and added in the order of the chunks, whatever the threads.
+template <class Real>
+nb::tuple sum_pairs(const Batch<Real>& batch, std::optional<Input<double, 1>> weights) {
+    batch.check();
+    require(!weights || weights->shape(0) == static_cast<std::size_t>(batch.n_sequences()), "a weight a sequence");
+    const auto k = static_cast<std::size_t>(batch.n_labels()), rows = static_cast<std::size_t>(batch.topology.n_rows());
+    Output<double, 1> log_z({static_cast<std::size_t>(batch.n_sequences())});
+    Output<Real, 2> state({static_cast<std::size_t>(batch.n_positions()), k});
+    Output<double, 2> table({rows, k});
+    const Prepared<Real> prepared(batch);
+    const std::vector<std::int64_t> cuts = chunks(batch.starts.data(), batch.n_sequences(), kChunk);
+    const std::size_t n_chunks = cuts.size() - 1;
+    std::vector<double> parts(n_chunks * rows * k, 0.0);
+    {
+        const nb::gil_scoped_release release;
+        parallel_for(static_cast<std::int64_t>(n_chunks), batch.n_threads, [&] {
+            return [&, worker = SumWorker<Real>(batch, prepared)](std::int64_t c) mutable {
+                for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
+                    worker(i,
+                           {state.data() + batch.first(i) * batch.n_labels(), nullptr,
+                            parts.data() + static_cast<std::size_t>(c) * rows * k, weights ? weights->data()[i] : 1.0},
+                           log_z.data() + i);
+                }
+            };
+        });
+    }
+    std::fill_n(table.data(), rows * k, 0.0);
+    for (std::size_t i = 0; i < parts.size(); ++i) table.data()[i % (rows * k)] += parts[i];
+    return nb::make_tuple(log_z.array(), state.array(), table.array());
 }
 
 // Best path of every sequence: its score (minus infinity where there is none) and its labels.
@@ -338,6 +396,8 @@ void register_batch(nb::module_& m, const char* name) {
             nb::arg("general"), "Checked scores of a batch of sequences; no beam is 0.")
         .def("sum_over_paths", &sum_over_paths<Real>, nb::arg("want_state"), nb::arg("want_pair"),
              "(log Z, state marginals or None, pair marginals or None)")
+        .def("sum_pairs", &sum_pairs<Real>, nb::arg("weights").none(),
+             "(log Z, state marginals, pair marginals summed over positions)")
         .def("best_path", &best_path<Real>, "(scores, labels)")
         .def("best_paths", &best_paths<Real>, nb::arg("n"), "(scores by sequence and rank, labels by rank)")
         .def("sample_paths", &sample_paths<Real>, nb::arg("n"), nb::arg("seed"), "(log Z, labels by draw)")

@@ -124,7 +124,7 @@ nb::tuple grow_round(const BoundTreeData& bound, const Input<float, 3>& marginal
                 for (TreeNode& node : trees[label]) node.value *= step;
                 float* to = scores.data() + label;
                 grower->apply([&](std::int64_t t, std::int64_t h, double value) {
-                    to[(t * n_histories + h) * k] += static_cast<float>(static_cast<float>(value * step));
+                    to[(t * n_histories + h) * k] += static_cast<float>(value * step);
                 });
             };
         });
