@@ -6,7 +6,7 @@ is shared between nodes, nothing is remembered. Residuals are whole multiples of
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 UNIT = 2**30
 
@@ -14,7 +14,7 @@ UNIT = 2**30
 def examples_of(marginals, gold, starts, label, order, k):
     """GENERATEEXAMPLES: (position, history as labels most recent first, padded with None for start, residual)."""
     found = []
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         for t in range(begin, end):
             m = min(t - begin, order)
             gold_history = tuple(int(gold[t - back]) for back in range(1, m + 1))
@@ -32,7 +32,7 @@ def features_of(rows, order, k):
     ids = {t: set(rows.ids(t, t + 1)[1].tolist()) for t in range(sequences.n_positions)}
     numeric = {}
     for attribute in range(rows.n_ids):
-        column, offset, value = rows.name(attribute)
+        column, _, value = rows.name(attribute)
         if sequences.column(column).kind == "numeric" and isinstance(value, int):
             numeric[attribute] = attribute - value  # the first bin of the slot
     for attribute in range(rows.n_ids):

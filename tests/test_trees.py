@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import oracles_trees
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
+import oracles_trees
 from hedgerow import _core
 from hedgerow.encoding import Binning, Rows, Window
 
@@ -39,7 +39,7 @@ def random_rows(rng, lengths, window, *, numeric=False, bag=False):
 def random_marginals(rng, starts, order, k):
     n = int(starts[-1])
     marginals = rng.dirichlet(np.ones(k ** (order + 1)), size=n).reshape(n, k**order, k)
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         for t in range(begin, min(end, begin + order)):
             rows = k ** (t - begin)
             marginals[t, rows:] = 0

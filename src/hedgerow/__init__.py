@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
     from hedgerow.estimators import HMM as HMM
+    from hedgerow.estimators import TreeCRF as TreeCRF
     from hedgerow.estimators import load as load
     from hedgerow.frames import from_frame as from_frame
     from hedgerow.sequences import Sequences as Sequences
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 _HOME = {
     "HMM": "hedgerow.estimators",
     "Sequences": "hedgerow.sequences",
+    "TreeCRF": "hedgerow.estimators",
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",
     "from_frame": "hedgerow.frames",
@@ -42,4 +44,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__})

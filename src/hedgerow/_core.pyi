@@ -54,6 +54,9 @@ class LatticeBatch32:
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
+    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
+        """(log Z, state marginals, pair marginals summed over positions)"""
+
     def best_path(self) -> tuple:
         """(scores, labels)"""
 
@@ -78,6 +81,9 @@ class LatticeBatch64:
 
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
+
+    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
+        """(log Z, state marginals, pair marginals summed over positions)"""
 
     def best_path(self) -> tuple:
         """(scores, labels)"""
@@ -149,3 +155,15 @@ class RowReader:
         """
         Whether each slot (columns, then offsets) reads a missing value at each position.
         """
+
+class TreeData:
+    def __init__(self, reader: object, n_labels: int, order: int) -> None:
+        """What a RowReader reads, laid out for trees."""
+
+    def grow_round(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, l2: float, newton: bool, max_step: float, min_leaf: int, max_leaves: int, n_threads: int) -> tuple:
+        """
+        One tree for each label; (starts, tests and children, values, gains, counts).
+        """
+
+    def add_scores(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], n_threads: int) -> None:
+        """Adds the values of trees to (positions, histories, labels)."""

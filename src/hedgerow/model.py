@@ -40,7 +40,7 @@ class Model:
 
     def lattice(self, sequences: Sequences, n_threads: int = 1) -> Lattice:
         """The lattice over sequences that `encode` gave."""
-        scores = self.potential.scores(sequences)
+        scores = self.potential.scores(sequences, n_threads)
         return Lattice(self.topology, sequences.starts, **scores._asdict(), n_threads=n_threads)
 
     def save(self, path: str | os.PathLike[str]) -> None:

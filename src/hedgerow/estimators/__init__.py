@@ -1,4 +1,7 @@
+"""The estimators: the family's scikit-learn face."""
+
 from hedgerow.estimators.base import Estimator, load
 from hedgerow.estimators.hmm import HMM
+from hedgerow.estimators.treecrf import TreeCRF
 
-__all__ = ["HMM", "Estimator", "load"]
+__all__ = ["HMM", "Estimator", "TreeCRF", "load"]

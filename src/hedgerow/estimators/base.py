@@ -7,9 +7,8 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,30 +18,13 @@ from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLa
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
 from hedgerow.estimators.parameters import AtLeast, CountOrAll, parameters
 from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Decode, Held, Learner, Record, Training, best_labels, log_likelihood
 from hedgerow.model import Model
-from hedgerow.potentials import Potential
 from hedgerow.sequences import Sequences
 
-Decode = Literal["viterbi", "marginal"]
-Record = dict[str, Any]
 Callback = Callable[[Record], None]
 
 log = logging.getLogger("hedgerow")
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What a learner is given: encoded sequences, label codes and a weight for each sequence."""
-
-    encoder: Encoder
-    labels: Labels
-    sequences: Sequences
-    codes: NDArray[np.int32]
-    weights: NDArray[np.float64]
-
-    @property
-    def position_weights(self) -> NDArray[np.float64]:
-        return np.repeat(self.weights, self.sequences.lengths)
 
 
 @estimator
@@ -78,25 +60,32 @@ class Estimator(Conventions):
         raw = Sequences(X)
         labels = Labels.fit(y, raw)
         encoder = Encoder.fit(raw)
-        weights = _weights(sample_weight, len(raw))
-        training = Training(encoder, labels, encoder.transform(raw), labels.codes(y, raw), weights)
-        dev = None if X_dev is None else encoder.transform(Sequences(X_dev))
-        if dev is not None:
-            labels.codes(y_dev, dev)
-        potential, record = self._learn(training)
-        model = Model(labels, encoder, potential, self.order, type(self).__name__, self.get_params(), [record])
-        self._adopt(model)
-        if dev is not None:
-            record |= self._dev_scores(dev, y_dev)
-        record["seconds"] = time.perf_counter() - began
-        if self.verbose:
-            log.info("%s: %s", type(self).__name__, record)
-        for callback in callbacks:
-            callback(record)
+        held = None
+        if X_dev is not None:
+            held_sequences = encoder.transform(Sequences(X_dev))
+            held = Held(held_sequences, _codes(labels, y_dev, held_sequences))
+        training = Training(
+            encoder, labels, encoder.transform(raw), labels.codes(y, raw), _weights(sample_weight, len(raw)),
+            self.order, held, self.decode, n_threads(self.n_jobs),
+        )  # fmt: skip
+        history: list[Record] = []
+        learner = self._learner(training)
+        try:
+            for record in learner:
+                record["seconds"] = time.perf_counter() - began
+                history.append(record)
+                if self.verbose:
+                    log.info("%s: %s", type(self).__name__, record)
+                for callback in callbacks:
+                    callback(record)
+        finally:  # an interrupted fit leaves the rounds done so far
+            if history and (potential := learner.potential) is not None:
+                name = type(self).__name__
+                self._adopt(Model(labels, encoder, potential, self.order, name, self.get_params(), history))
         return self
 
-    def _learn(self, training: Training) -> tuple[Potential, Record]:
-        """The learned potential, and the record of how it went."""
+    def _learner(self, training: Training) -> Learner:
+        """The loop that learns a potential."""
         raise NotImplementedError
 
     def _adopt(self, model: Model) -> None:
@@ -104,22 +93,12 @@ class Estimator(Conventions):
         self.classes_ = model.labels.classes
         self.history_ = model.history
 
-    def _dev_scores(self, dev: Sequences, y_dev: object) -> Record:
-        codes = self._codes(y_dev, dev)
-        likelihood = self._log_likelihood(dev, codes)
-        known = likelihood > -np.inf
-        predicted = self._best(self._lattice(dev), self.decode)
-        return {
-            "dev_accuracy": float(np.mean(predicted == codes)),
-            "dev_log_likelihood": float(likelihood[known].mean()) if known.any() else None,
-        }
-
     def predict(self, X: object, *, decode: Decode | None = None) -> list[NDArray[Any]]:
         """The labels of each sequence, as 1-D arrays; `decode` overrides the estimator's."""
         decode = self.decode if decode is None else decode
         parameters(type(self))["decode"].check("predict", decode)
         lattice = self._lattice(self._encode(X))
-        labels = self._fitted().labels.decode(self._best(lattice, decode))
+        labels = self._fitted().labels.decode(best_labels(lattice, decode))
         return _cut(labels, lattice.starts)
 
     def predict_single(self, x: object) -> NDArray[Any]:
@@ -154,13 +133,14 @@ class Estimator(Conventions):
     def score(self, X: object, y: object) -> float:
         """The share of positions labelled right."""
         sequences = self._encode(X)
-        codes = self._codes(y, sequences)
-        return float(np.mean(self._best(self._lattice(sequences), self.decode) == codes))
+        codes = _codes(self._fitted().labels, y, sequences)
+        return float(np.mean(best_labels(self._lattice(sequences), self.decode) == codes))
 
     def log_likelihood(self, X: object, y: object) -> NDArray[np.float64]:
         """log P(labels | sequence) for each sequence; -inf for labels that training never saw."""
         sequences = self._encode(X)
-        return self._log_likelihood(sequences, self._codes(y, sequences))
+        codes = _codes(self._fitted().labels, y, sequences)
+        return log_likelihood(self._lattice(sequences), codes)
 
     def _fitted(self) -> Model:
         model = getattr(self, "model_", None)
@@ -173,32 +153,6 @@ class Estimator(Conventions):
 
     def _lattice(self, sequences: Sequences) -> Lattice:
         return self._fitted().lattice(sequences, n_threads(self.n_jobs))
-
-    def _best(self, lattice: Lattice, decode: Decode) -> NDArray[np.int32]:
-        if decode == "viterbi":
-            return lattice.viterbi()[1]
-        best: NDArray[np.int32] = lattice.marginals()[1].argmax(axis=1).astype(np.int32)
-        return best
-
-    def _codes(self, y: object, sequences: Sequences) -> NDArray[np.int32]:
-        """Label codes, -1 for labels training never saw, which is said once."""
-        labels = self._fitted().labels
-        codes = labels.codes(y, sequences)
-        if (codes < 0).any():
-            unseen = labels.unseen(y)
-            warnings.warn(
-                f"{len(unseen)} of the given labels never occurred in training ({', '.join(map(repr, unseen[:5]))}"
-                f"{', ...' if len(unseen) > 5 else ''}): they count as wrong, and their sequences have no likelihood",
-                UnseenLabelWarning,
-                stacklevel=3,
-            )
-        return codes
-
-    def _log_likelihood(self, sequences: Sequences, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-        lattice = self._lattice(sequences)
-        known = np.logical_and.reduceat(codes >= 0, lattice.starts[:-1])
-        values = lattice.score(np.maximum(codes, 0)) - lattice.log_partition()
-        return np.where(known, np.minimum(values, 0.0), -np.inf)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as one file; `hedgerow.load` gives it back."""
@@ -214,10 +168,27 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     try:
         fitted: Estimator = make(**model.parameters)
         fitted.check_parameters()
+        if fitted.order != model.order:
+            raise InputError(f"order is {fitted.order} there but {model.order} in the model")
     except (TypeError, InputError) as error:
         raise ModelFileError(f"{path} holds parameters that {model.estimator} does not take ({error})") from error
     fitted._adopt(model)
     return fitted
+
+
+def _codes(labels: Labels, y: object, sequences: Sequences) -> NDArray[np.int32]:
+    """Label codes, -1 for labels training never saw, which is said once."""
+    codes = labels.codes(y, sequences)
+    if (codes < 0).any():
+        unseen = labels.unseen(y)
+        shown = ", ".join(map(repr, unseen[:5])) + (", ..." if len(unseen) > 5 else "")
+        warnings.warn(
+            f"{len(unseen)} of the given labels never occurred in training ({shown}): they count as wrong, "
+            "and their sequences have no likelihood",
+            UnseenLabelWarning,
+            stacklevel=3,
+        )
+    return codes
 
 
 def n_threads(n_jobs: int) -> int:

@@ -30,6 +30,19 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
+class MoreThan:
+    """The number is above `low`."""
+
+    low: float
+
+    def holds(self, value: Any) -> bool:
+        return bool(value > self.low)
+
+    def __str__(self) -> str:
+        return f"above {self.low}"
+
+
+@dataclass(frozen=True)
 class CountOrAll:
     """A count of at least 1, or -1 for all."""
 
@@ -48,7 +61,7 @@ class Parameter:
     type: Any  # int, float, bool, str or a Literal; optional ones also take None
     optional: bool
     default: Any
-    rules: tuple[AtLeast | CountOrAll, ...]
+    rules: tuple[AtLeast | MoreThan | CountOrAll, ...]
     help: str
 
     @property

@@ -2,8 +2,9 @@
 
 from hedgerow.potentials.base import Potential, Scores
 from hedgerow.potentials.table import TablePotential
+from hedgerow.potentials.trees import TreePotential
 
 #: Every kind of potential that a model file may hold.
-KINDS: dict[str, type[Potential]] = {TablePotential.kind: TablePotential}
+KINDS: dict[str, type[Potential]] = {kind.kind: kind for kind in (TablePotential, TreePotential)}
 
-__all__ = ["KINDS", "Potential", "Scores", "TablePotential"]
+__all__ = ["KINDS", "Potential", "Scores", "TablePotential", "TreePotential"]

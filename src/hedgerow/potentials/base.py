@@ -25,7 +25,7 @@ class Potential(Protocol):
 
     kind: ClassVar[str]
 
-    def scores(self, sequences: Sequences) -> Scores:
+    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
         """The log-scores of every position of the sequences."""
         ...
 

@@ -79,7 +79,7 @@ class TablePotential:
     transitions: Floats  # (histories of every length up to the order, labels), see hedgerow.lattice
     kind: ClassVar[str] = "table"
 
-    def scores(self, sequences: Sequences) -> Scores:
+    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
         state = np.zeros((sequences.n_positions, self.transitions.shape[1]))
         for emission, column in zip(self.emissions, sequences.columns, strict=True):
             state += emission.scores(column)

@@ -1,0 +1,54 @@
+"""TreeCRF: a conditional random field whose potentials are boosted regression trees."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.parameters import AtLeast, MoreThan
+from hedgerow.learners import Boosting, BoostingRules, Learner, Training
+
+MOST_LABELS_FOR_TREES = 10
+
+
+@estimator
+class TreeCRF(Estimator):
+    """Conditional random field trained by gradient tree boosting (Dietterich, Ashenfelter & Bulatov 2004).
+
+    Each round grows a regression tree for every label, best split first, on what the model gets wrong. Trees combine
+    attributes of the window by themselves; a split can also ask for previous labels (`transitions="trees"`), or a
+    table of transitions is learned beside the trees (`"table"`: faster, and better from about ten labels on).
+    """
+
+    window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
+    transitions: Annotated[
+        Literal["auto", "trees", "table"], "where dependence on previous labels is learned; auto goes by their number"
+    ] = "auto"
+    n_rounds: Annotated[int, AtLeast(1), "boosting rounds, a tree for each label in each"] = 100
+    learning_rate: Annotated[float, MoreThan(0), "what share of its step a round takes"] = 0.1
+    max_leaves: Annotated[int, AtLeast(2), "leaves of a tree at most"] = 50
+    l2: Annotated[float, AtLeast(0), "shrinkage of leaves, as weight of residuals that are zero"] = 1.0
+    newton: Annotated[bool, "leaves are Newton steps; if not, means of residuals as in the papers"] = True
+    max_step: Annotated[float, MoreThan(0), "Newton leaves are clipped to this size"] = 1.0
+    min_leaf: Annotated[int, AtLeast(1), "positions a leaf must have"] = 1
+    early_stopping: Annotated[
+        Literal["accuracy", "log-likelihood"] | None,
+        "stop when this no longer rises on the dev data, and keep the best round",
+    ] = None
+
+    @classmethod
+    def published(cls, *, l2: float = 20.0, n_rounds: int = 100, max_leaves: int = 100, **others: Any) -> Self:
+        """The papers' algorithm exactly: first-order residuals, step 1, trees that test previous labels."""
+        fixed: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees"}
+        return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **others)
+
+    def _learner(self, training: Training) -> Learner:
+        transitions = self.transitions
+        if transitions == "auto":
+            transitions = "trees" if len(training.labels) <= MOST_LABELS_FOR_TREES else "table"
+        rules = BoostingRules(
+            self.window, transitions, self.n_rounds, self.learning_rate, self.max_leaves, self.l2, self.newton,
+            self.max_step, self.min_leaf, self.early_stopping,
+        )  # fmt: skip
+        return Boosting(training, rules)

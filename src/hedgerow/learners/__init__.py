@@ -1,0 +1,7 @@
+"""Learners: the loop that fits a potential, once each."""
+
+from hedgerow.learners.base import Held, Learner, Record, Training, held_out_scores
+from hedgerow.learners.boosting import Boosting, BoostingRules
+from hedgerow.learners.counting import Counting
+
+__all__ = ["Boosting", "BoostingRules", "Counting", "Held", "Learner", "Record", "Training", "held_out_scores"]

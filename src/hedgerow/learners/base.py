@@ -1,0 +1,92 @@
+"""What a learner is given and what it offers: it is the loop over rounds, and has a potential after each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.encoding import Encoder, Labels
+from hedgerow.lattice import Lattice, Topology
+from hedgerow.potentials import Potential
+from hedgerow.sequences import Sequences
+
+Decode = Literal["viterbi", "marginal"]
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Held-out data; a code of -1 is a label that training never saw."""
+
+    sequences: Sequences
+    codes: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Encoded sequences, label codes, a weight for each sequence, perhaps held-out data."""
+
+    encoder: Encoder
+    labels: Labels
+    sequences: Sequences
+    codes: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    order: int
+    held: Held | None = None
+    decode: Decode = "viterbi"
+    n_threads: int = 1
+
+    def __post_init__(self) -> None:
+        self.topology  # noqa: B018 - an order that is too high is refused here, before any work
+
+    @property
+    def topology(self) -> Topology:
+        return Topology(len(self.labels), self.order)
+
+    @property
+    def position_weights(self) -> NDArray[np.float64]:
+        return np.repeat(self.weights, self.sequences.lengths)
+
+    def mean(self, by_sequence: NDArray[np.float64]) -> float:
+        """The weighted mean over sequences."""
+        return float(by_sequence @ self.weights / self.weights.sum())
+
+
+class Learner(Protocol):
+    """Iterating does the work, a record for each round; stopping early leaves the rounds done so far."""
+
+    def __iter__(self) -> Iterator[Record]: ...
+
+    @property
+    def potential(self) -> Potential | None:
+        """What has been learned so far; None before there is anything."""
+        ...
+
+
+def best_labels(lattice: Lattice, decode: Decode) -> NDArray[np.int32]:
+    """The best path, or the most probable label of each position."""
+    if decode == "viterbi":
+        return lattice.viterbi()[1]
+    best: NDArray[np.int32] = lattice.marginals()[1].argmax(axis=1).astype(np.int32)
+    return best
+
+
+def log_likelihood(lattice: Lattice, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """log P(labels) of each sequence; -inf where a label is one that training never saw."""
+    known = np.logical_and.reduceat(codes >= 0, lattice.starts[:-1])
+    values = lattice.score(np.maximum(codes, 0)) - lattice.log_partition()
+    return np.where(known, np.minimum(values, 0.0), -np.inf)
+
+
+def held_out_scores(lattice: Lattice, held: Held, decode: Decode) -> Record:
+    """Accuracy, and mean log-likelihood of the sequences without unseen labels (None if there are none)."""
+    likelihood = log_likelihood(lattice, held.codes)
+    known = likelihood > -np.inf
+    return {
+        "dev_accuracy": float(np.mean(best_labels(lattice, decode) == held.codes)),
+        "dev_log_likelihood": float(likelihood[known].mean()) if known.any() else None,
+    }
