@@ -7,6 +7,7 @@
 
 #include "grower.hpp"
 #include "histories.hpp"
+#include "partition.hpp"
 #include "tree_data.hpp"
 
 namespace hedgerow {
@@ -14,7 +15,10 @@ namespace hedgerow {
 class Forest {
   public:
     Forest(const TreeData& data, std::int64_t n_labels, std::int64_t order)
-        : data_(data), k_(n_labels), order_(order), n_histories_(HistorySet(n_labels, order).members(order).size()) {}
+        : data_(data),
+          k_(n_labels),
+          order_(order),
+          n_histories_(HistorySet(n_labels, order).members(order).size()) {}
 
     // A tree for `label`, its nodes root first, children after their parents (checked by the caller).
     void add(std::int64_t label, const TreeNode* nodes, std::int64_t n) {
@@ -46,12 +50,11 @@ class Forest {
         }
     }
 
-    // Adds the trees' values for positions [first, last) to scores (positions, histories, labels).
-    void add_scores(std::int64_t first, std::int64_t last, float* scores) const {
-        for (std::int64_t t = first; t < last; ++t) {
-            for (const Root& root : roots_) {
-                walk(root.node, t, scores + t * static_cast<std::int64_t>(n_histories_) * k_ + root.label);
-            }
+    // Adds the values of one label's trees to scores (positions, histories, labels). The splits of a tree are
+    // replayed: all positions start at the root, and those that pass a test part from the others.
+    void add_scores(std::int64_t label, CellOrder& order, float* scores) const {
+        for (const Root& root : roots_) {
+            if (root.label == label) replay(root.node, order, scores + label);
         }
     }
 
@@ -67,20 +70,38 @@ class Forest {
         float value;
     };
 
-    void walk(std::int32_t at, std::int64_t t, float* scores) const {
-        for (;;) {
-            const Flat& node = nodes_[at];
+    void replay(std::int32_t root, CellOrder& order, float* scores) const {
+        struct Part {
+            std::int32_t node;
+            std::int64_t begin, end;
+        };
+        std::vector<Part> open{{root, 0, data_.n_positions}};
+        while (!open.empty()) {
+            const Part part = open.back();
+            open.pop_back();
+            const Flat& node = nodes_[part.node];
+            if (part.begin == part.end) continue;
             if (node.if_true < 0) {
-                const std::int64_t* starts = member_starts_.data() + node.first_member + data_.depth[t];
-                for (std::int64_t i = starts[0]; i < starts[1]; ++i) scores[members_[i] * k_] += node.value;
-                return;
+                add_leaf(node, order.cells.data() + part.begin, order.cells.data() + part.end, scores);
+            } else if (node.slot) {
+                const std::int64_t middle = order.partition(data_, *node.slot, node.value_code, part.begin,
+                                                            part.end, [](std::int64_t, std::int64_t) {});
+                open.push_back({node.if_false, middle, part.end});
+                open.push_back({node.if_true, part.begin, middle});
+            } else {  // both sides speak of the same positions, and of different histories
+                open.push_back({node.if_false, part.begin, part.end});
+                open.push_back({node.if_true, part.begin, part.end});
             }
-            if (node.slot) {
-                at = data_.holds(*node.slot, node.value_code, data_.cell[t]) ? node.if_true : node.if_false;
-            } else {
-                walk(node.if_true, t, scores);
-                at = node.if_false;
-            }
+        }
+    }
+
+    void add_leaf(const Flat& leaf, const std::int32_t* begin, const std::int32_t* end, float* scores) const {
+        const std::int64_t row = static_cast<std::int64_t>(n_histories_) * k_;
+        for (const std::int32_t* c = begin; c < end; ++c) {
+            const std::int32_t t = data_.position[*c];
+            const std::int64_t* starts = member_starts_.data() + leaf.first_member + data_.depth[t];
+            for (std::int64_t i = starts[0]; i < starts[1]; ++i)
+                scores[t * row + members_[i] * k_] += leaf.value;
         }
     }
 

@@ -20,15 +20,11 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
     n_histories_ = n_histories;
     tree_.clear();
     nodes_.clear();
-    if (cells_.empty()) {
-        cells_.emplace_back();
-        sums_.emplace_back();
-        where_.emplace_back(data_.position.size());
-    }
-    n_layers_ = 1;
-    cells_[0] = data_.cell;
-    sums_[0].resize(cells_[0].size());
-    Node root = make_node(0, 0, data_.n_positions, HistorySet(k_, order_));
+    n_layers_ = 0;
+    const std::size_t first = new_layer();
+    layers_[first].fill(data_);
+    sums_[first].resize(layers_[first].cells.size());
+    Node root = make_node(first, 0, data_.n_positions, HistorySet(k_, order_));
     load(root);
     count(root);
     find_best(root);
@@ -55,20 +51,28 @@ Grower::Node Grower::make_node(std::size_t layer, std::int64_t begin, std::int64
     return node;
 }
 
+std::size_t Grower::new_layer() {
+    if (n_layers_ == layers_.size()) {
+        layers_.emplace_back();
+        sums_.emplace_back();
+    }
+    return n_layers_++;
+}
+
 // Sums the residuals of each position over the node's histories; positions without an example fall away.
 void Grower::load(Node& node) {
-    std::vector<std::int32_t>& cells = cells_[node.layer];
+    CellOrder& layer = layers_[node.layer];
     std::vector<Sums>& sums = sums_[node.layer];
     std::int64_t to = node.begin;
     for (std::int64_t i = node.begin; i < node.end; ++i) {
-        const std::int32_t c = cells[i], t = data_.position[c];
+        const std::int32_t c = layer.cells[i], t = data_.position[c];
         const auto& members = node.members[data_.depth[t]];
         if (members.empty()) continue;
         std::int64_t residual = 0;
         for (const std::int32_t h : members) residual += residuals_[t * n_histories_ + h];
-        cells[to] = c;
+        layer.cells[to] = c;
         sums[to] = rules_.objective.position(residual, static_cast<std::int64_t>(members.size()), counts(t));
-        where_[node.layer][c] = static_cast<std::int32_t>(to++);
+        layer.where[c] = static_cast<std::int32_t>(to++);
     }
     node.end = to;
 }
@@ -84,7 +88,7 @@ std::unique_ptr<Histogram> Grower::take_histogram() {
 
 void Grower::count(Node& node) {
     node.histogram = take_histogram();
-    const std::int32_t* cells = cells_[node.layer].data();
+    const std::int32_t* cells = layers_[node.layer].cells.data();
     const Sums* sums = sums_[node.layer].data();
     node.total = {};
     for (std::int64_t i = node.begin; i < node.end; ++i) node.total += sums[i];
@@ -111,7 +115,7 @@ void Grower::count_histories(Node& node) {
     std::vector<std::int64_t> n_cells(node.members.size(), 0);
     for (std::size_t m = 0; m < columns.size(); ++m) columns[m].resize(node.members[m].size());
     for (std::int64_t i = node.begin; i < node.end; ++i) {
-        const std::int32_t t = data_.position[cells_[node.layer][i]];
+        const std::int32_t t = data_.position[layers_[node.layer].cells[i]];
         const std::int64_t m = data_.depth[t];
         const std::int32_t* row = residuals_ + t * n_histories_;
         const std::vector<std::int32_t>& members = node.members[m];
@@ -127,7 +131,8 @@ void Grower::count_histories(Node& node) {
 }
 
 // Adds the residuals of `n` positions, summed for each member history of m labels, to the entries by label.
-void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const std::vector<std::int64_t>& columns) {
+void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count,
+                        const std::vector<std::int64_t>& columns) {
     const std::vector<std::int32_t>& members = node.members[m];
     const auto n_members = static_cast<std::int64_t>(members.size());
     const auto brings = [&](std::int64_t residual, std::int64_t n_examples) {
@@ -220,40 +225,12 @@ void Grower::split(std::size_t i) {
     nodes_.push_back(std::move(children.second));
 }
 
-// Brings the positions where the test holds to the front; returns how many. Sums are exact, so their order
-// within a node means nothing, and only those that move cost.
-std::int64_t Grower::partition(const Node& parent) {
-    std::vector<std::int32_t>&cells = cells_[parent.layer], &where = where_[parent.layer];
-    std::vector<Sums>& sums = sums_[parent.layer];
-    const TreeData::Slot& slot = data_.slot_of(parent.best.id);
-    const TreeData::Column& column = *slot.column;
-    const std::int32_t value = parent.best.id - slot.first_id;
-    std::int64_t front = parent.begin;
-    const auto bring = [&](std::int64_t from) {
-        std::swap(cells[from], cells[front]);
-        std::swap(sums[from], sums[front]);
-        where[cells[from]] = static_cast<std::int32_t>(from);
-        where[cells[front]] = static_cast<std::int32_t>(front);
-        ++front;
-    };
-    const std::int64_t n_postings = column.posting_starts[value + 1] - column.posting_starts[value];
-    if (column.kind == TreeData::Kind::numeric || n_postings > parent.end - parent.begin) {
-        for (std::int64_t i = parent.begin; i < parent.end; ++i) {
-            if (data_.holds(slot, value, cells[i])) bring(i);
-        }
-        return front - parent.begin;
-    }
-    for (std::int64_t j = column.posting_starts[value]; j < column.posting_starts[value + 1]; ++j) {
-        const std::int64_t c = column.postings[j] - slot.offset;
-        if (c < 0 || c >= static_cast<std::int64_t>(where.size())) continue;
-        const std::int64_t i = where[c];
-        if (i >= front && i < parent.end && cells[i] == c) bring(i);
-    }
-    return front - parent.begin;
-}
-
 std::pair<Grower::Node, Grower::Node> Grower::split_positions(Node& parent) {
-    const std::int64_t middle = parent.begin + partition(parent);
+    const TreeData::Slot& slot = data_.slot_of(parent.best.id);
+    std::vector<Sums>& sums = sums_[parent.layer];
+    const std::int64_t middle =
+        layers_[parent.layer].partition(data_, slot, parent.best.id - slot.first_id, parent.begin, parent.end,
+                                        [&](std::int64_t i, std::int64_t j) { std::swap(sums[i], sums[j]); });
     Node yes = make_node(parent.layer, parent.begin, middle, parent.histories);
     Node no = make_node(parent.layer, middle, parent.end, parent.histories);
     const bool yes_is_smaller = yes.end - yes.begin <= no.end - no.begin;
@@ -268,14 +245,11 @@ std::pair<Grower::Node, Grower::Node> Grower::split_positions(Node& parent) {
 
 std::pair<Grower::Node, Grower::Node> Grower::split_histories(Node& parent) {
     const std::int64_t lag = parent.best.lag, v = parent.best.label;
-    if (n_layers_ == cells_.size()) {
-        cells_.emplace_back();
-        sums_.emplace_back();
-        where_.emplace_back(data_.position.size());
-    }
-    const std::size_t layer = n_layers_++;
-    cells_[layer].assign(cells_[parent.layer].begin() + parent.begin, cells_[parent.layer].begin() + parent.end);
-    sums_[layer].resize(cells_[layer].size());
+    const std::size_t layer = new_layer();
+    const std::vector<std::int32_t>& cells = layers_[parent.layer].cells;
+    layers_[layer].cells.assign(cells.begin() + parent.begin, cells.begin() + parent.end);
+    layers_[layer].where.resize(data_.position.size());
+    sums_[layer].resize(layers_[layer].cells.size());
     Node yes = make_node(layer, 0, parent.end - parent.begin, parent.histories.only(lag, v));
     Node no = make_node(parent.layer, parent.begin, parent.end, parent.histories.without(lag, v));
     spare_.push_back(std::move(parent.histogram));

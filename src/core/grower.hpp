@@ -12,6 +12,7 @@
 
 #include "histogram.hpp"
 #include "histories.hpp"
+#include "partition.hpp"
 #include "tree_data.hpp"
 
 namespace hedgerow {
@@ -54,7 +55,7 @@ class Grower {
             const TreeNode& leaf = tree_[node.tree];
             if (!leaf.test.is_leaf()) continue;
             for (std::int64_t i = node.begin; i < node.end; ++i) {
-                const std::int32_t t = data_.position[cells_[node.layer][i]];
+                const std::int32_t t = data_.position[layers_[node.layer].cells[i]];
                 for (const std::int32_t h : node.members[data_.depth[t]]) visit(t, h, leaf.value);
             }
         }
@@ -62,9 +63,9 @@ class Grower {
 
   private:
     struct Node {
-        std::int32_t tree;          // its index in the tree
-        std::size_t layer;          // which copy of the positions it divides
-        std::int64_t begin, end;    // its part of that copy
+        std::int32_t tree;        // its index in the tree
+        std::size_t layer;        // which copy of the positions it divides
+        std::int64_t begin, end;  // its part of that copy
         HistorySet histories;
         std::vector<std::vector<std::int32_t>> members;  // by depth
         Sums total;
@@ -77,13 +78,14 @@ class Grower {
     void load(Node& node);
     void count(Node& node);
     void count_histories(Node& node);
-    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const std::vector<std::int64_t>& columns);
+    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count,
+                    const std::vector<std::int64_t>& columns);
     void find_best(Node& node);
     void consider(Node& node, const Sums& yes, const Sums& no, const Test& test) const;
     void split(std::size_t i);
     std::pair<Node, Node> split_positions(Node& parent);
     std::pair<Node, Node> split_histories(Node& parent);
-    std::int64_t partition(const Node& parent);
+    std::size_t new_layer();
     std::unique_ptr<Histogram> take_histogram();
 
     double counts(std::int32_t t) const { return weights_ ? weights_[t] : 1.0; }
@@ -98,8 +100,8 @@ class Grower {
     const std::int32_t* residuals_ = nullptr;
     std::vector<TreeNode> tree_;
     std::vector<Node> nodes_;
-    // A split on histories copies its positions: each copy is a layer, with the place of every cell in it.
-    std::vector<std::vector<std::int32_t>> cells_, where_;
+    // A split on histories copies its positions: each copy is a layer.
+    std::vector<CellOrder> layers_;
     std::vector<std::vector<Sums>> sums_;
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;

@@ -50,7 +50,8 @@ struct Objective {
 
     // What one position brings: its residual over `n_examples` histories, and how much it counts.
     Sums position(std::int64_t residual, std::int64_t n_examples, double counts) const {
-        const std::int64_t weight = newton ? curvature(residual) : n_examples * static_cast<std::int64_t>(weight_unit);
+        const std::int64_t weight =
+            newton ? curvature(residual) : n_examples * static_cast<std::int64_t>(weight_unit);
         if (counts == 1) return one_position(residual, weight);
         return one_position(std::llrint(static_cast<double>(residual) * counts),
                             std::llrint(static_cast<double>(weight) * counts));

@@ -178,7 +178,8 @@ class Chain {
         return length * block <= (std::int64_t{1} << 20);
     }
 
-    static constexpr std::int64_t kFlush = 256;  // so many positions are summed in Real before double takes over
+    static constexpr std::int64_t kFlush =
+        256;  // so many positions are summed in Real before double takes over
 
     template <bool PerPosition>
     bool run_passes(const Marginals<Real>& out, double* log_z) {
@@ -376,7 +377,8 @@ class Chain {
             for (std::int64_t h = 0; h < k_; ++h) {
                 const Real weight = forward_[(t - 1) * width_ + h] * scale;
                 Real* row = sums_ + h * width_;
-                for (std::int64_t i = 0; i < width_; i += N) store<N>(row + i, load<N>(row + i) + load<N>(v + i) * weight);
+                for (std::int64_t i = 0; i < width_; i += N)
+                    store<N>(row + i, load<N>(row + i) + load<N>(v + i) * weight);
             }
         }
         if (t % kFlush != 0) return;

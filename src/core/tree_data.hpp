@@ -18,7 +18,7 @@ struct TreeData {
         Kind kind;
         std::int32_t n_values;
         RowColumn source;
-        std::vector<std::int32_t> codes;           // by cell, not for bags: n_values is padding, one more nothing
+        std::vector<std::int32_t> codes;  // by cell, not for bags: n_values is padding, one more nothing
         std::vector<std::int64_t> posting_starts;  // by code (for bags by id): where its cells begin below
         std::vector<std::int32_t> postings;
     };
@@ -58,7 +58,11 @@ struct TreeData {
 
     void add_column(const RowColumn& source, std::int32_t n_values) {
         Column column{source.codes ? Kind::categorical : source.bins ? Kind::numeric : Kind::bag,
-                      n_values, source, {}, {}, {}};
+                      n_values,
+                      source,
+                      {},
+                      {},
+                      {}};
         if (column.kind != Kind::bag) {
             column.codes.resize(position.size());
             for (std::size_t c = 0; c < position.size(); ++c) column.codes[c] = code(column, position[c]);

@@ -148,7 +148,8 @@ void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, Log
             out.pair[t * pair_size + (batch.topology.order == 0 ? 0 : h) * k + y] += static_cast<Real>(w);
         }
         if (out.table) {
-            out.table[(batch.topology.first_row(t) + (batch.topology.order == 0 ? 0 : h)) * k + y] += out.weight * w;
+            out.table[(batch.topology.first_row(t) + (batch.topology.order == 0 ? 0 : h)) * k + y] +=
+                out.weight * w;
         }
     });
     write_state();
@@ -158,19 +159,20 @@ void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, Log
 template <class Real>
 class SumWorker {
   public:
-    SumWorker(const Batch<Real>& batch, const Prepared<Real>& prepared) : batch_(batch), prepared_(prepared) {}
+    SumWorker(const Batch<Real>& batch, const Prepared<Real>& prepared)
+        : batch_(batch), prepared_(prepared) {}
 
     void operator()(std::int64_t i, const Marginals<Real>& out, double* log_z) {
         const FastLane<Real>& lane = fast_lane<Real>();
         const bool sums_edges = out.table && batch_.edge;
         if (batch_.fast() && !sums_edges) {
-            const auto size = static_cast<std::size_t>(lane.work_size(batch_.n_labels(), batch_.topology.order,
-                                                                      batch_.length(i), batch_.edge.has_value()));
+            const auto size = static_cast<std::size_t>(lane.work_size(
+                batch_.n_labels(), batch_.topology.order, batch_.length(i), batch_.edge.has_value()));
             if (work_.size() < size) work_.resize(size);
             kept_.clear();
             if (out.table) kept_.assign(out.table, out.table + table_size());
-            if (lane.sum_product(batch_.scores(i), batch_.n_labels(), batch_.topology.order, prepared_.rows.data(),
-                                 prepared_.shifts, out, work_.data(), log_z)) {
+            if (lane.sum_product(batch_.scores(i), batch_.n_labels(), batch_.topology.order,
+                                 prepared_.rows.data(), prepared_.shifts, out, work_.data(), log_z)) {
                 return;
             }
             std::copy(kept_.begin(), kept_.end(), out.table);
@@ -213,13 +215,15 @@ nb::tuple sum_over_paths(const Batch<Real>& batch, bool want_state, bool want_pa
                           pair ? nb::cast(pair->array()) : nb::none());
 }
 
-// log Z, state marginals, and the pair marginals of all positions summed by table row, times the weight of their
-// sequence. Sums are made chunk by chunk and added in the order of the chunks, whatever the threads.
+// log Z, state marginals, and the pair marginals of all positions summed by table row, times the weight of
+// their sequence. Sums are made chunk by chunk and added in the order of the chunks, whatever the threads.
 template <class Real>
 nb::tuple sum_pairs(const Batch<Real>& batch, std::optional<Input<double, 1>> weights) {
     batch.check();
-    require(!weights || weights->shape(0) == static_cast<std::size_t>(batch.n_sequences()), "a weight a sequence");
-    const auto k = static_cast<std::size_t>(batch.n_labels()), rows = static_cast<std::size_t>(batch.topology.n_rows());
+    require(!weights || weights->shape(0) == static_cast<std::size_t>(batch.n_sequences()),
+            "a weight a sequence");
+    const auto k = static_cast<std::size_t>(batch.n_labels()),
+               rows = static_cast<std::size_t>(batch.topology.n_rows());
     Output<double, 1> log_z({static_cast<std::size_t>(batch.n_sequences())});
     Output<Real, 2> state({static_cast<std::size_t>(batch.n_positions()), k});
     Output<double, 2> table({rows, k});
@@ -234,7 +238,8 @@ nb::tuple sum_pairs(const Batch<Real>& batch, std::optional<Input<double, 1>> we
                 for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
                     worker(i,
                            {state.data() + batch.first(i) * batch.n_labels(), nullptr,
-                            parts.data() + static_cast<std::size_t>(c) * rows * k, weights ? weights->data()[i] : 1.0},
+                            parts.data() + static_cast<std::size_t>(c) * rows * k,
+                            weights ? weights->data()[i] : 1.0},
                            log_z.data() + i);
                 }
             };

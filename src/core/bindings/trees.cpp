@@ -87,9 +87,11 @@ std::int64_t power(std::int64_t base, std::int64_t exponent) {
 
 // One round: for each label a tree fitted to gold minus marginals, its values times `step` added to `scores`.
 // Returns (starts of the trees, tests and children (nodes, 5), values, gains, counts).
-nb::tuple grow_round(const BoundTreeData& bound, const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold,
-                     Floats3 scores, std::optional<Input<double, 1>> weights, double step, double l2, bool newton,
-                     double max_step, std::int64_t min_leaf, std::int64_t max_leaves, std::int64_t n_threads) {
+nb::tuple grow_round(const BoundTreeData& bound, const Input<float, 3>& marginals,
+                     const Input<std::int32_t, 1>& gold, Floats3 scores,
+                     std::optional<Input<double, 1>> weights, double step, double l2, bool newton,
+                     double max_step, std::int64_t min_leaf, std::int64_t max_leaves,
+                     std::int64_t n_threads) {
     const TreeData& data = bound.data();
     const std::int64_t k = bound.n_labels(), n_histories = bound.n_histories();
     const std::array<std::size_t, 3> given{marginals.shape(0), marginals.shape(1), marginals.shape(2)};
@@ -102,13 +104,18 @@ nb::tuple grow_round(const BoundTreeData& bound, const Input<float, 3>& marginal
     }
     require(!weights || weights->shape(0) == given[0], "one weight for each position");
     require(max_leaves >= 2 && l2 >= 0 && max_step > 0 && min_leaf >= 1 && n_threads >= 1, "growth rules");
-    const GrowthRules rules{{l2, newton, max_step, min_leaf, newton ? 65536.0 : weights ? 256.0 : 1.0}, max_leaves};
+    const GrowthRules rules{{l2, newton, max_step, min_leaf,
+                             newton    ? 65536.0
+                             : weights ? 256.0
+                                       : 1.0},
+                            max_leaves};
     std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k));
     {
         const nb::gil_scoped_release release;
         const std::vector<std::int32_t> history = gold_histories(data, gold.data(), k);
         parallel_for(k, n_threads, [&] {
-            auto grower = std::make_shared<Grower>(data, k, bound.order(), rules, weights ? weights->data() : nullptr);
+            auto grower =
+                std::make_shared<Grower>(data, k, bound.order(), rules, weights ? weights->data() : nullptr);
             auto residuals = std::make_shared<std::vector<std::int32_t>>(
                 static_cast<std::size_t>(data.n_positions * n_histories));
             return [&, grower, residuals](std::int64_t label) {
@@ -117,7 +124,8 @@ nb::tuple grow_round(const BoundTreeData& bound, const Input<float, 3>& marginal
                     for (std::int64_t h = 0; h < n; ++h) {
                         const double is = gold.data()[t] == label && history[t] == h;
                         const double p = marginals.data()[(t * n_histories + h) * k + label];
-                        (*residuals)[t * n_histories + h] = static_cast<std::int32_t>(std::lrint((is - p) * kResidualUnit));
+                        (*residuals)[t * n_histories + h] =
+                            static_cast<std::int32_t>(std::lrint((is - p) * kResidualUnit));
                     }
                 }
                 trees[label] = grower->grow(residuals->data(), n_histories);
@@ -134,24 +142,28 @@ nb::tuple grow_round(const BoundTreeData& bound, const Input<float, 3>& marginal
     std::vector<double> values, gains;
     for (const auto& tree : trees) {
         for (const TreeNode& node : tree) {
-            nodes.insert(nodes.end(), {node.test.id, node.test.lag, node.test.label, node.if_true, node.if_false});
+            nodes.insert(nodes.end(),
+                         {node.test.id, node.test.lag, node.test.label, node.if_true, node.if_false});
             values.push_back(node.value);
             gains.push_back(node.gain);
             counts.push_back(node.count);
         }
         starts.push_back(static_cast<std::int64_t>(values.size()));
     }
-    return nb::make_tuple(to_array(std::move(starts)), to_array(std::move(nodes)), to_array(std::move(values)),
-                          to_array(std::move(gains)), to_array(std::move(counts)));
+    return nb::make_tuple(to_array(std::move(starts)), to_array(std::move(nodes)),
+                          to_array(std::move(values)), to_array(std::move(gains)),
+                          to_array(std::move(counts)));
 }
 
-// Adds the values of trees to scores. labels: the label of each tree; starts, nodes, values as grow_round gave.
-void add_scores(const BoundTreeData& bound, const Input<std::int32_t, 1>& labels, const Input<std::int64_t, 1>& starts,
-                const Input<std::int32_t, 2>& nodes, const Input<double, 1>& values, Floats3 scores,
-                std::int64_t n_threads) {
+// Adds the values of trees to scores. labels: the label of each tree; starts, nodes, values as grow_round
+// gave.
+void add_scores(const BoundTreeData& bound, const Input<std::int32_t, 1>& labels,
+                const Input<std::int64_t, 1>& starts, const Input<std::int32_t, 2>& nodes,
+                const Input<double, 1>& values, Floats3 scores, std::int64_t n_threads) {
     const std::array<std::size_t, 3> shape{scores.shape(0), scores.shape(1), scores.shape(2)};
     check_shape(bound, shape.data());
-    const auto n = static_cast<std::int64_t>(values.shape(0)), n_trees = static_cast<std::int64_t>(labels.shape(0));
+    const auto n = static_cast<std::int64_t>(values.shape(0)),
+               n_trees = static_cast<std::int64_t>(labels.shape(0));
     require(nodes.shape(0) == values.shape(0) && nodes.shape(1) == 5, "five numbers for each node");
     require(starts.shape(0) == labels.shape(0) + 1 && starts.data()[0] == 0 && starts.data()[n_trees] == n,
             "starts rise from 0 to the number of nodes");
@@ -160,15 +172,18 @@ void add_scores(const BoundTreeData& bound, const Input<std::int32_t, 1>& labels
     for (std::int64_t i = 0; i < n_trees; ++i) {
         const std::int64_t first = starts.data()[i], size = starts.data()[i + 1] - first;
         require(size >= 1 && first + size <= n, "every tree has a node");
-        require(labels.data()[i] >= 0 && labels.data()[i] < bound.n_labels(), "labels of trees are below n_labels");
+        require(labels.data()[i] >= 0 && labels.data()[i] < bound.n_labels(),
+                "labels of trees are below n_labels");
         tree.assign(static_cast<std::size_t>(size), {});
         for (std::int64_t j = 0; j < size; ++j) {
             const std::int32_t* row = nodes.data() + 5 * (first + j);
             tree[j].test = {row[0], row[1], row[2]};
             tree[j].value = values.data()[first + j];
             if (tree[j].test.is_leaf()) continue;
-            require(row[3] > j && row[3] < size && row[4] > j && row[4] < size, "children come after their parent");
-            require(row[0] < bound.n_ids() && row[1] < bound.order() && row[2] <= bound.n_labels(), "tests exist");
+            require(row[3] > j && row[3] < size && row[4] > j && row[4] < size,
+                    "children come after their parent");
+            require(row[0] < bound.n_ids() && row[1] < bound.order() && row[2] <= bound.n_labels(),
+                    "tests exist");
             require(row[0] >= 0 || row[2] >= 0, "tests exist");
             tree[j].if_true = row[3];
             tree[j].if_false = row[4];
@@ -176,12 +191,10 @@ void add_scores(const BoundTreeData& bound, const Input<std::int32_t, 1>& labels
         forest.add(labels.data()[i], tree.data(), size);
     }
     const nb::gil_scoped_release release;
-    constexpr std::int64_t kPiece = 1024;
-    const std::int64_t positions = bound.data().n_positions;
-    parallel_for((positions + kPiece - 1) / kPiece, n_threads, [&] {
-        return [&](std::int64_t i) {
-            forest.add_scores(i * kPiece, std::min(positions, (i + 1) * kPiece), scores.data());
-        };
+    parallel_for(bound.n_labels(), n_threads, [&] {
+        auto order = std::make_shared<CellOrder>();
+        order->fill(bound.data());
+        return [&, order](std::int64_t label) { forest.add_scores(label, *order, scores.data()); };
     });
 }
 
@@ -192,11 +205,12 @@ void register_trees(nb::module_& m) {
         .def(nb::init<nb::object, std::int64_t, std::int64_t>(), nb::arg("reader"), nb::arg("n_labels"),
              nb::arg("order"), "What a RowReader reads, laid out for trees.")
         .def("grow_round", &grow_round, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
-             nb::arg("weights").none(), nb::arg("step"), nb::arg("l2"), nb::arg("newton"), nb::arg("max_step"),
-             nb::arg("min_leaf"), nb::arg("max_leaves"), nb::arg("n_threads"),
+             nb::arg("weights").none(), nb::arg("step"), nb::arg("l2"), nb::arg("newton"),
+             nb::arg("max_step"), nb::arg("min_leaf"), nb::arg("max_leaves"), nb::arg("n_threads"),
              "One tree for each label; (starts, tests and children, values, gains, counts).")
-        .def("add_scores", &add_scores, nb::arg("labels"), nb::arg("starts"), nb::arg("nodes"), nb::arg("values"),
-             nb::arg("scores"), nb::arg("n_threads"), "Adds the values of trees to (positions, histories, labels).");
+        .def("add_scores", &add_scores, nb::arg("labels"), nb::arg("starts"), nb::arg("nodes"),
+             nb::arg("values"), nb::arg("scores"), nb::arg("n_threads"),
+             "Adds the values of trees to (positions, histories, labels).");
 }
 
 }  // namespace hedgerow

@@ -39,9 +39,7 @@ class Trees:
     def of_round(cls, starts: Any, nodes: Any, values: Any, gains: Any, counts: Any) -> Trees:
         """What the grower returned: one tree for each label in order."""
         labels = np.arange(len(starts) - 1, dtype=np.int32)
-        return cls(
-            labels, starts, nodes.reshape(-1, 5), values.astype(np.float32), gains.astype(np.float32), counts
-        )
+        return cls(labels, starts, nodes.reshape(-1, 5), values.astype(np.float32), gains.astype(np.float32), counts)
 
     @classmethod
     def joined(cls, rounds: Sequence[Trees]) -> Trees:
@@ -81,9 +79,7 @@ class TreePotential:
     kind: ClassVar[str] = "trees"
 
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
-        data = _core.TreeData(
-            Rows(sequences, self.window, self.binnings).reader, self.n_labels, self.tree_order
-        )
+        data = _core.TreeData(Rows(sequences, self.window, self.binnings).reader, self.n_labels, self.tree_order)
         shape = (sequences.n_positions, self.n_labels**self.tree_order, self.n_labels)
         scores = np.zeros(shape, dtype=np.float32)
         self.trees.add_to(data, scores, n_threads)
@@ -128,9 +124,7 @@ class TreePotential:
         """Evaluates one absent position, so that trees which do not fit are found before they are needed."""
         from hedgerow.columns import NumericColumn
 
-        nothing = Sequences.of_columns(
-            np.array([0, 1]), (NumericColumn("", np.zeros(1, dtype=np.float32)),)
-        )
+        nothing = Sequences.of_columns(np.array([0, 1]), (NumericColumn("", np.zeros(1, dtype=np.float32)),))
         try:
             self.scores(encoder.transform(nothing))
         except ValueError as error:
