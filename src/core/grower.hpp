@@ -56,38 +56,48 @@ class Grower {
             if (!leaf.test.is_leaf()) continue;
             for (std::int64_t i = node.begin; i < node.end; ++i) {
                 const std::int32_t t = data_.position[layers_[node.layer].cells[i]];
-                for (const std::int32_t h : node.members[data_.depth[t]]) visit(t, h, leaf.value);
+                for (const std::int32_t h : node.of->members[data_.depth[t]]) visit(t, h, leaf.value);
             }
         }
     }
 
   private:
+    struct Histories {
+        HistorySet set;
+        std::vector<std::vector<std::int32_t>> members;  // by depth
+
+        Histories(const HistorySet& histories, std::int64_t order) : set(histories) {
+            for (std::int64_t m = 0; m <= order; ++m) members.push_back(histories.members(m));
+        }
+    };
+
     struct Node {
         std::int32_t tree;        // its index in the tree
         std::size_t layer;        // which copy of the positions it divides
         std::int64_t begin, end;  // its part of that copy
-        HistorySet histories;
-        std::vector<std::vector<std::int32_t>> members;  // by depth
+        std::shared_ptr<const Histories> of;  // the histories it speaks of; shared by nodes that differ in positions
         Sums total;
         Test best;
         double gain;
         std::unique_ptr<Histogram> histogram;
     };
 
-    Node make_node(std::size_t layer, std::int64_t begin, std::int64_t end, const HistorySet& histories);
+    Node make_node(std::size_t layer, std::int64_t begin, std::int64_t end, std::shared_ptr<const Histories> of);
     void load(Node& node);
     void count(Node& node);
+    void count_attributes(Node& node);
     void count_histories(Node& node);
     void add_labels(Node& node, std::int64_t m, std::int64_t n, double count,
                     const std::vector<std::int64_t>& columns);
     void find_best(Node& node);
-    void consider(Node& node, const Sums& yes, const Sums& no, const Test& test) const;
     void split(std::size_t i);
     std::pair<Node, Node> split_positions(Node& parent);
     std::pair<Node, Node> split_histories(Node& parent);
     std::size_t new_layer();
     std::unique_ptr<Histogram> take_histogram();
 
+    // Whether the weight of a position is the sum of those of its examples.
+    bool additive() const { return !rules_.objective.newton && !weights_; }
     double counts(std::int32_t t) const { return weights_ ? weights_[t] : 1.0; }
     std::int64_t label_entry(std::int64_t lag, std::int64_t v) const {
         return data_.n_entries + 2 * (lag * (k_ + 1) + v);
