@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
+
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.parameters import AtLeast, MoreThan
+from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan
 from hedgerow.learners import Boosting, BoostingRules, Learner, Training
 
 MOST_LABELS_FOR_TREES = 10
@@ -32,6 +34,16 @@ class TreeCRF(Estimator):
     newton: Annotated[bool, "leaves are Newton steps; if not, means of residuals as in the papers"] = True
     max_step: Annotated[float, MoreThan(0), "Newton leaves are clipped to this size"] = 1.0
     min_leaf: Annotated[int, AtLeast(1), "positions a leaf must have"] = 1
+    max_features: Annotated[float, MoreThan(0), AtMost(1), "share of tests that a node may choose among"] = 1.0
+    category_splits: Annotated[
+        Literal["one-hot", "subset"], "one value or previous label against the rest, or two sets of them"
+    ] = "one-hot"
+    subsample: Annotated[float, MoreThan(0), AtMost(1), "share of sequences that a round learns from"] = 1.0
+    influence_trim: Annotated[
+        float, AtLeast(0), "positions whose residuals come to less than this are left out of a tree's growth"
+    ] = 0.0
+    pseudo_rounds: Annotated[int, AtLeast(0), "first rounds that follow the pseudo-likelihood"] = 0
+    line_search: Annotated[bool, "whether a round also tries steps of twice the length and more"] = False
     early_stopping: Annotated[
         Literal["accuracy", "log-likelihood"] | None,
         "stop when this no longer rises on the dev data, and keep the best round",
@@ -47,8 +59,19 @@ class TreeCRF(Estimator):
         transitions = self.transitions
         if transitions == "auto":
             transitions = "trees" if len(training.labels) <= MOST_LABELS_FOR_TREES else "table"
+        growth = {
+            "l2": self.l2,
+            "newton": self.newton,
+            "max_step": self.max_step,
+            "min_leaf": self.min_leaf,
+            "max_leaves": self.max_leaves,
+            "trim": self.influence_trim,
+            "subsets": self.category_splits == "subset",
+            "max_features": self.max_features,
+        }
+        seed = int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
         rules = BoostingRules(
-            self.window, transitions, self.n_rounds, self.learning_rate, self.max_leaves, self.l2, self.newton,
-            self.max_step, self.min_leaf, self.early_stopping,
+            self.window, transitions, self.n_rounds, self.learning_rate, self.line_search, growth, self.subsample,
+            self.pseudo_rounds, self.early_stopping, seed,
         )  # fmt: skip
         return Boosting(training, rules)
