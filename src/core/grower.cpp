@@ -1,7 +1,6 @@
 #include "grower.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace hedgerow {
@@ -98,11 +97,13 @@ void Grower::load(Node& node) {
     std::int64_t to = node.counted.begin;
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t c = layer.cells[i], t = data_.position[c];
-        const auto& members = node.of->members[data_.depth[t]];
+        const Members& members = node.of->members[data_.depth[t]];
         if (members.empty()) continue;
+        const std::int32_t* row = residuals_ + t * n_histories_;
         std::int64_t residual = 0;
-        for (const std::int32_t h : members) residual += residuals_[t * n_histories_ + h];
-        sums[to] = objective().position(residual, static_cast<std::int64_t>(members.size()), counts(t));
+        for (const std::int32_t h : members) residual += row[h];
+        const auto n_examples = static_cast<std::int64_t>(members.size());
+        sums[to] = additive() ? one_position(residual, n_examples) : objective().position(residual, n_examples, counts(t));
         layer.place(to++, c);
     }
     node.counted.end = to;
@@ -176,35 +177,40 @@ void Grower::count(const Node& node, Histogram& histogram) const {
 void Grower::count_histories(Node& node) {
     if (order_ == 0) return;
     node.by_label.assign(static_cast<std::size_t>(label_entry(order_, 0)), Sums{});
-    std::vector<std::vector<std::int64_t>> columns(node.of->members.size());
-    std::vector<std::int64_t> n_cells(node.of->members.size(), 0);
-    for (std::size_t m = 0; m < columns.size(); ++m) columns[m].resize(node.of->members[m].size());
-    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-        const std::int32_t t = data_.position[layers_[node.layer].cells[i]];
-        const std::int64_t m = data_.depth[t];
-        const std::int32_t* row = residuals_ + t * n_histories_;
-        const std::vector<std::int32_t>& members = node.of->members[m];
-        for (std::size_t j = 0; j < members.size(); ++j) columns[m][j] += row[members[j]];
-        ++n_cells[m];
-        if (additive()) continue;
-        add_labels(node, m, 1, counts(t), columns[m]);
-        std::fill(columns[m].begin(), columns[m].end(), 0);
+    const std::int32_t* cells = layers_[node.layer].cells.data();
+    if (!additive()) {
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            const std::int32_t t = data_.position[cells[i]];
+            columns_.assign(residuals_ + t * n_histories_, residuals_ + (t + 1) * n_histories_);
+            add_labels(node, data_.depth[t], 1, counts(t));
+        }
+        return;
     }
-    for (std::size_t m = 0; additive() && m < columns.size(); ++m) {
-        if (n_cells[m] > 0) add_labels(node, static_cast<std::int64_t>(m), n_cells[m], 1.0, columns[m]);
+    // Sums over positions first, all those with as many labels before them together.
+    for (std::int64_t m = 0; m <= order_; ++m) {
+        std::int64_t n = 0;
+        columns_.assign(static_cast<std::size_t>(n_histories_), 0);
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            const std::int32_t t = data_.position[cells[i]];
+            if (data_.depth[t] != m) continue;
+            const std::int32_t* row = residuals_ + t * n_histories_;
+            for (std::int64_t h = 0; h < n_histories_; ++h) columns_[h] += row[h];
+            ++n;
+        }
+        if (n > 0) add_labels(node, m, n, 1.0);
     }
 }
 
-// Adds the residuals of `n` positions, summed for each member history of m labels, to the entries by label.
-void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count,
-                        const std::vector<std::int64_t>& columns) {
-    const std::vector<std::int32_t>& members = node.of->members[m];
+// Adds the residuals of `n` positions, summed by history of m labels in columns_, to the entries by label.
+void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count) {
+    const Members& members = node.of->members[m];
     const auto n_members = static_cast<std::int64_t>(members.size());
     const auto brings = [&](std::int64_t residual, std::int64_t n_examples) {
         Sums sums = objective().position(n == 1 ? residual : 0, n_examples, count);
         return n == 1 ? sums : Sums{residual, sums.packed * n};
     };
-    const std::int64_t all = std::accumulate(columns.begin(), columns.end(), std::int64_t{0});
+    std::int64_t all = 0;
+    for (const std::int32_t h : members) all += columns_[h];
     for (std::int64_t lag = 0; lag < order_; ++lag) {
         if (node.of->set.size(lag) < 2) continue;
         if (lag >= m) {
@@ -212,9 +218,7 @@ void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count
             continue;
         }
         std::fill(by_label_.begin(), by_label_.end(), 0);
-        for (std::int64_t j = 0; j < n_members; ++j) {
-            by_label_[m == 1 ? members[j] : node.of->set.label(members[j], m, lag)] += columns[j];
-        }
+        for (const std::int32_t h : members) by_label_[m == 1 ? h : node.of->set.label(h, m, lag)] += columns_[h];
         const std::int64_t n_values = node.of->set.size(lag) - node.of->set.allowed(lag, k_);
         const std::int64_t part = n_members / std::max<std::int64_t>(n_values, 1);
         for (std::int64_t v = 0; v < k_; ++v) {

@@ -56,9 +56,10 @@ class Grower {
     }
 
   private:
+    using Members = std::vector<std::int32_t>;
     struct Histories {
         HistorySet set;
-        std::vector<std::vector<std::int32_t>> members;  // by depth
+        std::vector<Members> members;  // by depth
 
         Histories(const HistorySet& histories, std::int64_t order) : set(histories) {
             for (std::int64_t m = 0; m <= order; ++m) members.push_back(histories.members(m));
@@ -88,8 +89,7 @@ class Grower {
     template <bool marking>
     void count(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
-    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count,
-                    const std::vector<std::int64_t>& columns);
+    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count);
     void find_best(Node& node, const Histogram& histogram, bool marked);
     void consider_histories(Node& node);
     void consider_label_sets(Node& node, std::int64_t lag);
@@ -127,7 +127,7 @@ class Grower {
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;
     std::unique_ptr<Histogram> scratch_;  // zero between uses
-    std::vector<std::int64_t> by_label_;
+    std::vector<std::int64_t> by_label_, columns_;
     std::vector<std::uint8_t> in_set_;
     struct DenseSlot {
         std::int64_t delta;
