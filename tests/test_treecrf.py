@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 import numpy as np
-import pytest
-
-import hedgerow as hr
 import oracles
 import oracles_trees
+import pytest
+from test_trees import as_dict
+
+import hedgerow as hr
 from hedgerow.encoding import Rows, Window
 from hedgerow.errors import InputError
-from test_trees import as_dict
 
 WORDS = ["abc", "cab", "bca", "aab", "ccb", "bab", "acb", "cc", "a", "abcabc"]
 LABELS = [["V" if c == "a" or (t and w[t - 1] == "b") else "C" for t, c in enumerate(w)] for w in WORDS]
