@@ -14,11 +14,14 @@ namespace hedgerow {
 
 class Forest {
   public:
-    Forest(const TreeData& data, std::int64_t n_labels, std::int64_t order)
+    Forest(const TreeData& data, std::int64_t n_labels, std::int64_t order, std::size_t n_nodes)
         : data_(data),
           k_(n_labels),
           order_(order),
-          n_histories_(HistorySet(n_labels, order).members(order).size()) {}
+          n_histories_(HistorySet(n_labels, order).members(order).size()) {
+        nodes_.reserve(
+            n_nodes);  // one position is often all there is to evaluate: making the forest is the work
+    }
 
     // A tree for `label`, its nodes root first, children after their parents (checked by the caller).
     void add(std::int64_t label, const TreeNode* nodes, std::int64_t n) {

@@ -167,7 +167,7 @@ void add_scores(const BoundTreeData& bound, const Input<std::int32_t, 1>& labels
     require(nodes.shape(0) == values.shape(0) && nodes.shape(1) == 5, "five numbers for each node");
     require(starts.shape(0) == labels.shape(0) + 1 && starts.data()[0] == 0 && starts.data()[n_trees] == n,
             "starts rise from 0 to the number of nodes");
-    Forest forest(bound.data(), bound.n_labels(), bound.order());
+    Forest forest(bound.data(), bound.n_labels(), bound.order(), static_cast<std::size_t>(n));
     std::vector<TreeNode> tree;
     for (std::int64_t i = 0; i < n_trees; ++i) {
         const std::int64_t first = starts.data()[i], size = starts.data()[i + 1] - first;
