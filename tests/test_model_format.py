@@ -71,14 +71,18 @@ class File:
         for label, start in zip(part["labels"], part["starts"][:-1], strict=True):
             node = 0
             while True:
-                attribute, lag, wanted, if_true, if_false = part["nodes"][start + node].tolist()
+                attribute, lag, wanted, if_true, if_false, also = part["nodes"][start + node].tolist()
                 if attribute < 0 and lag < 0:
                     break
+                others = []
+                if also >= 0:
+                    others = part["set_members"][part["set_starts"][also] : part["set_starts"][also + 1]].tolist()
                 if attribute >= 0:
-                    offset, test = tests[attribute]
-                    passes = test(sequence[t + offset] if 0 <= t + offset < len(sequence) else None)
+                    passes = False
+                    for offset, test in (tests[a] for a in [attribute, *others]):
+                        passes |= test(sequence[t + offset] if 0 <= t + offset < len(sequence) else None)
                 else:
-                    passes = (history[lag] if lag < len(history) else self.n_labels) == wanted
+                    passes = (history[lag] if lag < len(history) else self.n_labels) in [wanted, *others]
                 node = if_true if passes else if_false
             scores[label] += part["values"][start + node]
         return scores
@@ -99,10 +103,14 @@ class File:
         return scores
 
 
+@pytest.mark.parametrize("splits", ["one-hot", "subset"])
 @pytest.mark.parametrize("transitions", ["trees", "table"])
 @pytest.mark.parametrize(("order", "window"), [(0, 0), (1, 1), (2, 2)])
-def test_trees_read_by_the_page(transitions, order, window, tmp_path):
-    make = hr.TreeCRF(order=order, window=window, transitions=transitions, n_rounds=4, learning_rate=0.5, l2=0.1)
+def test_trees_read_by_the_page(transitions, order, window, splits, tmp_path):
+    make = hr.TreeCRF(
+        order=order, window=window, transitions=transitions, n_rounds=4, learning_rate=0.5, l2=0.1,
+        category_splits=splits,
+    )  # fmt: skip
     model = make.fit(X, Y)
     model.save(tmp_path / "m.hedgerow")
     file = File(tmp_path / "m.hedgerow")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def naive_treeboost(sequences, gold, order, k, window, n_rounds, max_leaves, l2)
         marginals = np.concatenate(
             [
                 oracles.enumerate_answers(end - begin, order, k, edge=potentials[begin:end])["pair"]
-                for begin, end in zip(starts[:-1], starts[1:], strict=True)
+                for begin, end in pairwise(starts)
             ]
         ).astype(np.float32)
         grown = []
@@ -121,7 +122,7 @@ def test_a_line_search_takes_longer_steps_where_they_help():
 def pseudo_likelihood(scores, gold, starts, order, k):
     """The sum over positions of log P(label | all other labels), every score looked up by hand."""
     total = 0.0
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         for t in range(begin, end):
             logits = []
             for v in range(k):
@@ -173,7 +174,8 @@ def test_pseudo_marginals_of_a_table_are_those_of_its_edges_summed():
     at_start = np.isin(np.arange(len(gold)), sequences.starts[:-1])
     edge = state[:, None, :] + np.where(at_start[:, None, None], table[0], table[1:])
     by_edge, _ = pseudo_marginals(Lattice(training.topology, sequences.starts, edge=edge), training)
-    by_state, by_row = pseudo_marginals(Lattice(training.topology, sequences.starts, state=state, table=table), training)
+    lattice = Lattice(training.topology, sequences.starts, state=state, table=table)
+    by_state, by_row = pseudo_marginals(lattice, training)
     scaled = by_edge * training.position_weights[:, None, None]
     np.testing.assert_allclose(by_row[0], scaled[at_start, 0].sum(axis=0), atol=1e-5)
     np.testing.assert_allclose(by_row[1:], scaled[~at_start].sum(axis=0), atol=1e-5)

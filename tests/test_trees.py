@@ -131,10 +131,11 @@ def test_what_training_adds_is_what_evaluation_adds(case, newton):
 
 def many_values(rng, n_sequences=40):
     """Columns of so many values that small nodes are counted by the entries they touch."""
-    X = [
-        [{"word": f"w{int(rng.zipf(1.3)) % 400}", "bag": [f"b{i}" for i in rng.integers(0, 300, size=2)]} for _ in range(n)]
-        for n in rng.integers(2, 12, size=n_sequences)
-    ]
+
+    def position():
+        return {"word": f"w{int(rng.zipf(1.3)) % 400}", "bag": [f"b{i}" for i in rng.integers(0, 300, size=2)]}
+
+    X = [[position() for _ in range(n)] for n in rng.integers(2, 12, size=n_sequences)]
     return Rows(hr.Sequences(X), Window.of(1))
 
 
@@ -164,7 +165,8 @@ def test_positions_left_out_do_not_count_but_get_their_values(order):
     trees, scores = grow(rows, order, 2, marginals, gold, in_sample=in_sample)
     features = oracles_trees.features_of(rows, order, 2)
     examples = [e for e in oracles_trees.examples_of(marginals, gold, starts, 1, order, 2) if in_sample[e[0]]]
-    assert tree(trees, 1) == in_single(oracles_trees.fit_regression_tree(examples, features, 8, oracles_trees.Rules(2.0)))
+    expected = oracles_trees.fit_regression_tree(examples, features, 8, oracles_trees.Rules(2.0))
+    assert tree(trees, 1) == in_single(expected)
     again = np.zeros_like(scores)
     trees.compiled(rows, 2, order).add_scores(rows.reader, again, 1)
     np.testing.assert_array_equal(scores, again)

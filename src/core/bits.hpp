@@ -1,5 +1,5 @@
-// A set of up to 512 positions: one register of the widest vector units. Plain data; what is done with sets lies
-// in the files that are compiled for each instruction set.
+// A set of up to 512 positions: one register of the widest vector units. Plain data; what is done with sets
+// lies in the files that are compiled for each instruction set.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,8 @@ struct Choices {
 
     Choices() {
 #if defined(HEDGEROW_X86)
-        if (has_avx512()) add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees()});
+        if (has_avx512())
+            add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees()});
         if (has_avx2()) add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees()});
 #endif
         add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees()});

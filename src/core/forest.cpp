@@ -6,7 +6,8 @@
 
 namespace hedgerow {
 
-Forest::Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels, std::int64_t order)
+Forest::Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels,
+               std::int64_t order)
     : slots_(slots),
       n_ids_(n_ids),
       k_(n_labels),
@@ -43,9 +44,11 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
             continue;
         }
         const bool reads = from.test.id >= 0;
-        nodes_.push_back({reads ? number_of(from.test) : kHistory, first + from.if_true, first + from.if_false, 0});
+        nodes_.push_back(
+            {reads ? number_of(from.test) : kHistory, first + from.if_true, first + from.if_false, 0});
         sets[from.if_true] = reads ? sets[i] : sets[i].only(from.test.lag, from.test.label, from.test.others);
-        sets[from.if_false] = reads ? sets[i] : sets[i].without(from.test.lag, from.test.label, from.test.others);
+        sets[from.if_false] =
+            reads ? sets[i] : sets[i].without(from.test.lag, from.test.label, from.test.others);
     }
 }
 

@@ -1,9 +1,9 @@
 // Trees compiled for evaluation, 512 positions at a time.
 //
 // Every test that occurs has a number. Reading a position's attributes sets its bit in the mask of each test
-// that holds there; a tree is then replayed on sets of positions, a test dividing a set in one operation. Tests
-// on previous labels are resolved when the forest is made: each leaf knows the histories it speaks of, so a
-// position is evaluated once for all histories.
+// that holds there; a tree is then replayed on sets of positions, a test dividing a set in one operation.
+// Tests on previous labels are resolved when the forest is made: each leaf knows the histories it speaks of,
+// so a position is evaluated once for all histories.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,9 @@ class Forest {
     Work make_work() const;
 
     // A position of the chunk: its number there, how many labels go before it; then each id it reads.
-    void begin_position(Work& work, std::int64_t i, std::int64_t depth) const { insert(work.at_depth[depth], i); }
+    void begin_position(Work& work, std::int64_t i, std::int64_t depth) const {
+        insert(work.at_depth[depth], i);
+    }
     void read(Work& work, std::int64_t i, std::int32_t id) const {
         for (std::int32_t j = test_starts_[id]; j < test_starts_[id + 1]; ++j) {
             const std::int32_t test = tests_[j];

@@ -17,7 +17,8 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
       by_label_(static_cast<std::size_t>(n_labels) + 1) {
     for (const TreeData::Slot& slot : data.slots) {
         const bool bag = slot.column->kind == TreeData::Kind::bag;
-        reads_ += bag ? static_cast<double>(slot.column->bag.size()) / static_cast<double>(data.n_positions) : 1.0;
+        reads_ +=
+            bag ? static_cast<double>(slot.column->bag.size()) / static_cast<double>(data.n_positions) : 1.0;
     }
 }
 
@@ -62,7 +63,8 @@ Range Grower::select(const std::int32_t* residuals, const std::uint8_t* in_sampl
         bool in = !in_sample || in_sample[t];
         if (in && rules_.trim > 0) {
             std::int64_t size = 0;
-            for (std::int64_t h = 0; h < n_histories_; ++h) size += std::abs(std::int64_t{residuals[t * n_histories_ + h]});
+            for (std::int64_t h = 0; h < n_histories_; ++h)
+                size += std::abs(std::int64_t{residuals[t * n_histories_ + h]});
             in = size >= rules_.trim;
         }
         order.place(in ? front++ : --back, data_.cell[t]);
@@ -71,7 +73,8 @@ Range Grower::select(const std::int32_t* residuals, const std::uint8_t* in_sampl
     return {0, front};
 }
 
-Grower::Node Grower::make_node(std::size_t layer, Range counted, Range others, std::shared_ptr<const Histories> of) {
+Grower::Node Grower::make_node(std::size_t layer, Range counted, Range others,
+                               std::shared_ptr<const Histories> of) {
     tree_.emplace_back();
     Node node{};
     node.tree = static_cast<std::int32_t>(tree_.size()) - 1;
@@ -103,7 +106,8 @@ void Grower::load(Node& node) {
         std::int64_t residual = 0;
         for (const std::int32_t h : members) residual += row[h];
         const auto n_examples = static_cast<std::int64_t>(members.size());
-        sums[to] = additive() ? one_position(residual, n_examples) : objective().position(residual, n_examples, counts(t));
+        sums[to] = additive() ? one_position(residual, n_examples)
+                              : objective().position(residual, n_examples, counts(t));
         layer.place(to++, c);
     }
     node.counted.end = to;
@@ -157,7 +161,8 @@ void Grower::count(const Node& node, Histogram& histogram) const {
             });
         }
     }
-    // Slots inside positions: the additions of one position go to different entries and do not wait for each other.
+    // Slots inside positions: the additions of one position go to different entries and do not wait for each
+    // other.
     const DenseSlot* slots = dense.data();
     const std::size_t n_slots = dense.size();
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
@@ -218,7 +223,8 @@ void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count
             continue;
         }
         std::fill(by_label_.begin(), by_label_.end(), 0);
-        for (const std::int32_t h : members) by_label_[m == 1 ? h : node.of->set.label(h, m, lag)] += columns_[h];
+        for (const std::int32_t h : members)
+            by_label_[m == 1 ? h : node.of->set.label(h, m, lag)] += columns_[h];
         const std::int64_t n_values = node.of->set.size(lag) - node.of->set.allowed(lag, k_);
         const std::int64_t part = n_members / std::max<std::int64_t>(n_values, 1);
         for (std::int64_t v = 0; v < k_; ++v) {
@@ -240,7 +246,8 @@ void Grower::find_best(Node& node, const Histogram& histogram, bool marked) {
     if (!node.entries.empty()) {
         const TreeData::Slot& slot = data_.slot_of(node.entries[0]);
         node.best.id = slot.id(node.entries[0]);
-        for (std::size_t i = 1; i < node.entries.size(); ++i) node.best.others.push_back(slot.id(node.entries[i]));
+        for (std::size_t i = 1; i < node.entries.size(); ++i)
+            node.best.others.push_back(slot.id(node.entries[i]));
     }
     consider_histories(node);
 }
@@ -375,7 +382,8 @@ Grower::Children Grower::divide_positions(Node& parent) {
     const std::int64_t counted =
         cut(parent.counted, [&](std::int64_t i, std::int64_t j) { std::swap(sums[i], sums[j]); });
     const std::int64_t others = cut(parent.others, [](std::int64_t, std::int64_t) {});
-    Node yes = make_node(parent.layer, {parent.counted.begin, counted}, {parent.others.begin, others}, parent.of);
+    Node yes =
+        make_node(parent.layer, {parent.counted.begin, counted}, {parent.others.begin, others}, parent.of);
     Node no = make_node(parent.layer, {counted, parent.counted.end}, {others, parent.others.end}, parent.of);
     return {std::move(yes), std::move(no)};
 }
@@ -416,7 +424,8 @@ Grower::Children Grower::divide_histories(Node& parent) {
     copy.assign(cells.begin() + parent.counted.begin, cells.begin() + parent.counted.end);
     copy.insert(copy.end(), cells.begin() + parent.others.begin, cells.begin() + parent.others.end);
     layers_[layer].where.resize(data_.position.size());
-    for (std::size_t i = 0; i < copy.size(); ++i) layers_[layer].where[copy[i]] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < copy.size(); ++i)
+        layers_[layer].where[copy[i]] = static_cast<std::int32_t>(i);
     const std::int64_t n = parent.counted.size();
     sums_[layer].resize(static_cast<std::size_t>(n));
     const Test& test = parent.best;
@@ -440,7 +449,8 @@ void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {
     // Residuals and examples of the rest are what is left. Its positions are all there were while the lag
     // allows another label; those where it was the last one have gone to `yes`.
     const std::int64_t lag = parent.best.lag;
-    const bool shared = parent.best.label < k_ && no.of->set.size(lag) > (no.of->set.allowed(lag, k_) ? 1 : 0);
+    const bool shared =
+        parent.best.label < k_ && no.of->set.size(lag) > (no.of->set.allowed(lag, k_) ? 1 : 0);
     const auto take = [&](Sums& from, const Sums& part) {
         from -= part;
         if (shared) from.packed += part.count() << kCountShift;
@@ -448,7 +458,8 @@ void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {
     no.histogram = std::move(parent.histogram);
     no.total = parent.total;
     take(no.total, yes.total);
-    for (std::int32_t e = 0; e < data_.n_entries; ++e) take(no.histogram->entries[e], yes.histogram->entries[e]);
+    for (std::int32_t e = 0; e < data_.n_entries; ++e)
+        take(no.histogram->entries[e], yes.histogram->entries[e]);
     count_histories(no);
     find_best(no, *no.histogram, false);
 }

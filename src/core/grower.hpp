@@ -40,7 +40,8 @@ class Grower {
     const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t n_histories,
                                       const std::uint8_t* in_sample, std::uint64_t seed);
 
-    // After grow(): visit(position, history, value) for every position and history, with the value of its leaf.
+    // After grow(): visit(position, history, value) for every position and history, with the value of its
+    // leaf.
     template <class Visit>
     void apply(Visit visit) const {
         for (const Node& node : nodes_) {
@@ -67,10 +68,11 @@ class Grower {
     };
 
     struct Node {
-        std::int32_t tree;                    // its index in the tree
-        std::size_t layer;                    // which copy of the positions it divides
-        Range counted, others;                // its parts of that copy
-        std::shared_ptr<const Histories> of;  // the histories it speaks of; shared by nodes that differ in positions
+        std::int32_t tree;      // its index in the tree
+        std::size_t layer;      // which copy of the positions it divides
+        Range counted, others;  // its parts of that copy
+        std::shared_ptr<const Histories>
+            of;  // the histories it speaks of; shared by nodes that differ in positions
         Sums total;
         double gain = 0;
         Test best;

@@ -26,8 +26,8 @@ struct CellOrder {
         where[c] = static_cast<std::int32_t>(i);
     }
 
-    // Where the cells of the range that fail the test begin. swapped(i, j) tells of every exchange. Walks over
-    // the cells of the range or over those that hold the code, whichever are fewer.
+    // Where the cells of the range that fail the test begin. swapped(i, j) tells of every exchange. Walks
+    // over the cells of the range or over those that hold the code, whichever are fewer.
     template <class Swapped>
     std::int64_t partition(const TreeData& data, const TreeData::Slot& slot, std::int32_t code, Range range,
                            Swapped swapped) {

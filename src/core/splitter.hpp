@@ -43,8 +43,8 @@ class Splitter {
         const ScanRules scan = rules_.objective.scan_rules(total);
         for (const Run& run : runs_) {
             if (run.simple && !marked && rules_.max_features >= 1) {
-                const std::int64_t i = tree_kernels().scan(histogram.entries.data() + run.first, run.end - run.first,
-                                                           total, scan, &best.gain);
+                const std::int64_t i = tree_kernels().scan(histogram.entries.data() + run.first,
+                                                           run.end - run.first, total, scan, &best.gain);
                 if (i >= 0) best.entries.assign(1, run.first + static_cast<std::int32_t>(i));
                 continue;
             }
@@ -109,7 +109,8 @@ class Splitter {
         Sums sum;
         for (const std::int32_t e : names_) {
             sum += entries[e];
-            const bool alone = !adds_up || (run.slot->column->kind == TreeData::Kind::numeric && e == padding);
+            const bool alone =
+                !adds_up || (run.slot->column->kind == TreeData::Kind::numeric && e == padding);
             candidates_.push_back(alone ? entries[e] : sum);
         }
     }

@@ -6,7 +6,8 @@
 
 namespace hedgerow {
 
-// A test on what is read (`id` >= 0: the window reads it, or a bin not above it) or on a previous label (`lag`
+// A test on what is read (`id` >= 0: the window reads it, or a bin not above it) or on a previous label
+// (`lag`
 // >= 0); neither at a leaf. It also holds for the `others`: further ids of the slot, or labels.
 struct Test {
     std::int32_t id = -1;

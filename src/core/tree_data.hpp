@@ -16,9 +16,9 @@ struct TreeData {
 
     struct Column {
         Kind kind;
-        std::int32_t n_values, n_codes;    // n_codes is padding, one more nothing
-        std::int64_t at;                   // its place in a row; -1 for bags
-        std::vector<std::int32_t> values;  // by code
+        std::int32_t n_values, n_codes;        // n_codes is padding, one more nothing
+        std::int64_t at;                       // its place in a row; -1 for bags
+        std::vector<std::int32_t> values;      // by code
         std::vector<std::int64_t> bag_starts;  // by position
         std::vector<std::int32_t> bag;
         std::vector<std::int64_t> posting_starts;  // by code: where its cells begin below

@@ -1,4 +1,5 @@
-// Compiled once for each instruction set: nothing here may be shared with another translation unit but plain data.
+// Compiled once for each instruction set: nothing here may be shared with another translation unit but plain
+// data.
 #include "tree_kernels.hpp"
 
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -13,11 +14,13 @@ constexpr std::int64_t kBlock = 64;
 
 // Gains by blocks: the arithmetic of a block has no branch, and its greatest gain is looked up only when it
 // beats what was found before.
-std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules, double* gain) {
+std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
+                  double* gain) {
     const std::int64_t mask = (std::int64_t{1} << rules.count_shift) - 1;
     const std::int64_t all_residual = total.residual, all_packed = total.packed;
     const std::int64_t least = rules.min_count << rules.count_shift;
-    const double l2 = rules.l2, r_unit = rules.residual_unit, w_unit = rules.weight_unit, before = rules.before;
+    const double l2 = rules.l2, r_unit = rules.residual_unit, w_unit = rules.weight_unit,
+                 before = rules.before;
     std::int64_t found = -1;
     double best = *gain;
     double gains[kBlock];

@@ -30,9 +30,9 @@ constexpr std::int32_t kLeaf = -1, kHistory = -2;
 // Trees, and where their tests hold in a chunk of positions.
 struct Replay {
     const FlatNode* nodes;
-    const Bits* masks;            // by test
-    const std::uint8_t* holds;    // by test: whether it holds anywhere
-    const Bits* at_depth;         // positions with 0, 1, ..., order labels before them
+    const Bits* masks;          // by test
+    const std::uint8_t* holds;  // by test: whether it holds anywhere
+    const Bits* at_depth;       // positions with 0, 1, ..., order labels before them
     std::int64_t order;
     const std::int32_t* member_starts;  // of a leaf: for each depth, where its histories begin in `members`
     const std::int32_t* members;
@@ -45,12 +45,13 @@ struct Waiting {
 };
 
 struct TreeKernels {
-    // The first of n candidates with the greatest gain above `*gain`, which is set to it; -1 if there is none.
+    // The first of n candidates with the greatest gain above `*gain`, which is set to it; -1 if there is
+    // none.
     std::int64_t (*scan)(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
                          double* gain);
 
-    // Adds the tree's value at every position of `all` to sums (histories, kChunkPositions). `waiting` has room
-    // for as many entries as the tree has nodes.
+    // Adds the tree's value at every position of `all` to sums (histories, kChunkPositions). `waiting` has
+    // room for as many entries as the tree has nodes.
     void (*replay)(const Replay& replay, std::int32_t root, const Bits& all, Waiting* waiting, float* sums);
 };
 

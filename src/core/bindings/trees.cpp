@@ -40,8 +40,8 @@ struct Rules {
     double max_features;
 };
 
-// Trees as arrays: node i is (attribute, lag, label, if true, if false, set); `set` numbers the further ids or
-// labels that its test holds for, -1 if there are none.
+// Trees as arrays: node i is (attribute, lag, label, if true, if false, set); `set` numbers the further ids
+// or labels that its test holds for, -1 if there are none.
 class TreeWriter {
   public:
     void add(const std::vector<TreeNode>& tree, double step) {
@@ -90,7 +90,8 @@ class TreeGrower {
         require(source.n_positions() + (source.n_sequences() + 1) * reach < (std::int64_t{1} << 31),
                 "positions and padding of all sequences come to more than 2^31");
         if (weights) {
-            require(weights->shape(0) == static_cast<std::size_t>(source.n_positions()), "one weight for each position");
+            require(weights->shape(0) == static_cast<std::size_t>(source.n_positions()),
+                    "one weight for each position");
             weights_.assign(weights->data(), weights->data() + weights->shape(0));
         }
         data_ = std::make_unique<TreeData>(source.starts(), source.n_sequences(), order, reach,
@@ -118,20 +119,21 @@ class TreeGrower {
                   static_cast<std::int64_t>(rules.trim * kResidualUnit)};
     }
 
-    // One round: for each label a tree fitted to gold minus marginals, its values times `step` added to `scores`.
-    // in_sample: by position, whether it counts. Returns the trees as TreeWriter has them.
+    // One round: for each label a tree fitted to gold minus marginals, its values times `step` added to
+    // `scores`. in_sample: by position, whether it counts. Returns the trees as TreeWriter has them.
     nb::tuple grow(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, Floats3 scores,
                    std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
                    std::int64_t n_threads) {
         const std::int64_t n = data_->n_positions;
-        require(marginals.shape(0) == static_cast<std::size_t>(n) && has_shape(marginals) && has_shape(scores) &&
-                    scores.shape(0) == static_cast<std::size_t>(n),
+        require(marginals.shape(0) == static_cast<std::size_t>(n) && has_shape(marginals) &&
+                    has_shape(scores) && scores.shape(0) == static_cast<std::size_t>(n),
                 "scores and marginals are (positions, labels^order, labels)");
         require(gold.shape(0) == static_cast<std::size_t>(n), "one gold label for each position");
         for (std::int64_t t = 0; t < n; ++t) {
             require(gold.data()[t] >= 0 && gold.data()[t] < k_, "gold labels are below n_labels");
         }
-        require(!in_sample || in_sample->shape(0) == static_cast<std::size_t>(n), "a sample says yes or no of each position");
+        require(!in_sample || in_sample->shape(0) == static_cast<std::size_t>(n),
+                "a sample says yes or no of each position");
         require(n_threads >= 1, "at least one thread");
         std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
         {
@@ -143,8 +145,9 @@ class TreeGrower {
             parallel_for(k_, n_threads, [&] {
                 return [&, grower = take_grower()](std::int64_t label) {
                     std::int32_t* mine = turned_.data() + label * row;
-                    trees[label] = grower->grow(mine, n_histories_, in_sample ? in_sample->data() : nullptr,
-                                                seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
+                    trees[label] =
+                        grower->grow(mine, n_histories_, in_sample ? in_sample->data() : nullptr,
+                                     seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
                     // The residuals have done their work: the tree's values take their place.
                     grower->apply([&](std::int64_t t, std::int64_t h, double value) {
                         const auto added = static_cast<float>(value * step);
@@ -163,7 +166,8 @@ class TreeGrower {
   private:
     template <class Array>
     bool has_shape(const Array& array) const {
-        return array.shape(1) == static_cast<std::size_t>(n_histories_) && array.shape(2) == static_cast<std::size_t>(k_);
+        return array.shape(1) == static_cast<std::size_t>(n_histories_) &&
+               array.shape(2) == static_cast<std::size_t>(k_);
     }
 
     std::shared_ptr<Grower> take_grower() {
@@ -192,7 +196,8 @@ class TreeGrower {
                 for (std::int64_t i = first * n_histories_; i < last * n_histories_; ++i) {
                     // Pseudo-marginals may lie outside [0, 1]; a residual has room for less than 2.
                     const double residual = -static_cast<double>(marginals[i * k_ + label]) * kResidualUnit;
-                    out[i] = static_cast<std::int32_t>(std::lrint(std::min(std::max(residual, -2147483647.0), 1073741823.0)));
+                    out[i] = static_cast<std::int32_t>(
+                        std::lrint(std::min(std::max(residual, -2147483647.0), 1073741823.0)));
                 }
             }
             for (std::int64_t t = first; t < last; ++t) {
@@ -243,8 +248,9 @@ class BoundForest {
         const auto n = static_cast<std::int64_t>(values.shape(0)),
                    n_trees = static_cast<std::int64_t>(labels.shape(0));
         require(nodes.shape(0) == values.shape(0) && nodes.shape(1) == 6, "six numbers for each node");
-        require(starts.shape(0) == labels.shape(0) + 1 && starts.data()[0] == 0 && starts.data()[n_trees] == n,
-                "starts rise from 0 to the number of nodes");
+        require(
+            starts.shape(0) == labels.shape(0) + 1 && starts.data()[0] == 0 && starts.data()[n_trees] == n,
+            "starts rise from 0 to the number of nodes");
         const auto n_sets = static_cast<std::int64_t>(set_starts.shape(0)) - 1;
         require(n_sets >= 0 && set_starts.data()[0] == 0 &&
                     set_starts.data()[n_sets] == static_cast<std::int64_t>(set_members.shape(0)),
@@ -255,7 +261,8 @@ class BoundForest {
         for (std::int64_t i = 0; i < n_trees; ++i) {
             const std::int64_t first = starts.data()[i], size = starts.data()[i + 1] - first;
             require(size >= 1 && first + size <= n, "every tree has a node");
-            require(labels.data()[i] >= 0 && labels.data()[i] < n_labels, "labels of trees are below n_labels");
+            require(labels.data()[i] >= 0 && labels.data()[i] < n_labels,
+                    "labels of trees are below n_labels");
             tree.assign(static_cast<std::size_t>(size), {});
             for (std::int64_t j = 0; j < size; ++j) {
                 const std::int32_t* row = nodes.data() + 6 * (first + j);
@@ -263,7 +270,8 @@ class BoundForest {
                 test = {row[0], row[1], row[2], {}};
                 tree[j].value = values.data()[first + j];
                 if (test.is_leaf()) continue;
-                require(row[3] > j && row[3] < size && row[4] > j && row[4] < size, "children come after their parent");
+                require(row[3] > j && row[3] < size && row[4] > j && row[4] < size,
+                        "children come after their parent");
                 tree[j].if_true = row[3];
                 tree[j].if_false = row[4];
                 require(row[5] >= -1 && row[5] < n_sets, "sets exist");
@@ -274,7 +282,8 @@ class BoundForest {
                 const std::int64_t limit = test.id >= 0 ? reader.n_ids() : n_labels + 1;
                 require(row[0] < reader.n_ids() && row[1] < order, "tests exist");
                 require(test.id >= 0 || (test.label >= 0 && test.label < limit), "tests exist");
-                for (const std::int32_t other : test.others) require(other >= 0 && other < limit, "tests exist");
+                for (const std::int32_t other : test.others)
+                    require(other >= 0 && other < limit, "tests exist");
             }
             forest_.add(labels.data()[i], tree);
         }
@@ -295,11 +304,12 @@ class BoundForest {
         parallel_for(n_chunks, n_threads, [&] {
             return [&, work = forest_.make_work()](std::int64_t c) mutable {
                 const std::int64_t first = c * kChunkPositions, last = std::min(first + kChunkPositions, n);
-                reader.for_each_position(first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-                    forest_.begin_position(work, t - first, std::min(t - begin, forest_.order()));
-                    for_each_id(reader.rows(), t, begin, end,
-                                [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
-                });
+                reader.for_each_position(
+                    first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+                        forest_.begin_position(work, t - first, std::min(t - begin, forest_.order()));
+                        for_each_id(reader.rows(), t, begin, end,
+                                    [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
+                    });
                 forest_.add_scores(work, last - first,
                                    scores.data() + first * forest_.n_histories() * forest_.n_labels());
             };
@@ -337,19 +347,21 @@ void register_trees(nb::module_& m) {
     nb::class_<Rules>(m, "GrowthRules")
         .def(
             "__init__",
-            [](Rules* self, double l2, bool newton, double max_step, std::int64_t min_leaf, std::int64_t max_leaves,
-               double trim, bool subsets, double max_features) {
+            [](Rules* self, double l2, bool newton, double max_step, std::int64_t min_leaf,
+               std::int64_t max_leaves, double trim, bool subsets, double max_features) {
                 new (self) Rules{l2, newton, max_step, min_leaf, max_leaves, trim, subsets, max_features};
             },
             nb::kw_only(), nb::arg("l2"), nb::arg("newton"), nb::arg("max_step"), nb::arg("min_leaf"),
             nb::arg("max_leaves"), nb::arg("trim"), nb::arg("subsets"), nb::arg("max_features"));
     nb::class_<TreeGrower>(m, "TreeGrower")
-        .def(nb::init<nb::object, std::int64_t, std::int64_t, const Rules&, std::optional<Input<double, 1>>>(),
-             nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("rules"), nb::arg("weights").none(),
-             "Grows trees on what a RowReader reads.")
+        .def(
+            nb::init<nb::object, std::int64_t, std::int64_t, const Rules&, std::optional<Input<double, 1>>>(),
+            nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("rules"),
+            nb::arg("weights").none(), "Grows trees on what a RowReader reads.")
         .def("grow", &TreeGrower::grow, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
              nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
-             "One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of sets).");
+             "One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of "
+             "sets).");
     nb::class_<BoundForest>(m, "Forest")
         .def(nb::init<const RowReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,
                       const Input<std::int64_t, 1>&, const Input<std::int32_t, 2>&, const Input<float, 1>&,
@@ -357,8 +369,8 @@ void register_trees(nb::module_& m) {
              nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("labels"), nb::arg("starts"),
              nb::arg("nodes"), nb::arg("values"), nb::arg("set_starts"), nb::arg("set_members"),
              "Trees compiled for evaluation.")
-        .def("add_scores", &BoundForest::add_scores, nb::arg("reader"), nb::arg("scores"), nb::arg("n_threads"),
-             "Adds the values of the trees to (positions, histories, labels).");
+        .def("add_scores", &BoundForest::add_scores, nb::arg("reader"), nb::arg("scores"),
+             nb::arg("n_threads"), "Adds the values of the trees to (positions, histories, labels).");
 }
 
 }  // namespace hedgerow
