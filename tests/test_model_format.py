@@ -84,7 +84,11 @@ class File:
                 else:
                     passes = (history[lag] if lag < len(history) else self.n_labels) in [wanted, *others]
                 node = if_true if passes else if_false
-            scores[label] += part["values"][start + node]
+            value = part["values"][start + node]
+            if len(value) == 1:
+                scores[label] += value[0]
+            else:
+                scores += value
         return scores
 
     def densities(self, position):
@@ -126,6 +130,15 @@ def test_trees_read_by_the_page(transitions, order, window, splits, tmp_path):
     else:
         assert "potential.table" not in file.arrays
         assert set(file.arrays["potential.trees.nodes"][:, 1]) >= set(range(order))  # every lag is tested somewhere
+
+
+def test_shared_trees_read_by_the_page(tmp_path):
+    model = hr.TreeCRF(window=1, trees="shared", n_rounds=4, l2=0.1, learning_rate=0.5).fit(X, Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    scores = model.model_.potential.scores(model.model_.encode(NEW))
+    for t in range(len(NEW[0])):
+        np.testing.assert_allclose(scores.state[t], file.trees(NEW[0], t, ()), atol=1e-6)
 
 
 def test_tables_read_by_the_page(tmp_path):

@@ -55,7 +55,7 @@ def random_marginals(rng, starts, order, k):
 def as_dict(at, nodes, values, gains):
     attribute, lag, label, if_true, if_false, _ = nodes[at].tolist()
     if attribute < 0 and lag < 0:
-        return {"value": float(values[at])}
+        return {"value": float(values[at, 0])}
     return {
         "test": ("id", attribute) if attribute >= 0 else ("lag", lag, label),
         "gain": float(gains[at]),
@@ -64,14 +64,15 @@ def as_dict(at, nodes, values, gains):
     }
 
 
-def grow(rows, order, k, marginals, gold, *, step=1.0, n_threads=1, weights=None, in_sample=None, seed=0, **changed):
+def grow(rows, order, k, marginals, gold, *, step=1.0, n_threads=1, weights=None, in_sample=None, seed=0, shared=False,
+         **changed):  # fmt: skip
     defaults = {
         "l2": 2.0, "newton": False, "max_step": 1.0, "min_leaf": 1, "max_leaves": 8, "trim": 0.0, "subsets": False,
         "max_features": 1.0,
     }  # fmt: skip
     grower = _core.TreeGrower(rows.reader, k, order, _core.GrowthRules(**defaults | changed), weights)
     scores = np.zeros_like(marginals)
-    grown = grower.grow(marginals, gold, scores, in_sample, step, seed, n_threads)
+    grown = (grower.grow_shared if shared else grower.grow)(marginals, gold, scores, in_sample, step, seed, n_threads)
     return Trees.of_round(*grown), scores
 
 
@@ -218,7 +219,8 @@ def test_every_instruction_set_grows_and_evaluates_the_same():
             trees, scores = grow(rows, 1, 3, marginals, gold, max_leaves=30, newton=True)
             again = np.zeros_like(scores)
             trees.compiled(rows, 3, 1).add_scores(rows.reader, again, 1)
-            found.append((*astuple(trees), scores, again))
+            whole, _ = grow(rows, 0, 3, marginals[:, :1], gold, max_leaves=30, newton=True, shared=True)
+            found.append((*astuple(trees), scores, again, *astuple(whole)))
     finally:
         _core.use_instruction_set(used)
     for other in found[1:]:
@@ -262,6 +264,69 @@ def test_subsets_equal_the_naive_search_over_prefixes(order, newton):
             h = oracles.number([v for v in history if v is not None], 3)
             got[t, history] = float(scores[t, h, label])
         assert got == {key: float(np.float32(value)) for key, value in expected.items()}
+
+
+def check_shared_node(trees, at, rows, inside, residuals, l2, min_leaf):
+    """Every split of a tree for all labels gains as much as the best there is; every leaf has the Newton values."""
+
+    def sums(some):
+        r = residuals[some]
+        return r.sum(axis=0), (np.abs(r) * (1 - np.abs(r))).sum(axis=0)
+
+    def merit(some):
+        r, w = sums(some)
+        return float((r**2 / (l2 + w)).sum())
+
+    attribute, _, _, if_true, if_false, _ = trees.nodes[at].tolist()
+    if attribute < 0:
+        r, w = sums(inside)
+        np.testing.assert_allclose(trees.values[at], np.clip(r / (l2 + w), -1, 1), rtol=1e-4, atol=1e-5)
+        return
+    gains = {}
+    for (_, key), test in oracles_trees.features_of(rows, 0, residuals.shape[1]):
+        yes = np.array([t for t in inside if test((t, (), 0))], dtype=int)
+        no = np.setdiff1d(inside, yes)
+        if min(len(yes), len(no)) >= min_leaf:
+            gains[key] = merit(yes) + merit(no) - merit(inside), yes, no
+    gain, yes, no = gains[attribute]
+    assert gain == pytest.approx(max(g for g, _, _ in gains.values()), rel=1e-4)
+    assert trees.gains[at] == pytest.approx(gain, rel=1e-3)
+    check_shared_node(trees, if_true, rows, yes, residuals, l2, min_leaf)
+    check_shared_node(trees, if_false, rows, no, residuals, l2, min_leaf)
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_a_shared_tree_takes_the_best_split_for_all_labels_together(k):
+    rng = np.random.default_rng(k)
+    rows = random_rows(rng, rng.integers(3, 9, size=20), 1, numeric=True, bag=True)
+    n = rows.sequences.n_positions
+    gold = rng.integers(0, k, size=n).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, 0, k)
+    trees, scores = grow(rows, 0, k, marginals, gold, shared=True, newton=True, max_leaves=12, min_leaf=2)
+    assert (trees.nodes[:, 0] < 0).sum() == 12
+    residuals = np.eye(k)[gold] - marginals[:, 0]
+    check_shared_node(trees, 0, rows, np.arange(n), residuals, 2.0, 2)
+    again = np.zeros_like(scores)
+    trees.compiled(rows, k, 0).add_scores(rows.reader, again, 1)
+    np.testing.assert_array_equal(scores, again)
+
+
+def test_threads_and_samples_of_shared_trees():
+    rng = np.random.default_rng(4)
+    rows = random_rows(rng, rng.integers(1, 30, size=400), 2, numeric=True, bag=True)
+    n = rows.sequences.n_positions
+    gold = rng.integers(0, 30, size=n).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, 0, 30)
+    sample = rng.integers(0, 2, size=n).astype(np.uint8)
+    some = {"shared": True, "newton": True, "max_leaves": 30, "in_sample": sample, "max_features": 0.7}
+    one, scores = grow(rows, 0, 30, marginals, gold, **some)
+    three, others = grow(rows, 0, 30, marginals, gold, **some, n_threads=3)
+    np.testing.assert_array_equal(scores, others)
+    np.testing.assert_array_equal(one.nodes, three.nodes)
+    assert one.counts[0] == sample.sum()
+    again = np.zeros_like(scores)
+    one.compiled(rows, 30, 0).add_scores(rows.reader, again, 2)
+    np.testing.assert_array_equal(scores, again)
 
 
 def test_weights_of_one_change_nothing_and_zero_leaves_out():
@@ -319,7 +384,7 @@ def test_a_forest_that_cannot_be_is_refused(nodes):
     reader = random_rows(np.random.default_rng(2), [3], 1).reader
     with pytest.raises(ValueError):
         _core.Forest(
-            reader, 2, 1, np.zeros(1, np.int32), starts, table, np.zeros(len(table), np.float32), np.array([0, 1]),
+            reader, 2, 1, np.zeros(1, np.int32), starts, table, np.zeros((len(table), 1), np.float32), np.array([0, 1]),
             np.array([5], dtype=np.int32),
         )  # fmt: skip
 

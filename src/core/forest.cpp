@@ -52,6 +52,11 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
     }
 }
 
+void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
+    add(0, nodes);
+    rows_.insert(rows_.end(), rows, rows + static_cast<std::int64_t>(nodes.size()) * k_);
+}
+
 // Turns tests by number into tests by id: a threshold holds for every bin up to it.
 void Forest::finish() {
     std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  // (id, test)
@@ -77,14 +82,16 @@ Forest::Work Forest::make_work() const {
     work.holds.assign(named_.size(), 0);
     work.at_depth.assign(static_cast<std::size_t>(order_) + 1, Bits{});
     work.waiting.resize(most_nodes_ + 1);
-    work.sums.resize(static_cast<std::size_t>(n_histories_ * kChunkPositions));
+    work.sums.resize(static_cast<std::size_t>((rows_.empty() ? n_histories_ : k_) * kChunkPositions));
     return work;
 }
 
 void Forest::add_scores(Work& work, std::int64_t n, float* scores) const {
     const TreeKernels& kernels = tree_kernels();
-    const Replay trees{nodes_.data(), work.masks.data(),     work.holds.data(), work.at_depth.data(),
-                       order_,        member_starts_.data(), members_.data()};
+    const Replay trees{nodes_.data(),         work.masks.data(), work.holds.data(),
+                       work.at_depth.data(),  order_,            member_starts_.data(),
+                       members_.data(),       rows_.empty() ? nullptr : rows_.data(),
+                       k_};
     Bits all{};
     for (std::int64_t i = 0; i < n; ++i) insert(all, i);
     for (std::int64_t label = 0; label < k_; ++label) {
@@ -92,6 +99,10 @@ void Forest::add_scores(Work& work, std::int64_t n, float* scores) const {
         std::fill(work.sums.begin(), work.sums.end(), 0.0f);
         for (const std::int32_t root : roots_[label]) {
             kernels.replay(trees, root, all, work.waiting.data(), work.sums.data());
+        }
+        if (trees.rows) {
+            for (std::int64_t i = 0; i < n * k_; ++i) scores[i] += work.sums[i];
+            continue;
         }
         for (std::int64_t h = 0; h < n_histories_; ++h) {
             const float* sums = work.sums.data() + h * kChunkPositions;

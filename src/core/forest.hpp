@@ -26,6 +26,8 @@ class Forest {
 
     // A tree for `label`, its nodes root first, children after their parents (checked by the caller).
     void add(std::int64_t label, const std::vector<TreeNode>& nodes);
+    // A tree for all labels, with a row of values for each node; of order 0, and not beside trees for one label.
+    void add_shared(const std::vector<TreeNode>& nodes, const float* rows);
     // Call once after the last tree.
     void finish();
 
@@ -41,7 +43,7 @@ class Forest {
         std::vector<std::int32_t> touched;  // tests that hold somewhere
         std::vector<Bits> at_depth;         // positions with 0, 1, ..., order labels before them
         std::vector<Waiting> waiting;
-        std::vector<float> sums;  // (histories, 512) of one label
+        std::vector<float> sums;  // (histories, 512) of one label, or (512, labels)
     };
     Work make_work() const;
 
@@ -78,6 +80,7 @@ class Forest {
     std::size_t most_nodes_ = 0;
     std::vector<std::vector<std::int32_t>> roots_;  // by label
     std::vector<FlatNode> nodes_;
+    std::vector<float> rows_;  // of trees for all labels
     std::vector<std::int32_t> member_starts_, members_;
     std::vector<NamedTest> named_;
     std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none

@@ -22,6 +22,15 @@ struct Split {
     std::vector<std::int32_t> entries;
 };
 
+// Whether a test is among those that a node may choose; decided by the key alone.
+inline bool chosen(std::uint64_t key, std::int32_t entry, double max_features) {
+    if (max_features >= 1) return true;
+    std::uint64_t z = key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(entry) + 1);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<double>((z ^ (z >> 31)) >> 11) < max_features * 9007199254740992.0;
+}
+
 class Splitter {
   public:
     Splitter(const TreeData& data, const SplitRules& rules) : data_(data), rules_(rules) {
@@ -77,14 +86,6 @@ class Splitter {
         return rules_.subsets && slot.column->kind == TreeData::Kind::categorical;
     }
 
-    bool chosen(std::uint64_t key, std::int32_t entry) const {
-        if (rules_.max_features >= 1) return true;
-        std::uint64_t z = key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(entry) + 1);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return static_cast<double>((z ^ (z >> 31)) >> 11) < rules_.max_features * 9007199254740992.0;
-    }
-
     template <class Visit>
     void each_entry(const Run& run, const Histogram& histogram, bool marked, Visit visit) const {
         if (marked) return histogram.each_marked(run.first, run.end, visit);
@@ -94,9 +95,9 @@ class Splitter {
     // Candidates in the order of their entries, for sets in the order of their values.
     void collect(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key) {
         const std::vector<Sums>& entries = histogram.entries;
-        if (!run.simple && !chosen(key, run.first)) return;
+        if (!run.simple && !chosen(key, run.first, rules_.max_features)) return;
         each_entry(run, histogram, marked, [&](std::int32_t e) {
-            if (entries[e].packed != 0 && (!run.simple || chosen(key, e))) names_.push_back(e);
+            if (entries[e].packed != 0 && (!run.simple || chosen(key, e, rules_.max_features))) names_.push_back(e);
         });
         if (!run.simple && in_sets(*run.slot)) {
             std::sort(names_.begin(), names_.end(), [&](std::int32_t a, std::int32_t b) {

@@ -88,7 +88,22 @@ inline void add_word(std::uint64_t word, float value, float* sums) {
     }
 }
 
+// Adds a row of values, one for each label, at every position of a set.
+inline void add_row_at(const Bits& where, const float* row, std::int64_t n_labels, float* sums) {
+    for (int w = 0; w < 8; ++w) {
+        for (std::uint64_t word = where.words[w]; word != 0; word &= word - 1) {
+            float* to = sums + (64 * w + lowest_bit(word)) * n_labels;
+#pragma omp simd
+            for (std::int64_t k = 0; k < n_labels; ++k) to[k] += row[k];
+        }
+    }
+}
+
 inline void add_leaf(const Replay& replay, const FlatNode& leaf, const Bits& where, float* sums) {
+    if (replay.rows) {
+        add_row_at(where, replay.rows + (&leaf - replay.nodes) * replay.n_labels, replay.n_labels, sums);
+        return;
+    }
     const std::int32_t* starts = replay.member_starts + leaf.if_true;
     for (std::int64_t m = 0; m <= replay.order; ++m) {
         for (int w = 0; w < 8; ++w) {
@@ -133,10 +148,58 @@ void replay(const Replay& trees, std::int32_t root, const Bits& all, Waiting* wa
     }
 }
 
+void add_row(float* to, const float* from, std::int64_t width) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
+}
+
+void subtract_row(float* from, const float* what, std::int64_t width) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) from[i] -= what[i];
+}
+
+// Sums in sixteen lanes, whatever the width of the registers, so that every instruction set rounds alike. What
+// subtraction leaves of a weight may be a little below zero.
+constexpr int kLanes = 16;
+
+inline double sum_lanes(const float* lanes) {
+    double sum = 0;
+    for (int i = 0; i < kLanes; ++i) sum += lanes[i];
+    return sum;
+}
+
+double row_merit(const float* row, std::int64_t n, double l2) {
+    const auto penalty = static_cast<float>(l2) + 1e-6f;
+    float lanes[kLanes] = {};
+    for (std::int64_t first = 0; first < n; first += kLanes) {
+#pragma omp simd
+        for (int i = 0; i < kLanes; ++i) {
+            const float r = row[first + i], w = row[n + first + i];
+            lanes[i] += r * r / (penalty + (w > 0 ? w : 0));
+        }
+    }
+    return sum_lanes(lanes);
+}
+
+double split_merit(const float* yes, const float* total, std::int64_t n, double l2) {
+    const auto penalty = static_cast<float>(l2) + 1e-6f;
+    float lanes[kLanes] = {};
+    for (std::int64_t first = 0; first < n; first += kLanes) {
+#pragma omp simd
+        for (int i = 0; i < kLanes; ++i) {
+            const float r1 = yes[first + i], r2 = total[first + i] - r1;
+            const float w1 = yes[n + first + i], w2 = total[n + first + i] - w1;
+            const float m1 = r1 * r1 / (penalty + (w1 > 0 ? w1 : 0)), m2 = r2 * r2 / (penalty + (w2 > 0 ? w2 : 0));
+            lanes[i] += m1 + m2;
+        }
+    }
+    return sum_lanes(lanes);
+}
+
 }  // namespace
 
 TreeKernels offer_trees() {
-    return {scan, replay};
+    return {scan, replay, add_row, subtract_row, row_merit, split_merit};
 }
 
 }  // namespace HEDGEROW_ISA

@@ -23,7 +23,7 @@ struct ScanRules {
 struct FlatNode {
     std::int32_t test;               // kLeaf, kHistory, or the number of a test
     std::int32_t if_true, if_false;  // of a leaf, if_true is where its members begin
-    float value;
+    float value;                     // of a tree for one label
 };
 constexpr std::int32_t kLeaf = -1, kHistory = -2;
 
@@ -36,6 +36,8 @@ struct Replay {
     std::int64_t order;
     const std::int32_t* member_starts;  // of a leaf: for each depth, where its histories begin in `members`
     const std::int32_t* members;
+    const float* rows;      // of trees for all labels: a row of values for each node; null for trees of one label
+    std::int64_t n_labels;
 };
 
 // Sets of positions that still wait at a node.
@@ -53,6 +55,13 @@ struct TreeKernels {
     // Adds the tree's value at every position of `all` to sums (histories, kChunkPositions). `waiting` has
     // room for as many entries as the tree has nodes.
     void (*replay)(const Replay& replay, std::int32_t root, const Bits& all, Waiting* waiting, float* sums);
+
+    // Rows of a tree for all labels: n residuals, then n weights, n a multiple of 16.
+    void (*add_row)(float* to, const float* from, std::int64_t width);
+    void (*subtract_row)(float* from, const float* what, std::int64_t width);
+    // The sum over labels of r^2 / (l2 + w); and the same of two sides, given one of them and both together.
+    double (*row_merit)(const float* row, std::int64_t n, double l2);
+    double (*split_merit)(const float* yes, const float* total, std::int64_t n, double l2);
 };
 
 const TreeKernels& tree_kernels();

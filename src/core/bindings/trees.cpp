@@ -14,6 +14,7 @@
 #include "../forest.hpp"
 #include "../grower.hpp"
 #include "../parallel.hpp"
+#include "../shared_grower.hpp"
 #include "arrays.hpp"
 #include "row_reader.hpp"
 
@@ -44,7 +45,11 @@ struct Rules {
 // or labels that its test holds for, -1 if there are none.
 class TreeWriter {
   public:
-    void add(const std::vector<TreeNode>& tree, double step) {
+    // rows: the values of a tree for all labels, n_outputs of them for each node; null for a tree of one label.
+    void add(const std::vector<TreeNode>& tree, double step, const float* rows = nullptr, std::int64_t n_outputs = 1) {
+        for (std::int64_t i = 0; rows && i < static_cast<std::int64_t>(tree.size()) * n_outputs; ++i) {
+            values_.push_back(static_cast<float>(rows[i] * step));
+        }
         for (const TreeNode& node : tree) {
             std::int32_t set = -1;
             if (!node.test.others.empty()) {
@@ -54,11 +59,11 @@ class TreeWriter {
             }
             nodes_.insert(nodes_.end(),
                           {node.test.id, node.test.lag, node.test.label, node.if_true, node.if_false, set});
-            values_.push_back(static_cast<float>(node.value * step));
+            if (rows == nullptr) values_.push_back(static_cast<float>(node.value * step));
             gains_.push_back(static_cast<float>(node.gain));
             counts_.push_back(node.count);
         }
-        starts_.push_back(static_cast<std::int64_t>(values_.size()));
+        starts_.push_back(static_cast<std::int64_t>(gains_.size()));
     }
     nb::tuple arrays() {
         return nb::make_tuple(to_array(std::move(starts_)), to_array(std::move(nodes_)),
@@ -125,16 +130,7 @@ class TreeGrower {
                    std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
                    std::int64_t n_threads) {
         const std::int64_t n = data_->n_positions;
-        require(marginals.shape(0) == static_cast<std::size_t>(n) && has_shape(marginals) &&
-                    has_shape(scores) && scores.shape(0) == static_cast<std::size_t>(n),
-                "scores and marginals are (positions, labels^order, labels)");
-        require(gold.shape(0) == static_cast<std::size_t>(n), "one gold label for each position");
-        for (std::int64_t t = 0; t < n; ++t) {
-            require(gold.data()[t] >= 0 && gold.data()[t] < k_, "gold labels are below n_labels");
-        }
-        require(!in_sample || in_sample->shape(0) == static_cast<std::size_t>(n),
-                "a sample says yes or no of each position");
-        require(n_threads >= 1, "at least one thread");
+        check(marginals, gold, scores, in_sample, n_threads);
         std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
         {
             const nb::gil_scoped_release release;
@@ -163,7 +159,51 @@ class TreeGrower {
         return writer.arrays();
     }
 
+    // One round of a single tree for all labels.
+    nb::tuple grow_shared(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, Floats3 scores,
+                          std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
+                          std::int64_t n_threads) {
+        require(order_ == 0, "a tree for all labels does not test previous ones");
+        require(!rules_.split.subsets, "a tree for all labels does not split categories into sets");
+        check(marginals, gold, scores, in_sample, n_threads);
+        TreeWriter writer;
+        {
+            const nb::gil_scoped_release release;
+            const std::lock_guard<std::mutex> lock(guard_);
+            if (!shared_) {
+                shared_ = std::make_unique<SharedGrower>(*data_, k_, rules_, weights_.empty() ? nullptr : weights_.data());
+            }
+            residuals_.resize(static_cast<std::size_t>(data_->n_positions * k_));
+            for (std::size_t i = 0; i < residuals_.size(); ++i) residuals_[i] = -marginals.data()[i];
+            for (std::int64_t t = 0; t < data_->n_positions; ++t) residuals_[t * k_ + gold.data()[t]] += 1;
+            const auto& tree = shared_->grow(residuals_.data(), in_sample ? in_sample->data() : nullptr,
+                                             seed * 0x9e3779b97f4a7c15u, n_threads);
+            writer.add(tree, step, shared_->values().data(), k_);
+            shared_->apply([&](std::int64_t t, std::int64_t node) {
+                const float* value = shared_->values().data() + node * k_;
+                float* to = scores.data() + t * k_;
+                for (std::int64_t label = 0; label < k_; ++label) to[label] += static_cast<float>(value[label] * step);
+            });
+        }
+        return writer.arrays();
+    }
+
   private:
+    void check(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, const Floats3& scores,
+               const std::optional<Input<std::uint8_t, 1>>& in_sample, std::int64_t n_threads) const {
+        const std::int64_t n = data_->n_positions;
+        require(marginals.shape(0) == static_cast<std::size_t>(n) && has_shape(marginals) && has_shape(scores) &&
+                    scores.shape(0) == static_cast<std::size_t>(n),
+                "scores and marginals are (positions, labels^order, labels)");
+        require(gold.shape(0) == static_cast<std::size_t>(n), "one gold label for each position");
+        for (std::int64_t t = 0; t < n; ++t) {
+            require(gold.data()[t] >= 0 && gold.data()[t] < k_, "gold labels are below n_labels");
+        }
+        require(!in_sample || in_sample->shape(0) == static_cast<std::size_t>(n),
+                "a sample says yes or no of each position");
+        require(n_threads >= 1, "at least one thread");
+    }
+
     template <class Array>
     bool has_shape(const Array& array) const {
         return array.shape(1) == static_cast<std::size_t>(n_histories_) &&
@@ -234,6 +274,8 @@ class TreeGrower {
     std::vector<std::shared_ptr<Grower>> growers_;
     std::size_t n_lent_ = 0;
     std::vector<std::int32_t> turned_;
+    std::unique_ptr<SharedGrower> shared_;
+    std::vector<float> residuals_;
 };
 
 // A forest with the layout of the reader that it was made for.
@@ -241,13 +283,16 @@ class BoundForest {
   public:
     BoundForest(const RowReader& reader, std::int64_t n_labels, std::int64_t order,
                 const Input<std::int32_t, 1>& labels, const Input<std::int64_t, 1>& starts,
-                const Input<std::int32_t, 2>& nodes, const Input<float, 1>& values,
+                const Input<std::int32_t, 2>& nodes, const Input<float, 2>& values,
                 const Input<std::int64_t, 1>& set_starts, const Input<std::int32_t, 1>& set_members)
         : slots_(layout(reader)), forest_(slots_, reader.n_ids(), n_labels, order) {
         require(n_labels >= 1 && order >= 0, "trees need labels and an order of at least 0");
         const auto n = static_cast<std::int64_t>(values.shape(0)),
                    n_trees = static_cast<std::int64_t>(labels.shape(0));
         require(nodes.shape(0) == values.shape(0) && nodes.shape(1) == 6, "six numbers for each node");
+        const bool shared = values.shape(1) != 1;
+        require(!shared || (static_cast<std::int64_t>(values.shape(1)) == n_labels && order == 0),
+                "a node has one value, or in trees of order 0 one for each label");
         require(
             starts.shape(0) == labels.shape(0) + 1 && starts.data()[0] == 0 && starts.data()[n_trees] == n,
             "starts rise from 0 to the number of nodes");
@@ -268,7 +313,7 @@ class BoundForest {
                 const std::int32_t* row = nodes.data() + 6 * (first + j);
                 Test& test = tree[j].test;
                 test = {row[0], row[1], row[2], {}};
-                tree[j].value = values.data()[first + j];
+                if (!shared) tree[j].value = values.data()[first + j];
                 if (test.is_leaf()) continue;
                 require(row[3] > j && row[3] < size && row[4] > j && row[4] < size,
                         "children come after their parent");
@@ -285,7 +330,11 @@ class BoundForest {
                 for (const std::int32_t other : test.others)
                     require(other >= 0 && other < limit, "tests exist");
             }
-            forest_.add(labels.data()[i], tree);
+            if (shared) {
+                forest_.add_shared(tree, values.data() + first * n_labels);
+            } else {
+                forest_.add(labels.data()[i], tree);
+            }
         }
         forest_.finish();
     }
@@ -361,10 +410,13 @@ void register_trees(nb::module_& m) {
         .def("grow", &TreeGrower::grow, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
              nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
              "One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of "
-             "sets).");
+             "sets).")
+        .def("grow_shared", &TreeGrower::grow_shared, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
+             nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
+             "One tree for all labels, as grow() returns trees, with a row of values for each node.");
     nb::class_<BoundForest>(m, "Forest")
         .def(nb::init<const RowReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,
-                      const Input<std::int64_t, 1>&, const Input<std::int32_t, 2>&, const Input<float, 1>&,
+                      const Input<std::int64_t, 1>&, const Input<std::int32_t, 2>&, const Input<float, 2>&,
                       const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&>(),
              nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("labels"), nb::arg("starts"),
              nb::arg("nodes"), nb::arg("values"), nb::arg("set_starts"), nb::arg("set_members"),

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
+from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan
@@ -27,7 +28,11 @@ class TreeCRF(Estimator):
     transitions: Annotated[
         Literal["auto", "trees", "table"], "where dependence on previous labels is learned; auto goes by their number"
     ] = "auto"
-    n_rounds: Annotated[int, AtLeast(1), "boosting rounds, a tree for each label in each"] = 100
+    trees: Annotated[
+        Literal["per-label", "shared"],
+        "a round grows one tree for each label, or a single one with a value for each; the latter only with a table",
+    ] = "per-label"
+    n_rounds: Annotated[int, AtLeast(1), "boosting rounds"] = 100
     learning_rate: Annotated[float, MoreThan(0), "what share of its step a round takes"] = 0.1
     max_leaves: Annotated[int, AtLeast(2), "leaves of a tree at most"] = 50
     l2: Annotated[float, AtLeast(0), "shrinkage of leaves, as weight of residuals that are zero"] = 1.0
@@ -56,9 +61,14 @@ class TreeCRF(Estimator):
         return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **others)
 
     def _learner(self, training: Training) -> Learner:
-        transitions = self.transitions
+        shared, transitions = self.trees == "shared", self.transitions
         if transitions == "auto":
-            transitions = "trees" if len(training.labels) <= MOST_LABELS_FOR_TREES else "table"
+            few = len(training.labels) <= MOST_LABELS_FOR_TREES
+            transitions = "trees" if few and not shared else "table"
+        if shared and transitions == "trees" and self.order > 0:
+            raise InputError('trees="shared" cannot test previous labels; take transitions="table" or "auto"')
+        if shared and self.category_splits == "subset":
+            raise InputError('trees="shared" splits off one value at a time; take category_splits="one-hot"')
         growth = {
             "l2": self.l2,
             "newton": self.newton,
@@ -71,7 +81,7 @@ class TreeCRF(Estimator):
         }
         seed = int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
         rules = BoostingRules(
-            self.window, transitions, self.n_rounds, self.learning_rate, self.line_search, growth, self.subsample,
+            self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth, self.subsample,
             self.pseudo_rounds, self.early_stopping, seed,
         )  # fmt: skip
         return Boosting(training, rules)

@@ -40,6 +40,7 @@ class BoostingRules:
 
     window: int
     transitions: Literal["trees", "table"]
+    shared: bool  # one tree a round for all labels
     n_rounds: int
     learning_rate: float
     line_search: bool
@@ -139,7 +140,8 @@ class Boosting:
         table = None
         if self.rules.transitions == "table":
             table = np.zeros((training.topology.n_rows, k), dtype=np.float32)
-        return TreePotential(Window.of(self.rules.window), binnings, k, tree_order, Trees.none(), table)
+        none = Trees.none(k if self.rules.shared else 1)
+        return TreePotential(Window.of(self.rules.window), binnings, k, tree_order, none, table)
 
     @property
     def potential(self) -> TreePotential:
@@ -203,7 +205,8 @@ class Boosting:
         """Grows the round's trees and takes its step."""
         rules, training = self.rules, self.training
         seed = (rules.seed * 1_000_003 + at) % 2**64
-        grown = grower.grow(
+        grow = grower.grow_shared if rules.shared else grower.grow
+        grown = grow(
             answer.marginals, training.codes, here.scores, self._sample(at), rules.learning_rate, seed,
             training.n_threads,
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +22,8 @@ class Trees:
 
     A node is (attribute, lag, label, if true, if false, set): it tests an attribute id of the window, or the label
     `lag` positions back (n_labels is `start`); children count from the tree's root; a leaf has neither test. Where
-    `set` is not -1, the test also holds for set_members[set_starts[set]:set_starts[set + 1]].
+    `set` is not -1, the test also holds for set_members[set_starts[set]:set_starts[set + 1]]. `values` has one
+    column, or in trees for all labels one for each (and their `labels` are 0).
     """
 
     labels: NDArray[np.int32]
@@ -35,13 +36,17 @@ class Trees:
     set_members: NDArray[np.int32]
 
     @classmethod
-    def none(cls) -> Trees:
-        return cls.joined([])
+    def none(cls, n_values: int = 1) -> Trees:
+        empty = cls.joined([])
+        return replace(empty, values=np.zeros((0, n_values), np.float32))
 
     @classmethod
     def of_round(cls, starts: Any, nodes: Any, *others: Any) -> Trees:
-        """What the grower returned: one tree for each label in order."""
-        return cls(np.arange(len(starts) - 1, dtype=np.int32), starts, nodes.reshape(-1, 6), *others)
+        """What the grower returned: one tree for each label in order, or one for all."""
+        nodes = nodes.reshape(-1, 6)
+        values, *rest = others
+        labels = np.arange(len(starts) - 1, dtype=np.int32)
+        return cls(labels, starts, nodes, values.reshape(len(nodes), -1), *rest)
 
     @classmethod
     def joined(cls, rounds: Sequence[Trees]) -> Trees:
@@ -60,7 +65,7 @@ class Trees:
             join("labels", np.zeros(0, np.int32)),
             join_starts("starts"),
             nodes,
-            join("values", np.zeros(0, np.float32)),
+            join("values", np.zeros((0, rounds[0].values.shape[1] if rounds else 1), np.float32)),
             join("gains", np.zeros(0, np.float32)),
             join("counts", np.zeros(0, np.int64)),
             join_starts("set_starts"),
@@ -150,7 +155,7 @@ _FIELDS: dict[str, tuple[type[np.generic], int]] = {
     "labels": (np.int32, 1),
     "starts": (np.int64, 1),
     "nodes": (np.int32, 2),
-    "values": (np.float32, 1),
+    "values": (np.float32, 2),
     "gains": (np.float32, 1),
     "counts": (np.int64, 1),
     "set_starts": (np.int64, 1),
