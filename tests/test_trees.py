@@ -20,7 +20,7 @@ from hedgerow.potentials.trees import Trees
 pytestmark = pytest.mark.kernel
 
 
-def random_rows(rng, lengths, window, *, numeric=False, bag=False):
+def random_rows(rng, lengths, window, *, numeric=False, bag=False, flag=False):
     """Dicts of one to three columns, few values, so that ties and empty nodes are common."""
     X = []
     for n in lengths:
@@ -31,6 +31,8 @@ def random_rows(rng, lengths, window, *, numeric=False, bag=False):
                 del position["letter"]
             if numeric:
                 position["number"] = float(rng.integers(0, 4))
+            if flag:  # most positions read the same
+                position["flag"] = bool(rng.random() < 0.8)
             if bag:
                 position["bag"] = [v for v in "pqr" if rng.random() < 0.5]
             sequence.append(position)
@@ -298,7 +300,7 @@ def check_shared_node(trees, at, rows, inside, residuals, l2, min_leaf):
 @pytest.mark.parametrize("k", [3, 20])
 def test_a_shared_tree_takes_the_best_split_for_all_labels_together(k):
     rng = np.random.default_rng(k)
-    rows = random_rows(rng, rng.integers(3, 9, size=20), 1, numeric=True, bag=True)
+    rows = random_rows(rng, rng.integers(3, 9, size=20), 1, numeric=True, bag=True, flag=True)
     n = rows.sequences.n_positions
     gold = rng.integers(0, k, size=n).astype(np.int32)
     marginals = random_marginals(rng, rows.sequences.starts, 0, k)

@@ -19,7 +19,15 @@ SharedGrower::SharedGrower(const TreeData& data, std::int64_t n_labels, const Gr
       width_(2 * half_),
       rules_(rules),
       weights_(weights),
-      rows_(static_cast<std::size_t>(data.n_positions * width_), 0.0f) {}
+      rows_(static_cast<std::size_t>(data.n_positions * width_), 0.0f) {
+    for (const TreeData::Slot& slot : data.slots) {
+        const std::vector<std::int64_t>& starts = slot.column->posting_starts;
+        usual_.push_back(-1);
+        for (std::int32_t code = 0; code < slot.column->n_codes; ++code) {
+            if (2 * (starts[code + 1] - starts[code]) > data.n_positions) usual_.back() = code;
+        }
+    }
+}
 
 const std::vector<TreeNode>& SharedGrower::grow(const float* residuals, const std::uint8_t* in_sample,
                                                 std::uint64_t seed, std::int64_t n_threads) {
@@ -125,27 +133,50 @@ void SharedGrower::by_slots(const Node& node, Work work) const {
     });
 }
 
-// Slots inside positions, whose rows are then at hand.
+// Slots inside positions, whose rows are then at hand. What more than half of all positions read is not counted:
+// it is what the others leave of the node.
 void SharedGrower::count(const Node& node, RowHistogram& histogram) const {
-    const auto add = tree_kernels().add_row;
+    const TreeKernels& kernels = tree_kernels();
     by_slots(node, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
+        std::vector<ReadSlot> dense;
+        std::vector<const TreeData::Slot*> bags;
+        for (const TreeData::Slot* slot = first; slot < last; ++slot) {
+            if (slot->column->kind == TreeData::Kind::bag) {
+                bags.push_back(slot);
+            } else {
+                dense.push_back({slot->offset * data_.stride + slot->column->at, slot->first_entry,
+                                 usual_[slot - data_.slots.data()]});
+            }
+        }
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
             const std::int32_t c = order_.cells[i];
             const float* from = row(data_.position[c]);
-            for (const TreeData::Slot* slot = first; slot < last; ++slot) {
+            kernels.count_row(dense.data(), static_cast<std::int64_t>(dense.size()),
+                              data_.rows.data() + c * data_.stride, from, width_, histogram.rows.data(),
+                              histogram.counts.data());
+            for (const TreeData::Slot* slot : bags) {
                 data_.read(*slot, c, [&](std::int32_t code) {
-                    const std::int32_t entry = slot->first_entry + code;
-                    float* to = histogram.rows.data() + entry * width_;
-                    if (histogram.counts[entry]++ == 0) {
-                        std::copy(from, from + width_, to);
-                    } else {
-                        add(to, from, width_);
-                    }
+                    const ReadSlot one{0, slot->first_entry, -1};
+                    kernels.count_row(&one, 1, &code, from, width_, histogram.rows.data(), histogram.counts.data());
                 });
             }
         }
+        for (const ReadSlot& slot : dense) restore(node, slot, histogram);
         for (const TreeData::Slot* slot = first; slot < last; ++slot) histogram.counts[slot->nothing()] = 0;
     });
+}
+
+void SharedGrower::restore(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const {
+    if (slot.skipped < 0) return;
+    float* rest = histogram.rows.data() + (slot.first_entry + slot.skipped) * width_;
+    std::copy(node.total.begin(), node.total.end(), rest);
+    auto left = static_cast<std::int32_t>(node.counted.size());
+    for (std::int32_t e = slot.first_entry; e <= data_.slot_of(slot.first_entry).nothing(); ++e) {
+        if (histogram.counts[e] == 0) continue;
+        left -= histogram.counts[e];
+        tree_kernels().subtract_row(rest, histogram.rows.data() + e * width_, width_);
+    }
+    histogram.counts[slot.first_entry + slot.skipped] = left;
 }
 
 // Ties go to the entry that comes first.

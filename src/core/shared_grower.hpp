@@ -56,6 +56,7 @@ class SharedGrower {
     Node make_node(Range counted, Range others);
     void sum_up(Node& node);
     void count(const Node& node, RowHistogram& histogram) const;
+    void restore(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const;
     void find_best(Node& node, const RowHistogram& histogram);
     void study(Node& node);
     void split(std::size_t i, bool last);
@@ -75,7 +76,8 @@ class SharedGrower {
     const double* weights_;
     std::uint64_t seed_ = 0;
     std::int64_t n_threads_ = 1;
-    std::vector<float> rows_;  // by position
+    std::vector<float> rows_;           // by position
+    std::vector<std::int32_t> usual_;  // by slot: the code that most positions read, -1 if there is none
     std::vector<TreeNode> tree_;
     std::vector<float> values_;
     std::vector<Node> nodes_;

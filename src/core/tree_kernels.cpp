@@ -158,6 +158,19 @@ void subtract_row(float* from, const float* what, std::int64_t width) {
     for (std::int64_t i = 0; i < width; ++i) from[i] -= what[i];
 }
 
+void count_row(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes, const float* row,
+               std::int64_t width, float* rows, std::int32_t* counts) {
+    for (std::int64_t s = 0; s < n_slots; ++s) {
+        const std::int32_t code = codes[slots[s].delta];
+        if (code == slots[s].skipped) continue;
+        const std::int64_t entry = slots[s].first_entry + code;
+        float* to = rows + entry * width;
+        const bool first = counts[entry]++ == 0;
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) to[i] = (first ? 0.0f : to[i]) + row[i];
+    }
+}
+
 // Sums in sixteen lanes, whatever the width of the registers, so that every instruction set rounds alike. What
 // subtraction leaves of a weight may be a little below zero.
 constexpr int kLanes = 16;
@@ -199,7 +212,7 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
 }  // namespace
 
 TreeKernels offer_trees() {
-    return {scan, replay, add_row, subtract_row, row_merit, split_merit};
+    return {scan, replay, count_row, add_row, subtract_row, row_merit, split_merit};
 }
 
 }  // namespace HEDGEROW_ISA

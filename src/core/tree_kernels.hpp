@@ -46,6 +46,12 @@ struct Waiting {
     std::int32_t node;
 };
 
+// Where a slot's code lies from the codes of a cell, where its entries begin, and the code that is not counted.
+struct ReadSlot {
+    std::int64_t delta;
+    std::int32_t first_entry, skipped;
+};
+
 struct TreeKernels {
     // The first of n candidates with the greatest gain above `*gain`, which is set to it; -1 if there is
     // none.
@@ -55,6 +61,10 @@ struct TreeKernels {
     // Adds the tree's value at every position of `all` to sums (histories, kChunkPositions). `waiting` has
     // room for as many entries as the tree has nodes.
     void (*replay)(const Replay& replay, std::int32_t root, const Bits& all, Waiting* waiting, float* sums);
+
+    // Adds a position's row to the entries of what it reads; an entry of count 0 holds nothing yet.
+    void (*count_row)(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes, const float* row,
+                      std::int64_t width, float* rows, std::int32_t* counts);
 
     // Rows of a tree for all labels: n residuals, then n weights, n a multiple of 16.
     void (*add_row)(float* to, const float* from, std::int64_t width);
