@@ -12,7 +12,7 @@ import hedgerow as hr
 import oracles
 import oracles_trees
 from hedgerow.encoding import Rows, Window
-from hedgerow.errors import InputError
+from hedgerow.errors import InputError, UnseenLabelWarning
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Training
 from hedgerow.learners.pseudo import pseudo_marginals
@@ -241,6 +241,105 @@ def test_early_stopping_keeps_the_best_round():
         hr.TreeCRF(early_stopping="accuracy").fit(x, y)
 
 
+def same(a, b, x):
+    assert len(a.model_.potential.trees) == len(b.model_.potential.trees)
+    for left, right in zip(a.predict_proba(x), b.predict_proba(x), strict=True):
+        np.testing.assert_array_equal(left, right)
+    timeless = [[{k: v for k, v in r.items() if k != "seconds"} for r in m.history_] for m in (a, b)]
+    assert timeless[0] == timeless[1]
+
+
+VARIANTS = [
+    {"transitions": "trees", "category_splits": "subset", "window": 1},
+    {"transitions": "table"},
+    {"trees": "shared"},
+    {"subsample": 0.5, "max_features": 0.5, "random_state": 3},
+    {"learning_rate": 500.0, "max_step": 50.0},
+]
+
+
+@pytest.mark.parametrize("change", VARIANTS)
+def test_warm_start_goes_on_to_the_model_of_one_long_fit(change):
+    x, y = noisy()
+    long = hr.TreeCRF(n_rounds=12, **change).fit(x, y)
+    parts = hr.TreeCRF(n_rounds=5, warm_start=True, **change).fit(x, y)
+    parts.set_params(n_rounds=12).fit(x, y)
+    same(long, parts, x)
+    afresh = hr.TreeCRF(n_rounds=5, **change).fit(x, y).set_params(n_rounds=12).fit(x, y)
+    same(long, afresh, x)
+
+
+def test_a_loaded_model_goes_on_too(tmp_path):
+    x, y = noisy()
+    hr.TreeCRF(n_rounds=5).fit(x, y).save(tmp_path / "m.hedgerow")
+    part = hr.load(tmp_path / "m.hedgerow").set_params(warm_start=True, n_rounds=9).fit(x, y)
+    same(hr.TreeCRF(n_rounds=9).fit(x, y), part, x)
+
+
+def test_warm_start_refuses_another_make_or_new_labels():
+    x, y = noisy()
+    model = hr.TreeCRF(n_rounds=2, warm_start=True).fit(x, y)
+    with pytest.raises(InputError, match="window must be what it was"):
+        model.set_params(window=1).fit(x, y)
+    with pytest.raises(InputError, match="transitions must be what it was"):
+        model.set_params(window=0, transitions="table").fit(x, y)
+    with pytest.raises(InputError, match="label '7' is none of the model"):
+        model.set_params(transitions="auto").fit(x[:1], [["7"] * 8])
+
+
+@pytest.mark.parametrize("change", VARIANTS)
+def test_a_checkpoint_resumes_to_the_identical_model(change, tmp_path):
+    x, y = noisy()
+    path = str(tmp_path / "c.hedgerow")
+
+    def stop(record):
+        if record["round"] == 17:
+            raise KeyboardInterrupt
+
+    dev = {"X_dev": x[30:], "y_dev": y[30:]}
+    whole = hr.TreeCRF(n_rounds=25, **change).fit(x[:30], y[:30], **dev)
+    with pytest.raises(KeyboardInterrupt):
+        hr.TreeCRF(n_rounds=25, checkpoint=path, **change).fit(x[:30], y[:30], **dev, callbacks=[stop])
+    seen = []
+    again = hr.TreeCRF(n_rounds=25, checkpoint=path, **change).fit(x[:30], y[:30], **dev, callbacks=[seen.append])
+    assert seen[0]["round"] == 18
+    same(whole, again, x)
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path):
+    x, y = noisy()
+    path = str(tmp_path / "c.hedgerow")
+    hr.TreeCRF(n_rounds=10, checkpoint=path).fit(x, y)
+    before = (tmp_path / "c.hedgerow").read_bytes()
+    with pytest.raises(InputError, match="other data or parameters"):
+        hr.TreeCRF(n_rounds=10, checkpoint=path, l2=2.0).fit(x, y)
+    with pytest.raises(InputError, match="other data or parameters"):
+        hr.TreeCRF(n_rounds=10, checkpoint=path).fit(x, [*y[:-1], y[0]])
+    with pytest.raises(InputError, match="other data or parameters"):
+        hr.TreeCRF(n_rounds=10, checkpoint=path).fit(x, y, sample_weight=[2.0] + [1.0] * 39)
+    with pytest.raises(InputError, match="needs a random_state"):
+        hr.TreeCRF(n_rounds=10, checkpoint=path, subsample=0.5).fit(x, y)
+    assert (tmp_path / "c.hedgerow").read_bytes() == before
+    longer = hr.TreeCRF(n_rounds=14, checkpoint=path, n_jobs=1).fit(x, y)
+    same(hr.TreeCRF(n_rounds=14).fit(x, y), longer, x)
+
+
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+def test_early_stopping_survives_a_checkpoint(transitions, tmp_path):
+    x, y = noisy()
+    path = str(tmp_path / "c.hedgerow")
+    rules = {"n_rounds": 200, "early_stopping": "log-likelihood", "transitions": transitions}
+    whole = hr.TreeCRF(**rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
+    hr.TreeCRF(checkpoint=path, **rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
+    again = hr.TreeCRF(checkpoint=path, **rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
+    same(whole, again, x)
+
+
+def test_a_dev_set_without_labels_in_common_is_refused():
+    with pytest.raises(InputError, match="no label in common"), pytest.warns(UnseenLabelWarning):
+        hr.TreeCRF(early_stopping="accuracy").fit(WORDS, LABELS, X_dev=["ab"], y_dev=[["X", "Y"]])
+
+
 def test_few_labels_use_trees_and_many_a_table():
     few = hr.TreeCRF(n_rounds=1).fit(WORDS, LABELS)
     many = hr.TreeCRF(n_rounds=1).fit(["abcdefghijkl"] * 2, [list("abcdefghijkl")] * 2)
@@ -257,6 +356,11 @@ def test_few_labels_use_trees_and_many_a_table():
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
         ({"l2": -1.0}, "l2 must be a number at least 0"),
         ({"order": 40}, "GiB"),
+        ({"max_features": 1.5}, "max_features must be a number above 0 and at most 1; it is 1.5"),
+        ({"subsample": 0.0}, "subsample must be a number above 0 and at most 1"),
+        ({"influence_trim": float("nan")}, "influence_trim must be a number at least 0"),
+        ({"trees": "shared", "transitions": "trees"}, "cannot test previous labels"),
+        ({"trees": "shared", "category_splits": "subset"}, "splits off one value at a time"),
     ],
 )
 def test_bad_parameters_are_refused(change, message):

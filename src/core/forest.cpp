@@ -88,9 +88,14 @@ Forest::Work Forest::make_work() const {
 
 void Forest::add_scores(Work& work, std::int64_t n, float* scores) const {
     const TreeKernels& kernels = tree_kernels();
-    const Replay trees{nodes_.data(),         work.masks.data(), work.holds.data(),
-                       work.at_depth.data(),  order_,            member_starts_.data(),
-                       members_.data(),       rows_.empty() ? nullptr : rows_.data(),
+    const Replay trees{nodes_.data(),
+                       work.masks.data(),
+                       work.holds.data(),
+                       work.at_depth.data(),
+                       order_,
+                       member_starts_.data(),
+                       members_.data(),
+                       rows_.empty() ? nullptr : rows_.data(),
                        k_};
     Bits all{};
     for (std::int64_t i = 0; i < n; ++i) insert(all, i);

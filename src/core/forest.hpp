@@ -26,7 +26,8 @@ class Forest {
 
     // A tree for `label`, its nodes root first, children after their parents (checked by the caller).
     void add(std::int64_t label, const std::vector<TreeNode>& nodes);
-    // A tree for all labels, with a row of values for each node; of order 0, and not beside trees for one label.
+    // A tree for all labels, with a row of values for each node; of order 0, and not beside trees for one
+    // label.
     void add_shared(const std::vector<TreeNode>& nodes, const float* rows);
     // Call once after the last tree.
     void finish();

@@ -133,8 +133,8 @@ void SharedGrower::by_slots(const Node& node, Work work) const {
     });
 }
 
-// Slots inside positions, whose rows are then at hand. What more than half of all positions read is not counted:
-// it is what the others leave of the node.
+// Slots inside positions, whose rows are then at hand. What more than half of all positions read is not
+// counted: it is what the others leave of the node.
 void SharedGrower::count(const Node& node, RowHistogram& histogram) const {
     const TreeKernels& kernels = tree_kernels();
     by_slots(node, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
@@ -157,7 +157,8 @@ void SharedGrower::count(const Node& node, RowHistogram& histogram) const {
             for (const TreeData::Slot* slot : bags) {
                 data_.read(*slot, c, [&](std::int32_t code) {
                     const ReadSlot one{0, slot->first_entry, -1};
-                    kernels.count_row(&one, 1, &code, from, width_, histogram.rows.data(), histogram.counts.data());
+                    kernels.count_row(&one, 1, &code, from, width_, histogram.rows.data(),
+                                      histogram.counts.data());
                 });
             }
         }
@@ -212,7 +213,8 @@ void SharedGrower::find_best(Node& node, const RowHistogram& histogram) {
         }
     };
     by_slots(node, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
-        for (const TreeData::Slot* slot = first; slot < last; ++slot) look(*slot, found[slot - data_.slots.data()]);
+        for (const TreeData::Slot* slot = first; slot < last; ++slot)
+            look(*slot, found[slot - data_.slots.data()]);
     });
     for (const Found& one : found) {
         if (one.gain > node.gain) {
@@ -246,7 +248,8 @@ void SharedGrower::split(std::size_t i, bool last) {
     nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i));
     const TreeData::Slot& slot = data_.slot_of(parent.entry);
     const auto cut = [&](Range range) {
-        return order_.partition(data_, slot, parent.entry - slot.first_entry, range, [](std::int64_t, std::int64_t) {});
+        return order_.partition(data_, slot, parent.entry - slot.first_entry, range,
+                                [](std::int64_t, std::int64_t) {});
     };
     const std::int64_t counted = cut(parent.counted), others = cut(parent.others);
     Node yes = make_node({parent.counted.begin, counted}, {parent.others.begin, others});
@@ -286,7 +289,8 @@ void SharedGrower::study_divided(Node& parent, Node& yes, Node& no) {
         for (std::int32_t e = first->first_entry; e <= (last - 1)->nothing(); ++e) {
             if (part->counts[e] == 0) continue;
             left.counts[e] -= part->counts[e];
-            tree_kernels().subtract_row(left.rows.data() + e * width_, part->rows.data() + e * width_, width_);
+            tree_kernels().subtract_row(left.rows.data() + e * width_, part->rows.data() + e * width_,
+                                        width_);
         }
     });
     if (is_large(small)) {

@@ -1,7 +1,7 @@
 // Best-first growth of one tree for all labels: its leaves hold a value for each. Histories play no part.
 //
-// The sums of an entry are rows: residuals of all labels, then their curvatures. They are added in one fixed order
-// of positions, so threads, which divide the slots among them, change nothing.
+// The sums of an entry are rows: residuals of all labels, then their curvatures. They are added in one fixed
+// order of positions, so threads, which divide the slots among them, change nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,13 @@ namespace hedgerow {
 
 class SharedGrower {
   public:
-    SharedGrower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules, const double* weights);
+    SharedGrower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules,
+                 const double* weights);
 
-    // residuals: (positions, labels). Returns the nodes, root first; their values are in values(), a row each.
-    const std::vector<TreeNode>& grow(const float* residuals, const std::uint8_t* in_sample, std::uint64_t seed,
-                                      std::int64_t n_threads);
+    // residuals: (positions, labels). Returns the nodes, root first; their values are in values(), a row
+    // each.
+    const std::vector<TreeNode>& grow(const float* residuals, const std::uint8_t* in_sample,
+                                      std::uint64_t seed, std::int64_t n_threads);
     const std::vector<float>& values() const { return values_; }
 
     // After grow(): visit(position, node) for every position and its leaf.
@@ -76,7 +78,7 @@ class SharedGrower {
     const double* weights_;
     std::uint64_t seed_ = 0;
     std::int64_t n_threads_ = 1;
-    std::vector<float> rows_;           // by position
+    std::vector<float> rows_;          // by position
     std::vector<std::int32_t> usual_;  // by slot: the code that most positions read, -1 if there is none
     std::vector<TreeNode> tree_;
     std::vector<float> values_;

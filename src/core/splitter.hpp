@@ -97,7 +97,8 @@ class Splitter {
         const std::vector<Sums>& entries = histogram.entries;
         if (!run.simple && !chosen(key, run.first, rules_.max_features)) return;
         each_entry(run, histogram, marked, [&](std::int32_t e) {
-            if (entries[e].packed != 0 && (!run.simple || chosen(key, e, rules_.max_features))) names_.push_back(e);
+            if (entries[e].packed != 0 && (!run.simple || chosen(key, e, rules_.max_features)))
+                names_.push_back(e);
         });
         if (!run.simple && in_sets(*run.slot)) {
             std::sort(names_.begin(), names_.end(), [&](std::int32_t a, std::int32_t b) {

@@ -171,8 +171,8 @@ void count_row(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* 
     }
 }
 
-// Sums in sixteen lanes, whatever the width of the registers, so that every instruction set rounds alike. What
-// subtraction leaves of a weight may be a little below zero.
+// Sums in sixteen lanes, whatever the width of the registers, so that every instruction set rounds alike.
+// What subtraction leaves of a weight may be a little below zero.
 constexpr int kLanes = 16;
 
 inline double sum_lanes(const float* lanes) {
@@ -202,7 +202,8 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
         for (int i = 0; i < kLanes; ++i) {
             const float r1 = yes[first + i], r2 = total[first + i] - r1;
             const float w1 = yes[n + first + i], w2 = total[n + first + i] - w1;
-            const float m1 = r1 * r1 / (penalty + (w1 > 0 ? w1 : 0)), m2 = r2 * r2 / (penalty + (w2 > 0 ? w2 : 0));
+            const float m1 = r1 * r1 / (penalty + (w1 > 0 ? w1 : 0)),
+                        m2 = r2 * r2 / (penalty + (w2 > 0 ? w2 : 0));
             lanes[i] += m1 + m2;
         }
     }

@@ -36,7 +36,7 @@ struct Replay {
     std::int64_t order;
     const std::int32_t* member_starts;  // of a leaf: for each depth, where its histories begin in `members`
     const std::int32_t* members;
-    const float* rows;      // of trees for all labels: a row of values for each node; null for trees of one label
+    const float* rows;  // of trees for all labels: a row of values for each node; null for trees of one label
     std::int64_t n_labels;
 };
 
@@ -46,7 +46,8 @@ struct Waiting {
     std::int32_t node;
 };
 
-// Where a slot's code lies from the codes of a cell, where its entries begin, and the code that is not counted.
+// Where a slot's code lies from the codes of a cell, where its entries begin, and the code that is not
+// counted.
 struct ReadSlot {
     std::int64_t delta;
     std::int32_t first_entry, skipped;
@@ -63,8 +64,8 @@ struct TreeKernels {
     void (*replay)(const Replay& replay, std::int32_t root, const Bits& all, Waiting* waiting, float* sums);
 
     // Adds a position's row to the entries of what it reads; an entry of count 0 holds nothing yet.
-    void (*count_row)(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes, const float* row,
-                      std::int64_t width, float* rows, std::int32_t* counts);
+    void (*count_row)(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes,
+                      const float* row, std::int64_t width, float* rows, std::int32_t* counts);
 
     // Rows of a tree for all labels: n residuals, then n weights, n a multiple of 16.
     void (*add_row)(float* to, const float* from, std::int64_t width);

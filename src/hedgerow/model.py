@@ -29,6 +29,7 @@ class Model:
     estimator: str
     parameters: Mapping[str, Any]
     history: list[dict[str, Any]] = field(default_factory=list)
+    origin: str | None = None  # of a checkpoint: which fit it belongs to
 
     @property
     def topology(self) -> Topology:
@@ -57,6 +58,8 @@ class Model:
             "encoder": encoder,
             "potential": {"kind": self.potential.kind, **potential},
         }
+        if self.origin is not None:
+            metadata["origin"] = self.origin
         arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
         arrays |= {f"potential.{name}": array for name, array in potential_arrays.items()}
         storage.write(path, arrays, metadata)
@@ -85,8 +88,9 @@ class Model:
             metadata["potential"], _under("potential.", arrays), encoder, len(labels), order
         )
         return cls(
-            labels, encoder, potential, order, metadata["estimator"], metadata["parameters"], metadata["history"]
-        )
+            labels, encoder, potential, order, metadata["estimator"], metadata["parameters"], metadata["history"],
+            metadata.get("origin"),
+        )  # fmt: skip
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

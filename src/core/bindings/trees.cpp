@@ -45,8 +45,10 @@ struct Rules {
 // or labels that its test holds for, -1 if there are none.
 class TreeWriter {
   public:
-    // rows: the values of a tree for all labels, n_outputs of them for each node; null for a tree of one label.
-    void add(const std::vector<TreeNode>& tree, double step, const float* rows = nullptr, std::int64_t n_outputs = 1) {
+    // rows: the values of a tree for all labels, n_outputs of them for each node; null for a tree of one
+    // label.
+    void add(const std::vector<TreeNode>& tree, double step, const float* rows = nullptr,
+             std::int64_t n_outputs = 1) {
         for (std::int64_t i = 0; rows && i < static_cast<std::int64_t>(tree.size()) * n_outputs; ++i) {
             values_.push_back(static_cast<float>(rows[i] * step));
         }
@@ -160,9 +162,9 @@ class TreeGrower {
     }
 
     // One round of a single tree for all labels.
-    nb::tuple grow_shared(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, Floats3 scores,
-                          std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
-                          std::int64_t n_threads) {
+    nb::tuple grow_shared(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold,
+                          Floats3 scores, std::optional<Input<std::uint8_t, 1>> in_sample, double step,
+                          std::uint64_t seed, std::int64_t n_threads) {
         require(order_ == 0, "a tree for all labels does not test previous ones");
         require(!rules_.split.subsets, "a tree for all labels does not split categories into sets");
         check(marginals, gold, scores, in_sample, n_threads);
@@ -171,7 +173,8 @@ class TreeGrower {
             const nb::gil_scoped_release release;
             const std::lock_guard<std::mutex> lock(guard_);
             if (!shared_) {
-                shared_ = std::make_unique<SharedGrower>(*data_, k_, rules_, weights_.empty() ? nullptr : weights_.data());
+                shared_ = std::make_unique<SharedGrower>(*data_, k_, rules_,
+                                                         weights_.empty() ? nullptr : weights_.data());
             }
             residuals_.resize(static_cast<std::size_t>(data_->n_positions * k_));
             for (std::size_t i = 0; i < residuals_.size(); ++i) residuals_[i] = -marginals.data()[i];
@@ -182,7 +185,8 @@ class TreeGrower {
             shared_->apply([&](std::int64_t t, std::int64_t node) {
                 const float* value = shared_->values().data() + node * k_;
                 float* to = scores.data() + t * k_;
-                for (std::int64_t label = 0; label < k_; ++label) to[label] += static_cast<float>(value[label] * step);
+                for (std::int64_t label = 0; label < k_; ++label)
+                    to[label] += static_cast<float>(value[label] * step);
             });
         }
         return writer.arrays();
@@ -192,8 +196,8 @@ class TreeGrower {
     void check(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, const Floats3& scores,
                const std::optional<Input<std::uint8_t, 1>>& in_sample, std::int64_t n_threads) const {
         const std::int64_t n = data_->n_positions;
-        require(marginals.shape(0) == static_cast<std::size_t>(n) && has_shape(marginals) && has_shape(scores) &&
-                    scores.shape(0) == static_cast<std::size_t>(n),
+        require(marginals.shape(0) == static_cast<std::size_t>(n) && has_shape(marginals) &&
+                    has_shape(scores) && scores.shape(0) == static_cast<std::size_t>(n),
                 "scores and marginals are (positions, labels^order, labels)");
         require(gold.shape(0) == static_cast<std::size_t>(n), "one gold label for each position");
         for (std::int64_t t = 0; t < n; ++t) {
@@ -411,8 +415,9 @@ void register_trees(nb::module_& m) {
              nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
              "One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of "
              "sets).")
-        .def("grow_shared", &TreeGrower::grow_shared, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
-             nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
+        .def("grow_shared", &TreeGrower::grow_shared, nb::arg("marginals"), nb::arg("gold"),
+             nb::arg("scores"), nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"),
+             nb::arg("n_threads"),
              "One tree for all labels, as grow() returns trees, with a row of values for each node.");
     nb::class_<BoundForest>(m, "Forest")
         .def(nb::init<const RowReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,

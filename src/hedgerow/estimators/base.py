@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLabelWarning
+from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
 from hedgerow.estimators.parameters import AtLeast, CountOrAll, parameters
 from hedgerow.lattice import Lattice
@@ -58,18 +59,46 @@ class Estimator(Conventions):
         if (X_dev is None) != (y_dev is None):
             raise InputError("X_dev and y_dev belong together; one of them is missing")
         raw = Sequences(X)
-        labels = Labels.fit(y, raw)
-        encoder = Encoder.fit(raw)
+        earlier = self._earlier()
+        labels = Labels.fit(y, raw) if earlier is None else earlier.labels
+        encoder = Encoder.fit(raw) if earlier is None else earlier.encoder
+        codes = labels.codes(y, raw)
+        if (codes < 0).any():
+            raise InputError(
+                f"label {labels.unseen(y)[0]!r} is none of the model that fit goes on from; set warm_start=False"
+            )
         held = None
         if X_dev is not None:
             held_sequences = encoder.transform(Sequences(X_dev))
             held = Held(held_sequences, _codes(labels, y_dev, held_sequences))
         training = Training(
-            encoder, labels, encoder.transform(raw), labels.codes(y, raw), _weights(sample_weight, len(raw)),
-            self.order, held, self.decode, n_threads(self.n_jobs),
+            encoder, labels, encoder.transform(raw), codes, _weights(sample_weight, len(raw)), self.order, held,
+            self.decode, n_threads(self.n_jobs),
         )  # fmt: skip
-        history: list[Record] = []
-        learner = self._learner(training)
+        checkpoint = self._checkpoint(training)
+        earlier = (checkpoint.load() if checkpoint else None) or earlier
+        self._follow(self._learner(training, earlier), training, earlier, checkpoint, [*callbacks], began)
+        return self
+
+    def _follow(
+        self,
+        learner: Learner,
+        training: Training,
+        earlier: Model | None,
+        checkpoint: Checkpoint | None,
+        callbacks: list[Callback],
+        began: float,
+    ) -> None:
+        """Lets the learner work, round by round; whatever ends it, the rounds done so far are kept."""
+        history = learner.history
+        began -= history[-1]["seconds"] if history else 0.0
+        origin = checkpoint.origin if checkpoint else None
+
+        def model() -> Model:
+            potential = learner.potential
+            name, given = type(self).__name__, self.get_params()
+            return Model(training.labels, training.encoder, potential, self.order, name, given, history, origin)
+
         whole = False
         try:
             for record in learner:
@@ -79,16 +108,26 @@ class Estimator(Conventions):
                     log.info("%s: %s", type(self).__name__, record)
                 for callback in callbacks:
                     callback(record)
+                if checkpoint and len(history) % EVERY == 0:
+                    checkpoint.save(model())
             whole = True
-        finally:  # an interrupted fit leaves the rounds done so far
-            if (whole or history) and (potential := learner.potential) is not None:
-                name = type(self).__name__
-                self._adopt(Model(labels, encoder, potential, self.order, name, self.get_params(), history))
-        return self
+        finally:
+            if whole or history:
+                self._adopt(model())
+                if checkpoint and not whole:
+                    checkpoint.save(self.model_)
 
-    def _learner(self, training: Training) -> Learner:
-        """The loop that learns a potential."""
+    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+        """The loop that learns a potential; it goes on from an earlier model if there is one."""
         raise NotImplementedError
+
+    def _earlier(self) -> Model | None:
+        """The model that `fit` goes on from."""
+        return None
+
+    def _checkpoint(self, training: Training) -> Checkpoint | None:
+        """Where `fit` saves what it has so far."""
+        return None
 
     def _adopt(self, model: Model) -> None:
         self.model_ = model

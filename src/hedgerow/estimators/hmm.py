@@ -8,6 +8,7 @@ from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast
 from hedgerow.learners import Counting, Learner, Training
+from hedgerow.model import Model
 
 
 @estimator
@@ -24,5 +25,5 @@ class HMM(Estimator):
 
     smoothing: Annotated[float, AtLeast(0), "pseudo-counts for each possibility"] = 0.1
 
-    def _learner(self, training: Training) -> Learner:
+    def _learner(self, training: Training, earlier: Model | None) -> Learner:
         return Counting(training, self.smoothing)

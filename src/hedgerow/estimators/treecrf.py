@@ -6,11 +6,16 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
+from hedgerow.encoding import Window
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.checkpoint import Checkpoint
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan
 from hedgerow.learners import Boosting, BoostingRules, Learner, Training
+from hedgerow.learners.base import Record
+from hedgerow.model import Model
+from hedgerow.potentials.trees import TreePotential
 
 MOST_LABELS_FOR_TREES = 10
 
@@ -53,6 +58,10 @@ class TreeCRF(Estimator):
         Literal["accuracy", "log-likelihood"] | None,
         "stop when this no longer rises on the dev data, and keep the best round",
     ] = None
+    warm_start: Annotated[bool, "whether `fit` of a fitted model goes on from it, up to n_rounds in all"] = False
+    checkpoint: Annotated[
+        str | None, "a file written every few rounds; `fit` with the same data and parameters goes on from it"
+    ] = None
 
     @classmethod
     def published(cls, *, l2: float = 20.0, n_rounds: int = 100, max_leaves: int = 100, **others: Any) -> Self:
@@ -60,7 +69,17 @@ class TreeCRF(Estimator):
         fixed: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees"}
         return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **others)
 
-    def _learner(self, training: Training) -> Learner:
+    def _earlier(self) -> Model | None:
+        return getattr(self, "model_", None) if self.warm_start else None
+
+    def _checkpoint(self, training: Training) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        if (self.subsample < 1 or self.max_features < 1) and self.random_state is None:
+            raise InputError("checkpoint needs a random_state here, or what is drawn would differ; give a seed")
+        return Checkpoint.of(self.checkpoint, training, self.get_params())
+
+    def _learner(self, training: Training, earlier: Model | None) -> Learner:
         shared, transitions = self.trees == "shared", self.transitions
         if transitions == "auto":
             few = len(training.labels) <= MOST_LABELS_FOR_TREES
@@ -81,7 +100,24 @@ class TreeCRF(Estimator):
         }
         seed = int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
         rules = BoostingRules(
-            self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth, self.subsample,
-            self.pseudo_rounds, self.early_stopping, seed,
+            self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth,
+            self.subsample, self.pseudo_rounds, self.early_stopping, seed,
         )  # fmt: skip
-        return Boosting(training, rules)
+        return Boosting(training, rules, None if earlier is None else _start(earlier, rules, training))
+
+
+def _start(earlier: Model, rules: BoostingRules, training: Training) -> tuple[TreePotential, list[Record]]:
+    """The potential to go on from, and its rounds; raises InputError unless it is of the same make."""
+    potential = earlier.potential
+    assert isinstance(potential, TreePotential)
+    makes = {
+        "order": (earlier.order, training.order),
+        "window": (potential.window, Window.of(rules.window)),
+        "transitions": ("trees" if potential.table is None else "table", rules.transitions),
+        "trees": (potential.trees.values.shape[1] > 1, rules.shared),
+    }
+    for name, (was, now) in makes.items():
+        if was != now:
+            raise InputError(f"{name} must be what it was to go on from a fitted model; it was {was}, and now is {now}")
+    a_round = 1 if rules.shared else len(training.labels)
+    return potential, earlier.history[: len(potential.trees) // a_round]

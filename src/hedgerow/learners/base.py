@@ -62,8 +62,13 @@ class Learner(Protocol):
     def __iter__(self) -> Iterator[Record]: ...
 
     @property
-    def potential(self) -> Potential | None:
-        """What has been learned so far; None before there is anything."""
+    def history(self) -> list[Record]:
+        """The rounds that it goes on from; empty if it starts from nothing."""
+        ...
+
+    @property
+    def potential(self) -> Potential:
+        """What has been learned so far; asked for only when there is a round, or the loop has ended."""
         ...
 
 

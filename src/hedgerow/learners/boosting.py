@@ -78,7 +78,7 @@ class _Answer(NamedTuple):
 class _Scored:
     """Sequences with their potentials so far, kept up to date step by step."""
 
-    def __init__(self, sequences: Sequences, training: Training, start: TreePotential) -> None:
+    def __init__(self, sequences: Sequences, training: Training, start: TreePotential, steps: list[Step]) -> None:
         self.n_threads = training.n_threads
         self.k, self.tree_order = len(training.labels), start.tree_order
         self.rows = Rows(sequences, start.window, start.binnings)
@@ -89,8 +89,7 @@ class _Scored:
         if self.table is not None:
             parts = {"state": self.scores[:, 0], "table": self.table}
         self.lattice = Lattice(training.topology, sequences.starts, **parts, n_threads=training.n_threads)
-        if len(start.trees):
-            self._add_trees(start.trees)
+        self.start_again(start, steps)
 
     def add(self, step: Step) -> None:
         self._add_trees(step.trees)
@@ -108,7 +107,8 @@ class _Scored:
         self.scores[:] = 0
         if self.table is not None:
             self.table[:] = self.first_table
-        self._add_trees(Trees.joined([start.trees, *(step.trees for step in steps)]))
+        if len(start.trees) or steps:
+            self._add_trees(Trees.joined([start.trees, *(step.trees for step in steps)]))
         for step in steps:
             self.add_to_table(step)
 
@@ -128,10 +128,18 @@ class Boosting:
         k = len(training.labels)
         tree_order = 0 if rules.transitions == "table" else training.order
         _check_memory(training.sequences.n_positions * k ** (tree_order + 1), training.order)
-        self._start = start[0] if start else self._nothing(tree_order)
-        self._before = list(start[1]) if start else []
+        self._start, self._before = start or (self._nothing(tree_order), [])
         self._steps: list[Step] = []
-        self._kept = 0  # how many steps the model has: fewer than were tried after early stopping
+        if self._start.table_steps is not None:  # a checkpoint: its rounds can be told apart
+            parts = self._start.trees.rounds(1 if rules.shared else k)
+            self._steps = [Step(*part) for part in zip(parts, self._start.table_steps, strict=True)]
+            self._start = self._nothing(tree_order)
+        elif self._start.table is None:
+            self._steps = [Step(part, None) for part in self._start.trees.rounds(1 if rules.shared else k)]
+            self._start = self._nothing(tree_order)
+        self._kept = len(self._steps)  # how many steps the model has: fewer than were tried after early stopping
+        self._before_steps = len(self._before) - len(self._steps)  # rounds of `_start`
+        self._ended = False
 
     def _nothing(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
@@ -144,22 +152,31 @@ class Boosting:
         return TreePotential(Window.of(self.rules.window), binnings, k, tree_order, none, table)
 
     @property
+    def history(self) -> list[Record]:
+        return list(self._before)
+
+    @property
     def potential(self) -> TreePotential:
         """The trees and the table of the rounds kept so far."""
-        kept, table = self._steps[: self._kept], self._start.table
-        for step in kept:
-            table = table + step.table if table is not None and step.table is not None else table
-        return replace(self._start, trees=Trees.joined([self._start.trees, *(s.trees for s in kept)]), table=table)
+        kept, table, table_steps = self._steps[: self._kept], self._start.table, None
+        if table is not None:
+            steps = [step.table for step in kept if step.table is not None]
+            for step in steps:
+                table = table + step
+            if not self._ended and not len(self._start.trees):
+                table_steps = np.array(steps, dtype=np.float32).reshape(len(steps), *table.shape)
+        trees = Trees.joined([self._start.trees, *(step.trees for step in kept)])
+        return replace(self._start, trees=trees, table=table, table_steps=table_steps)
 
     def __iter__(self) -> Iterator[Record]:
         training, rules, held = self.training, self.rules, self.training.held
-        here = _Scored(training.sequences, training, self._start)
-        there = None if held is None else _Scored(held.sequences, training, self._start)
+        here = _Scored(training.sequences, training, self._start, self._steps)
+        there = None if held is None else _Scored(held.sequences, training, self._start, self._steps)
         grower = self._grower(here)
         observed = _edge_counts(training) if here.table is not None else None
         watch = _Watch(rules.early_stopping, self._before)
         answer = self._infer(here, len(self._before) + 1)
-        for at in range(len(self._before) + 1, rules.n_rounds + 1):
+        for at in range(len(self._before) + 1, 1 if watch.is_over else rules.n_rounds + 1):
             self._grow(here, grower, observed, at, answer)
             taken = self._try(here, at, answer.objective)
             if taken is None:
@@ -177,7 +194,8 @@ class Boosting:
             if watch.is_over:
                 break
         if rules.early_stopping:
-            self._kept = max(watch.best_round - len(self._before), 0)
+            self._kept = max(watch.best_round - self._before_steps, 0)
+        self._ended = True
 
     def _grower(self, here: _Scored) -> _core.TreeGrower:
         weights = self.training.position_weights

@@ -21,9 +21,11 @@ LEAST_VARIANCE = 1e-9  # of the column's own variance, as a share: a label seen 
 class Counting:
     """One round: counts with `smoothing` pseudo-counts for each possibility, normalised."""
 
+    potential: TablePotential
+
     def __init__(self, training: Training, smoothing: float) -> None:
         self.training, self.smoothing = training, smoothing
-        self.potential: TablePotential | None = None
+        self.history: list[Record] = []
 
     def __iter__(self) -> Iterator[Record]:
         training = self.training

@@ -72,6 +72,27 @@ class Trees:
             join("set_members", np.zeros(0, np.int32)),
         )
 
+    def rounds(self, n_trees: int) -> list[Trees]:
+        """Cut into parts of n_trees trees; `joined` puts them together again."""
+        return [self._part(first, first + n_trees) for first in range(0, len(self), n_trees)]
+
+    def _part(self, first: int, last: int) -> Trees:
+        begin, end = self.starts[first], self.starts[last]
+        nodes = self.nodes[begin:end].copy()
+        sets = nodes[nodes[:, 5] >= 0, 5]
+        low, high = (int(sets.min()), int(sets.max()) + 1) if len(sets) else (0, 0)
+        nodes[:, 5] -= np.where(nodes[:, 5] >= 0, low, 0).astype(np.int32)
+        return Trees(
+            self.labels[first:last],
+            self.starts[first : last + 1] - begin,
+            nodes,
+            self.values[begin:end],
+            self.gains[begin:end],
+            self.counts[begin:end],
+            self.set_starts[low : high + 1] - self.set_starts[low],
+            self.set_members[self.set_starts[low] : self.set_starts[high]],
+        )
+
     def __len__(self) -> int:
         return len(self.labels)
 
@@ -85,7 +106,10 @@ class Trees:
 
 @dataclass(frozen=True, eq=False)
 class TreePotential:
-    """`tree_order` is how far back the trees look: the model's order, or 0 where a table holds the transitions."""
+    """`tree_order` is how far back the trees look: the model's order, or 0 where a table holds the transitions.
+
+    `table_steps`, what each round added to the table, is there while learning goes on.
+    """
 
     window: Window
     binnings: Mapping[str, Binning]
@@ -93,6 +117,7 @@ class TreePotential:
     tree_order: int
     trees: Trees
     table: NDArray[np.float32] | None
+    table_steps: NDArray[np.float32] | None = None
     _forest: _core.Forest = field(init=False, repr=False)
     kind: ClassVar[str] = "trees"
 
@@ -112,6 +137,8 @@ class TreePotential:
         arrays |= {f"bins.{name}": binning.edges for name, binning in self.binnings.items()}
         if self.table is not None:
             arrays["table"] = self.table
+        if self.table_steps is not None:
+            arrays["table_steps"] = self.table_steps
         return {"window": [self.window.left, self.window.right]}, arrays
 
     @classmethod
@@ -136,7 +163,10 @@ class TreePotential:
             rows = sum(n_labels**m for m in range(order + 1))
             if table.dtype != np.float32 or table.shape != (rows, n_labels) or not np.isfinite(table).all():
                 raise InputError(f"the table must hold {(rows, n_labels)} finite numbers")
-        potential = cls(window, binnings, n_labels, 0 if table is not None else order, trees, table)
+        steps = arrays.get("table_steps")
+        if steps is not None and (table is None or steps.dtype != np.float32 or steps.shape[1:] != table.shape):
+            raise InputError("the steps of the table must have its shape")
+        potential = cls(window, binnings, n_labels, 0 if table is not None else order, trees, table, steps)
         potential._try(encoder)
         return potential
 

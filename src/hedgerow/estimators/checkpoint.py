@@ -1,0 +1,87 @@
+"""Checkpoints: a model file written while a fit goes on, from which the same fit continues to the same model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.columns import BagColumn, CategoricalColumn, Column, NumericColumn
+from hedgerow.errors import InputError
+from hedgerow.learners.base import Training
+from hedgerow.model import Model
+from hedgerow.sequences import Sequences
+
+EVERY = 10  # rounds
+FREE = {"n_rounds", "n_jobs", "verbose", "checkpoint", "warm_start"}  # parameters that may change between the parts
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The file, and what identifies the fit it belongs to."""
+
+    path: Path
+    origin: str
+
+    @classmethod
+    def of(cls, path: str, training: Training, parameters: Mapping[str, Any]) -> Checkpoint:
+        return cls(Path(path), fingerprint(training, parameters))
+
+    def load(self) -> Model | None:
+        """The model so far, or None; raises InputError if the file belongs to other data or parameters."""
+        if not self.path.exists():
+            return None
+        model = Model.load(self.path)
+        if model.origin != self.origin:
+            raise InputError(
+                f"checkpoint {self.path} belongs to a fit of other data or parameters; give those, or remove the file"
+            )
+        return model
+
+    def save(self, model: Model) -> None:
+        model.save(self.path)
+
+
+def fingerprint(training: Training, parameters: Mapping[str, Any]) -> str:
+    """Of the data and of every parameter that decides the model."""
+    digest = hashlib.blake2b(digest_size=16)
+    decisive = {name: value for name, value in parameters.items() if name not in FREE}
+    digest.update(json.dumps(decisive, sort_keys=True).encode())
+    _add_sequences(digest, training.sequences)
+    _add(digest, training.codes, training.weights)
+    digest.update(json.dumps(training.labels.classes.tolist()).encode())
+    if training.held is not None:
+        _add_sequences(digest, training.held.sequences)
+        _add(digest, training.held.codes)
+    return digest.hexdigest()
+
+
+def _add(digest: Any, *arrays: NDArray[Any] | None) -> None:
+    for array in arrays:
+        if array is not None:
+            digest.update(str((array.shape, array.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(array).data)
+
+
+def _add_sequences(digest: Any, sequences: Sequences) -> None:
+    _add(digest, sequences.starts)
+    for column in sequences.columns:
+        digest.update(repr((column.kind, column.name)).encode())
+        _add(digest, *_arrays(column))
+        if not isinstance(column, NumericColumn):
+            for value in column.alphabet:
+                digest.update(value.encode("utf-8", "surrogatepass") + b"\0")
+
+
+def _arrays(column: Column) -> tuple[NDArray[Any] | None, ...]:
+    if isinstance(column, CategoricalColumn):
+        return (column.codes,)
+    if isinstance(column, BagColumn):
+        return column.starts, column.ids, column.weights
+    return (column.values,)
