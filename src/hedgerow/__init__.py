@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hedgerow import datasets as datasets
     from hedgerow import errors as errors
+    from hedgerow import inspection as inspection
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
     from hedgerow.estimators import HMM as HMM
@@ -26,6 +27,7 @@ _HOME = {
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",
     "from_frame": "hedgerow.frames",
+    "inspection": "hedgerow.inspection",
     "load": "hedgerow.estimators",
     "metrics": "hedgerow.metrics",
     "significance": "hedgerow.significance",

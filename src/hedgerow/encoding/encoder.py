@@ -67,6 +67,11 @@ class Encoder:
         counted = {name: count for name, count in unseen.items() if count}
         return Sequences.of_columns(sequences.starts, tuple(columns), counted)
 
+    def nothing(self) -> Sequences:
+        """One position where every column is absent: the columns without data."""
+        columns = tuple(_absent(spec, 1) for spec in self.columns)
+        return Sequences.of_columns(np.array([0, 1]), columns)
+
     def _is_aligned(self, sequences: Sequences) -> bool:
         return len(self.columns) == len(sequences.columns) and all(
             spec.name == column.name and spec.kind == column.kind and _alphabet(column) is spec.alphabet

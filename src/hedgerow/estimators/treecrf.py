@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.encoding import Window
 from hedgerow.errors import InputError
@@ -12,6 +13,7 @@ from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.checkpoint import Checkpoint
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan
+from hedgerow.inspection.trees import Importance, importances, transition_table, tree_text
 from hedgerow.learners import Boosting, BoostingRules, Learner, Training
 from hedgerow.learners.base import Record
 from hedgerow.model import Model
@@ -68,6 +70,20 @@ class TreeCRF(Estimator):
         """The papers' algorithm exactly: first-order residuals, step 1, trees that test previous labels."""
         fixed: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees"}
         return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **others)
+
+    @property
+    def feature_importances_(self) -> list[Importance]:
+        """Every test of the trees, by column, offset and value: what its splits gained, and how many there are."""
+        return importances(self._fitted())
+
+    @property
+    def transition_table_(self) -> NDArray[np.float32]:
+        """Log-scores of labels after `start` and after each label: the table, or the trees' mean over training."""
+        return transition_table(self._fitted())
+
+    def tree(self, round: int, label: Any) -> str:  # noqa: A002
+        """The tree of a round, the first is 1, for a label: as text."""
+        return tree_text(self._fitted(), round, label)
 
     def _earlier(self) -> Model | None:
         return getattr(self, "model_", None) if self.warm_start else None

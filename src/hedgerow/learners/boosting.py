@@ -140,6 +140,7 @@ class Boosting:
         self._kept = len(self._steps)  # how many steps the model has: fewer than were tried after early stopping
         self._before_steps = len(self._before) - len(self._steps)  # rounds of `_start`
         self._ended = False
+        self._here: _Scored | None = None
 
     def _nothing(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
@@ -166,11 +167,27 @@ class Boosting:
             if not self._ended and not len(self._start.trees):
                 table_steps = np.array(steps, dtype=np.float32).reshape(len(steps), *table.shape)
         trees = Trees.joined([self._start.trees, *(step.trees for step in kept)])
-        return replace(self._start, trees=trees, table=table, table_steps=table_steps)
+        return replace(
+            self._start, trees=trees, table=table, table_steps=table_steps, mean_edges=self._mean_edges(table)
+        )
+
+    def _mean_edges(self, table: Floats | None) -> Floats | None:
+        """Means over the positions that have a history, by its length; 0 where no position has one so long."""
+        if table is not None or self._here is None:
+            return None
+        if self._kept < len(self._steps):
+            self._here.start_again(self._start, self._steps[: self._kept])
+        training, k, scores = self.training, len(self.training.labels), self._here.scores
+        depth = np.arange(len(scores)) - np.repeat(training.sequences.starts[:-1], training.sequences.lengths)
+        blocks = []
+        for m in range(training.order + 1):
+            rows = scores[depth == m if m < training.order else depth >= m, : k**m]
+            blocks.append(rows.mean(axis=0) if len(rows) else np.zeros((k**m, k), np.float32))
+        return np.concatenate(blocks)
 
     def __iter__(self) -> Iterator[Record]:
         training, rules, held = self.training, self.rules, self.training.held
-        here = _Scored(training.sequences, training, self._start, self._steps)
+        here = self._here = _Scored(training.sequences, training, self._start, self._steps)
         there = None if held is None else _Scored(held.sequences, training, self._start, self._steps)
         grower = self._grower(here)
         observed = _edge_counts(training) if here.table is not None else None

@@ -108,7 +108,8 @@ class Trees:
 class TreePotential:
     """`tree_order` is how far back the trees look: the model's order, or 0 where a table holds the transitions.
 
-    `table_steps`, what each round added to the table, is there while learning goes on.
+    `table_steps`, what each round added to the table, is there while learning goes on. `mean_edges` are the trees'
+    scores by history and label, their mean over training; rows as in a table.
     """
 
     window: Window
@@ -118,6 +119,7 @@ class TreePotential:
     trees: Trees
     table: NDArray[np.float32] | None
     table_steps: NDArray[np.float32] | None = None
+    mean_edges: NDArray[np.float32] | None = None
     _forest: _core.Forest = field(init=False, repr=False)
     kind: ClassVar[str] = "trees"
 
@@ -139,6 +141,8 @@ class TreePotential:
             arrays["table"] = self.table
         if self.table_steps is not None:
             arrays["table_steps"] = self.table_steps
+        if self.mean_edges is not None:
+            arrays["mean_edges"] = self.mean_edges
         return {"window": [self.window.left, self.window.right]}, arrays
 
     @classmethod
@@ -158,25 +162,24 @@ class TreePotential:
             raise InputError("the trees' arrays must be of one length")
         if not np.isfinite(trees.values).all():
             raise InputError("the trees' values must be finite")
-        table = arrays.get("table")
-        if table is not None:
-            rows = sum(n_labels**m for m in range(order + 1))
-            if table.dtype != np.float32 or table.shape != (rows, n_labels) or not np.isfinite(table).all():
-                raise InputError(f"the table must hold {(rows, n_labels)} finite numbers")
+        table, mean_edges = arrays.get("table"), arrays.get("mean_edges")
+        shape = (sum(n_labels**m for m in range(order + 1)), n_labels)
+        for array in (table, mean_edges):
+            if array is not None and (
+                array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all()
+            ):
+                raise InputError(f"the table of transitions must hold {shape} finite numbers")
         steps = arrays.get("table_steps")
         if steps is not None and (table is None or steps.dtype != np.float32 or steps.shape[1:] != table.shape):
             raise InputError("the steps of the table must have its shape")
-        potential = cls(window, binnings, n_labels, 0 if table is not None else order, trees, table, steps)
+        potential = cls(window, binnings, n_labels, 0 if table is not None else order, trees, table, steps, mean_edges)
         potential._try(encoder)
         return potential
 
     def _try(self, encoder: Encoder) -> None:
         """Evaluates one absent position, so that trees which do not fit are found before they are needed."""
-        from hedgerow.columns import NumericColumn
-
-        nothing = Sequences.of_columns(np.array([0, 1]), (NumericColumn("", np.zeros(1, dtype=np.float32)),))
         try:
-            self.scores(encoder.transform(nothing))
+            self.scores(encoder.nothing())
         except ValueError as error:
             raise InputError(f"the trees do not fit the columns ({error})") from None
 

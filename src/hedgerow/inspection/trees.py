@@ -1,0 +1,137 @@
+"""Boosted trees: which tests matter, what a tree says, and how labels follow each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.columns import NumericColumn
+from hedgerow.encoding import Rows
+from hedgerow.encoding.rows import PADDING
+from hedgerow.errors import InputError
+from hedgerow.model import Model
+from hedgerow.potentials.trees import TreePotential
+
+PREVIOUS = "previous label"
+START = "start"
+
+
+class Importance(NamedTuple):
+    """A test, the squared error that its splits took away in all, and how many splits there are."""
+
+    column: str
+    offset: int
+    value: str
+    gain: float
+    splits: int
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What the tests of a model's trees are called."""
+
+    model: Model
+    potential: TreePotential
+    rows: Rows
+
+    @classmethod
+    def of(cls, model: Model) -> _Names:
+        potential = model.potential
+        if not isinstance(potential, TreePotential):
+            raise InputError(f"{model.estimator} has no trees to look at; fit a TreeCRF")
+        return cls(model, potential, Rows(model.encoder.nothing(), potential.window, potential.binnings))
+
+    def label(self, code: int) -> str:
+        return START if code == len(self.model.labels) else str(self.model.labels.classes[code])
+
+    def attribute(self, attribute: int) -> tuple[str, int, str]:
+        """(column, offset, value): a numeric value is what the threshold says."""
+        column, offset, value = self.rows.name(attribute)
+        if value is PADDING:
+            return column, offset, "padding"
+        if isinstance(self.rows.sequences.column(column), NumericColumn):
+            edges = self.potential.binnings[column].edges
+            return column, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"
+        return column, offset, str(value)
+
+    def test(self, node: NDArray[np.int32]) -> tuple[str, int, str]:
+        attribute, lag, label, _, _, also = node.tolist()
+        trees = self.potential.trees
+        others = [] if also < 0 else trees.set_members[trees.set_starts[also] : trees.set_starts[also + 1]].tolist()
+        if attribute < 0:
+            return PREVIOUS, -1 - lag, " or ".join(map(self.label, [label, *others]))
+        column, offset, value = self.attribute(attribute)
+        return column, offset, " or ".join([value, *(self.attribute(other)[2] for other in others)])
+
+
+def importances(model: Model) -> list[Importance]:
+    """Every test that occurs, the greatest gain first."""
+    names = _Names.of(model)
+    trees = names.potential.trees
+    inner = np.flatnonzero((trees.nodes[:, 0] >= 0) | (trees.nodes[:, 1] >= 0))
+    gains: dict[tuple[str, int, str], float] = {}
+    counts: dict[tuple[str, int, str], int] = {}
+    for key, gain, count in _by_test(names, inner):
+        gains[key] = gains.get(key, 0.0) + gain
+        counts[key] = counts.get(key, 0) + count
+    ranked = sorted(gains, key=lambda key: (-gains[key], key))
+    return [Importance(*key, gains[key], counts[key]) for key in ranked]
+
+
+def _by_test(names: _Names, inner: NDArray[np.int64]) -> list[tuple[tuple[str, int, str], float, int]]:
+    trees = names.potential.trees
+    tests, which, counts = np.unique(
+        trees.nodes[inner][:, [0, 1, 2, 5]], axis=0, return_inverse=True, return_counts=True
+    )
+    gains = np.bincount(which.ravel(), trees.gains[inner].astype(np.float64), minlength=len(tests))
+    rows = np.insert(tests, 3, [[-1], [-1]], axis=1).astype(np.int32)
+    return [(names.test(row), float(g), int(n)) for row, g, n in zip(rows, gains, counts, strict=True)]
+
+
+def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
+    """The tree of a round (the first is 1) for a label, as indented text; of shared trees, the label's values."""
+    names = _Names.of(model)
+    trees, classes = names.potential.trees, model.labels.classes.tolist()
+    shared = trees.values.shape[1] > 1
+    if label not in classes:
+        raise InputError(f"label must be one of the model's; it is {label!r}, and they are {classes}")
+    code = classes.index(label)
+    n_rounds = len(trees) // (1 if shared else len(classes))
+    if not 1 <= round <= n_rounds:
+        raise InputError(f"round must be from 1 to {n_rounds}; it is {round}")
+    first = int(trees.starts[round - 1 if shared else (round - 1) * len(classes) + code])
+    column = code if shared else 0
+    lines: list[str] = []
+
+    def write(at: int, indent: str, lead: str) -> None:
+        node = trees.nodes[first + at]
+        n = int(trees.counts[first + at])
+        if node[0] < 0 and node[1] < 0:
+            lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n} positions)")
+            return
+        name, offset, value = names.test(node)
+        at_offset = f"[{offset:+d}]" if offset else ""
+        gain = trees.gains[first + at]
+        relation = "" if value.startswith("< ") else "is "
+        lines.append(f"{indent}{lead}{name}{at_offset} {relation}{value}?  (gain {gain:.3g}, {n} positions)")
+        write(int(node[3]), indent + "  ", "yes: ")
+        write(int(node[4]), indent + "  ", "no:  ")
+
+    write(0, "", "")
+    return "\n".join(lines)
+
+
+def transition_table(model: Model) -> NDArray[np.float32]:
+    """Log-scores by history and label, rows as a lattice's table has them: `start`, then each previous label.
+
+    Where trees test previous labels, the mean of their scores over the positions of training.
+    """
+    potential = _Names.of(model).potential
+    if potential.table is not None:
+        return potential.table
+    if potential.mean_edges is None:
+        raise InputError("this model was saved without its mean transitions")
+    return potential.mean_edges

@@ -1,0 +1,93 @@
+"""Importances, trees as text, transitions: what the arrays of a model say, told to people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from hedgerow.errors import InputError
+
+WORDS = [["the", "cat", "sat"], ["a", "dog", "ran", "off"]]
+X = [[{"word": w, "size": float(len(w)), "bag": [w[0], w[-1]]} for w in sentence] for sentence in WORDS]
+Y = [["D", "N", "V"], ["D", "N", "V", "P"]]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return hr.TreeCRF(window=1, n_rounds=5, learning_rate=0.5, l2=0.1, transitions="trees").fit(X, Y)
+
+
+def test_importances_count_every_split_once(model):
+    trees = model.model_.potential.trees
+    inner = (trees.nodes[:, 0] >= 0) | (trees.nodes[:, 1] >= 0)
+    found = model.feature_importances_
+    assert sum(i.splits for i in found) == inner.sum()
+    assert sum(i.gain for i in found) == pytest.approx(trees.gains[inner].sum(), rel=1e-5)
+    assert [i.gain for i in found] == sorted((i.gain for i in found), reverse=True)
+    assert len({i[:3] for i in found}) == len(found)
+    columns = {i.column for i in found}
+    assert columns <= {"word", "size", "bag", "previous label"}
+    assert any(i.column == "size" and i.value.startswith("< ") for i in found) or "size" not in columns
+
+
+def test_a_tree_in_words_has_a_line_for_each_node(model):
+    trees = model.model_.potential.trees
+    text = model.tree(1, "N")
+    code = model.classes_.tolist().index("N")
+    assert len(text.splitlines()) == trees.starts[code + 1] - trees.starts[code]
+    assert text.splitlines()[0].count("?") == 1
+    assert "yes: " in text
+    with pytest.raises(InputError, match="round must be from 1 to 5; it is 6"):
+        model.tree(6, "N")
+    with pytest.raises(InputError, match="label must be one of the model's; it is 'Q'"):
+        model.tree(1, "Q")
+
+
+def test_a_tree_says_what_it_does():
+    model = hr.TreeCRF(n_rounds=1, learning_rate=1.0, order=0, l2=0.0, max_step=5.0)
+    model.fit(["ab", "ba"], [list("AB"), list("BA")])
+    assert model.tree(1, "A").splitlines() == [
+        "symbol is a?  (gain 4, 4 positions)",
+        "  yes: +2.0000  (2 positions)",
+        "  no:  -2.0000  (2 positions)",
+    ]
+    assert model.feature_importances_ == [("symbol", 0, "a", 8.0, 2)]
+
+
+def test_sets_padding_and_previous_labels_have_names():
+    x = ["abcd", "badc", "cdab", "dcba"] * 3
+    y = [["V" if c in "ab" else "C" for c in w] for w in x]
+    model = hr.TreeCRF(window=1, n_rounds=3, category_splits="subset").fit(x, y)
+    assert " or " in model.tree(1, "V")
+    x, y = ["xxxx"] * 10, [list("ABAB")] * 5 + [list("BABA")] * 5
+    model = hr.TreeCRF(n_rounds=3).fit(x, y)
+    assert {i.column for i in model.feature_importances_} == {"previous label"}
+    assert "previous label[-1] is " in model.tree(1, "A")
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_effective_transitions_are_means_over_training(order):
+    x, y = ["abcab", "ba", "c"], [list("VCCVC"), list("CV"), list("C")]
+    model = hr.TreeCRF(order=order, n_rounds=4, transitions="trees").fit(x, y)
+    edge = model.model_.potential.scores(model.model_.encode(x)).edge
+    rows, at = [], [0, 1, 2, 3, 4, 0, 1, 0]
+    for m in range(order + 1):
+        here = [t for t, depth in enumerate(at) if min(depth, order) == m]
+        rows.append(edge[here, : 2**m].mean(axis=0))
+    np.testing.assert_allclose(model.transition_table_, np.concatenate(rows), atol=1e-6)
+
+
+def test_transitions_survive_saving(tmp_path):
+    for transitions in ("trees", "table"):
+        model = hr.TreeCRF(n_rounds=4, transitions=transitions).fit(["ab", "ba"], [list("AB"), list("BA")])
+        model.save(tmp_path / "m.hedgerow")
+        table = hr.load(tmp_path / "m.hedgerow").transition_table_
+        np.testing.assert_array_equal(table, model.transition_table_)
+        assert table.shape == (3, 2)
+
+
+def test_models_without_trees_say_so():
+    model = hr.HMM().fit(["ab"], [["A", "B"]])
+    with pytest.raises(InputError, match="HMM has no trees to look at"):
+        hr.inspection.importances(model.model_)
