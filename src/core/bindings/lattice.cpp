@@ -17,8 +17,7 @@
 #include "../fast_lane.hpp"
 #include "../parallel.hpp"
 #include "arrays.hpp"
-
-namespace nb = nanobind;
+#include "errors.hpp"
 
 namespace hedgerow {
 namespace {
