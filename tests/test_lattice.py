@@ -319,7 +319,7 @@ def test_the_impossible_sequence_is_named():
         ({"state": np.full((3, 2), np.inf)}, "they hold inf"),
         ({"table": np.zeros((2, 2))}, "table is"),
         ({"edge": np.zeros((3, 3, 2))}, "edge is"),
-        ({"beam": 0}, "beam must be at least 1"),
+        ({"beam": 0}, "beam must be an integer of at least 1"),
         ({"allowed": np.ones((2, 2), dtype=bool)}, "allowed must have shape"),
         ({"starts": np.array([0, 0, 3])}, "every sequence has a position"),
         ({"starts": np.array([1, 3])}, "starts begins with 0"),

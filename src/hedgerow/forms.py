@@ -58,6 +58,7 @@ def _plain(sequence: Any, i: int) -> Any:
     if isinstance(sequence, (str, list, tuple)) or is_frame(sequence) or _is_sparse(sequence):
         return sequence
     if isinstance(sequence, np.ndarray):
+        sequence = _unmasked(sequence)
         return sequence.tolist() if sequence.ndim == 1 and sequence.dtype.kind in "OUT" else sequence
     if isinstance(sequence, Mapping):
         raise InputError(
@@ -68,6 +69,16 @@ def _plain(sequence: Any, i: int) -> Any:
     if unordered or not isinstance(sequence, Iterable):
         raise InputError(f"sequence {i} is of type {type(sequence).__name__}; {FORMS}")
     return list(sequence)
+
+
+def _unmasked(array: NDArray[Any]) -> NDArray[Any]:
+    """A plain array, in which what was masked is missing."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return np.asarray(array)  # of a subclass, whose rows may not be what they seem
+    numbers = array.dtype.kind in "biuf"
+    data = np.asarray(array.data).astype(np.float64 if numbers else object)
+    data[np.ma.getmaskarray(array)] = np.nan if numbers else None
+    return data
 
 
 def _form(sequence: Any) -> str:
