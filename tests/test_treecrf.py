@@ -148,7 +148,7 @@ def test_few_labels_use_trees_and_many_a_table():
         ({"window": -1}, "window must be an integer at least 0"),
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
         ({"l2": -1.0}, "l2 must be a number at least 0"),
-        ({"order": 25}, "GiB"),
+        ({"order": 40}, "GiB"),
     ],
 )
 def test_bad_parameters_are_refused(change, message):
