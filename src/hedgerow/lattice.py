@@ -35,12 +35,12 @@ class Topology:
         n_labels, order = self.n_labels, self.order
         if not (is_count(n_labels) and is_count(order) and n_labels >= 1 and order >= 0):
             raise InputError(
-                f"a lattice needs integers n_labels >= 1 and order >= 0; n_labels is {n_labels!r}, order {order!r}"
+                f"a lattice needs n_labels >= 1 and order >= 0, integers; n_labels is {n_labels!r}, order {order!r}"
             )
         if max(n_labels, 2) ** min(order + 1, 64) > MAX_TABLE:
             raise InputError(
                 f"order {order} with {n_labels} labels needs {n_labels}^{order + 1} numbers for each position, "
-                f"but at most {MAX_TABLE:,} fit; take a lower order or a beam over a lower order"
+                f"which is more than {MAX_TABLE * 4 >> 30} GiB; take a lower order or a beam over a lower order"
             )
         if self.allowed is not None and self.allowed.shape != (self.n_rows, self.n_labels):
             raise InputError(
