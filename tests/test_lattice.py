@@ -340,9 +340,9 @@ def test_topologies_that_cannot_be_are_refused():
     with pytest.raises(InputError, match="allowed must have shape"):
         Topology(2, 1, np.ones((2, 2), dtype=bool))
     lattice = Lattice(Topology(2, 1), starts_of(1), state=np.zeros((1, 2)))
-    with pytest.raises(InputError, match="n must be at least 1"):
+    with pytest.raises(InputError, match="n must be an integer of at least 1"):
         lattice.nbest(0)
-    with pytest.raises(InputError, match="n must be at least 1"):
+    with pytest.raises(InputError, match="n must be an integer of at least 1"):
         lattice.sample(0)
     with pytest.raises(ValueError, match="labels are below n_labels"):
         lattice.score(np.array([2]))

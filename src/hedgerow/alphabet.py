@@ -68,6 +68,9 @@ class Alphabet:
     def __hash__(self) -> int:
         return hash((len(self), self.blob.tobytes()))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Alphabet.trusted, (self.blob, self.offsets)
+
     def __repr__(self) -> str:
         shown = ", ".join(repr(self[i]) for i in range(min(len(self), 5)))
         return f"Alphabet({len(self)}: {shown}{', ...' if len(self) > 5 else ''})"

@@ -20,8 +20,17 @@ Kind: TypeAlias = Literal["categorical", "numeric", "bag"]
 Positions: TypeAlias = slice | NDArray[np.int64]
 
 
+class _Parts:
+    """Pickled as its fields, so that a copy is as read-only as the original."""
+
+    __match_args__: ClassVar[tuple[str, ...]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make, (type(self), *(getattr(self, field) for field in self.__match_args__))
+
+
 @dataclass(frozen=True, eq=False)
-class CategoricalColumn:
+class CategoricalColumn(_Parts):
     """A value of the alphabet at each position, or MISSING or ABSENT."""
 
     name: str
@@ -45,7 +54,7 @@ class CategoricalColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class NumericColumn:
+class NumericColumn(_Parts):
     """A number at each position; NaN is missing, and 0.0 stands where the key is absent."""
 
     name: str
@@ -69,7 +78,7 @@ class NumericColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class BagColumn:
+class BagColumn(_Parts):
     """A set of values of the alphabet at each position: t holds ids[starts[t]:starts[t + 1]], ascending.
 
     A missing bag is the single id MISSING, an absent one is empty. `weights` is None when every weight is 1.

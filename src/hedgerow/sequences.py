@@ -73,6 +73,9 @@ class Sequences:
         sequences._keep(starts, columns, unseen)
         return sequences
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sequences._made, (self.starts, self.columns, dict(self.unseen))
+
     def column(self, name: str) -> Column:
         """The column of that name; raises InputError when there is none."""
         if name not in self._by_name:
