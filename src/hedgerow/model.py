@@ -84,9 +84,10 @@ class Model:
         potential = KINDS[kind].from_state(
             metadata["potential"], _under("potential.", arrays), encoder, len(labels), order
         )
-        return cls(
-            labels, encoder, potential, order, metadata["estimator"], metadata["parameters"], metadata["history"]
-        )
+        match metadata:
+            case {"estimator": str(estimator), "parameters": dict(parameters), "history": list(history)}:
+                return cls(labels, encoder, potential, order, estimator, parameters, history)
+        raise InputError("estimator, parameters or history are missing or of a strange kind")
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
