@@ -35,6 +35,11 @@ class SortedSet:
     def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """Index in `other` of each of these strings, -1 where it is not there."""
 
+    def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
+        """
+        (codes in `other`, absent where it lacks the string; how many were left out).
+        """
+
 def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[tuple[Any, ...]]:
     """
     Columns of a flat list of dicts, one for each position, in the order of first sight.

@@ -85,6 +85,10 @@ class Alphabet:
             return np.arange(len(self), dtype=np.int32)
         return self._strings.into(other._strings)
 
+    def recode(self, codes: NDArray[np.int32], other: Alphabet) -> tuple[NDArray[np.int32], int]:
+        """(codes of my strings as codes of `other`, ABSENT where it lacks the string; how many it lacks)."""
+        return self._strings.recode(codes, other._strings)
+
     def subset(self, kept: NDArray[np.bool_]) -> Alphabet:
         """The strings at which `kept` is true."""
         lengths = np.diff(self.offsets)

@@ -26,7 +26,7 @@ class _Parts:
     __match_args__: ClassVar[tuple[str, ...]]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make, (type(self), *(getattr(self, field) for field in self.__match_args__))
+        return trusted, (type(self), *(getattr(self, field) for field in self.__match_args__))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class CategoricalColumn(_Parts):
         return len(self.codes)
 
     def take(self, positions: Positions) -> CategoricalColumn:
-        return _make(CategoricalColumn, self.name, self.codes[positions], self.alphabet)
+        return trusted(CategoricalColumn, self.name, self.codes[positions], self.alphabet)
 
     def missing(self) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = self.codes == MISSING
@@ -71,7 +71,7 @@ class NumericColumn(_Parts):
         return len(self.values)
 
     def take(self, positions: Positions) -> NumericColumn:
-        return _make(NumericColumn, self.name, self.values[positions])
+        return trusted(NumericColumn, self.name, self.values[positions])
 
     def missing(self) -> NDArray[np.bool_]:
         return np.isnan(self.values)
@@ -122,7 +122,7 @@ class BagColumn(_Parts):
             starts = starts_of(lengths)
             kept = ranges(self.starts[positions], lengths)
         weights = None if self.weights is None else self.weights[kept]
-        return _make(BagColumn, self.name, starts, self.ids[kept], weights, self.alphabet)
+        return trusted(BagColumn, self.name, starts, self.ids[kept], weights, self.alphabet)
 
     def missing(self) -> NDArray[np.bool_]:
         mask = np.zeros(len(self), np.bool_)
@@ -163,14 +163,14 @@ def column_of(parts: tuple[Any, ...]) -> Column:
     name, kind, *arrays = parts
     if kind == "categorical":
         codes, blob, offsets = arrays
-        return CategoricalColumn(name, codes, Alphabet.trusted(blob, offsets))
+        return trusted(CategoricalColumn, name, codes, Alphabet.trusted(blob, offsets))
     if kind == "numeric":
-        return NumericColumn(name, arrays[0])
+        return trusted(NumericColumn, name, arrays[0])
     starts, ids, blob, offsets = arrays
-    return BagColumn(name, starts, ids, None, Alphabet.trusted(blob, offsets))
+    return trusted(BagColumn, name, starts, ids, None, Alphabet.trusted(blob, offsets))
 
 
-def _make(cls: type[C], *values: Any) -> C:
+def trusted(cls: type[C], *values: Any) -> C:
     """A column of parts that are known to be good: read-only, but not checked again."""
     column = cls.__new__(cls)
     for field, value in zip(cls.__match_args__, values, strict=True):

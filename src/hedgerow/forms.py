@@ -107,10 +107,13 @@ def _read_text(sequences: list[str]) -> Ragged:
     starts = _starts([len(sequence) for sequence in sequences])
     encoded = "".join(sequences).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(encoded, "<u4").astype(np.int64)
-    seen = np.bincount(points) > 0
-    codes = (np.cumsum(seen) - 1).astype(np.int32)[points]
-    alphabet = Alphabet.of(map(chr, np.flatnonzero(seen).tolist()))
-    return starts, [CategoricalColumn("symbol", codes, alphabet)]
+    if points.max() > len(points):  # a short text: sorting it costs less than a table of all characters
+        distinct, codes = np.unique(points, return_inverse=True)
+    else:
+        seen = np.bincount(points) > 0
+        distinct, codes = np.flatnonzero(seen), (np.cumsum(seen) - 1)[points]
+    alphabet = Alphabet.of(map(chr, distinct.tolist()))
+    return starts, [CategoricalColumn("symbol", codes.reshape(-1).astype(np.int32), alphabet)]
 
 
 def _read_lists(sequences: list[list[Any]]) -> Ragged:

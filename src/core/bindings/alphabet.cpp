@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "column_builder.hpp"
 #include "errors.hpp"
 #include "interner.hpp"
 
@@ -72,7 +73,27 @@ class SortedSet {
         return to_array(std::move(found));
     }
 
-    Array<int32_t, 1> into(const SortedSet& other) const {
+    Array<int32_t, 1> into(const SortedSet& other) const { return to_array(found_in(other)); }
+
+    // Codes of these strings as codes of `other`, and how many values were left out because it lacks them.
+    std::pair<Array<int32_t, 1>, int64_t> recode(const Input<int32_t, 1>& codes,
+                                                 const SortedSet& other) const {
+        const std::vector<int32_t> found = found_in(other);
+        std::vector<int32_t> result(codes.data(), codes.data() + codes.shape(0));
+        int64_t left_out = 0;
+        for (int32_t& code : result) {
+            if (code < 0) continue;
+            if (code >= size()) refuse("a code lies outside its alphabet");
+            code = found[static_cast<size_t>(code)];
+            if (code >= 0) continue;
+            code = kAbsent;
+            ++left_out;
+        }
+        return {to_array(std::move(result)), left_out};
+    }
+
+  private:
+    std::vector<int32_t> found_in(const SortedSet& other) const {
         std::vector<int32_t> found(static_cast<size_t>(size()), -1);
         int64_t at = 0;
         for (int64_t i = 0; i < size(); ++i) {
@@ -80,10 +101,9 @@ class SortedSet {
             if (at < other.size() && compare(other.strings_[at], strings_[i]) == 0)
                 found[static_cast<size_t>(i)] = static_cast<int32_t>(at);
         }
-        return to_array(std::move(found));
+        return found;
     }
 
-  private:
     Input<uint8_t, 1> blob_;
     Input<int64_t, 1> offsets_;
     Strings strings_{};
@@ -115,7 +135,9 @@ void register_alphabet(nb::module_& m) {
         .def("ids", &SortedSet::ids, nb::arg("values"),
              "Index of each str of a list, -1 where it is not there.")
         .def("into", &SortedSet::into, nb::arg("other"),
-             "Index in `other` of each of these strings, -1 where it is not there.");
+             "Index in `other` of each of these strings, -1 where it is not there.")
+        .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"),
+             "(codes in `other`, absent where it lacks the string; how many were left out).");
 }
 
 }  // namespace hedgerow

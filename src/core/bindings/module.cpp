@@ -14,6 +14,8 @@ void register_trees(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of hedgerow; private, see hedgerow.Sequences and hedgerow.lattice.";
+    // Models that test suites and caches still hold when Python ends are no defect to tell users of.
+    nanobind::set_leak_warnings(false);
     hedgerow::look_up = [] {
         const nanobind::gil_scoped_acquire gil;
         hedgerow::check_signals();
