@@ -15,7 +15,7 @@ import hedgerow as hr
 from hedgerow import storage
 from hedgerow.errors import InputError, ModelFileError
 
-MUTATIONS = int(os.environ.get("HEDGEROW_MUTATIONS", "400"))
+MUTATIONS = int(os.environ.get("HEDGEROW_MUTATIONS", "250"))
 WORDS = ["cat", "dog", "cog", "at", "dot", "tact"]
 X = [[{"w": w, "n": i / 3, "b": ["x", w]} for i, w in enumerate(x)] for x in WORDS * 2]
 Y = [[p["w"] if p["w"] in "ao" else "-" for p in x] for x in X]

@@ -20,7 +20,7 @@ from hedgerow._core import LatticeBatch32, LatticeBatch64
 from hedgerow.errors import ImpossibleLatticeError, InputError
 
 Floats = NDArray[np.floating[Any]]
-MAX_TABLE = 2**31
+MAX_TABLE = 2**28  # a gibibyte, of which learning needs several
 
 
 @dataclass(frozen=True)
