@@ -101,3 +101,55 @@ def fit_regression_tree(examples, features, max_leaves, rules):
     for node, inside, _ in queue:
         node["value"] = rules.value(inside)
     return root
+
+
+def fit_tree_with_sets(examples, rows, order, k, max_leaves, rules):
+    """{(position, history): value} of a tree that splits categories and previous labels into two sets.
+
+    Sets are prefixes of the values in the order of residual / (weight + 0.001); a value is where one is read.
+    """
+    sequences = rows.sequences
+    ids = {t: set(rows.ids(t, t + 1)[1].tolist()) for t in range(sequences.n_positions)}
+    slots = {}
+    for attribute in range(rows.n_ids):
+        column, offset, _ = rows.name(attribute)
+        slots.setdefault((column, offset), []).append(attribute)
+    one_by_one = features_of(rows, order, k)
+
+    def candidates(inside):
+        for (column, _), attributes in slots.items():
+            if sequences.column(column).kind != "categorical":
+                yield from (test for key, test in one_by_one if key[0] == "id" and key[1] in attributes)
+                continue
+            yield from prefixes(inside, attributes, lambda e, a: a in ids[e[0]])
+        for lag in range(order):
+            yield from prefixes(inside, [*range(k), None], lambda e, v, lag=lag: e[1][lag] == v)
+
+    def prefixes(inside, values, shows):
+        seen = [v for v in values if any(shows(e, v) for e in inside)]
+
+        def height(value):
+            total, weight, _ = rules.sums([e for e in inside if shows(e, value)])
+            return total / (weight + 1e-3)
+
+        ranked = sorted(seen, key=lambda v: -height(v))
+        for i in range(len(ranked)):
+            yield lambda e, chosen=tuple(ranked[: i + 1]): any(shows(e, v) for v in chosen)
+
+    def best(inside):
+        found, top = None, 0.0
+        before = rules.merit(inside)
+        for test in candidates(inside):
+            yes, no = [e for e in inside if test(e)], [e for e in inside if not test(e)]
+            if yes and no and (gain := rules.merit(yes) + rules.merit(no) - before) > top:
+                found, top = (yes, no), gain
+        return top, found
+
+    queue = [(examples, best(examples))]
+    while len(queue) < max_leaves:
+        at = max(range(len(queue)), key=lambda i: (queue[i][1][0], -i))
+        if queue[at][1][1] is None:
+            break
+        _, (_, (yes, no)) = queue.pop(at)
+        queue += [(yes, best(yes)), (no, best(no))]
+    return {(t, history): rules.value(inside) for inside, _ in queue for t, history, _ in inside}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -19,25 +20,46 @@ def hedgerow(*arguments, env=None):
 def test_demo_learns_and_tells():
     done = hedgerow("demo")
     assert done.returncode == 0, done.stderr
-    assert "of letters right" in done.stdout
-    assert done.stderr == ""
+    assert "words it never saw" in done.stdout
+    assert done.stderr == ""  # no progress bar in a pipe
+
+
+def test_demo_shows_what_is_right_where_it_is_wrong():
+    wide = {**os.environ, "COLUMNS": "120"}
+    lines = hedgerow("demo", "--n-rounds", "2", env=wide).stdout.splitlines()
+    (head,) = (line for line in lines if "should be" in line)
+    rows = lines[lines.index(head) + 2 :][:10]
+    predicted = [row[head.index("predicted") : head.index("should")].split() for row in rows]
+    right = [row[head.index("should") :].split() for row in rows]
+    assert all(len(row.split()[0]) == len(sounds) for row, sounds in zip(rows, predicted, strict=True))
+    assert [] in right
+    mistaken = [(a, b) for a, b in zip(predicted, right, strict=True) if b]
+    assert mistaken
+    assert all(len(a) == len(b) and a != b for a, b in mistaken)
+
+
+def test_demo_beats_the_hmm_and_is_repeatable():
+    facts = json.loads(hedgerow("demo", "--json").stdout)
+    assert facts["model"] == "TreeCRF(window=4, n_rounds=40)"
+    assert facts["letter_accuracy"] > facts["hmm_letter_accuracy"] + 0.1
+    again = json.loads(hedgerow("demo", "--json", "--n-jobs", "1").stdout)
+    assert again["letter_accuracy"] == facts["letter_accuracy"]
 
 
 def test_demo_takes_the_declared_parameters():
-    facts = json.loads(hedgerow("demo", "--json", "--order", "0", "--smoothing", "0.5").stdout)
-    assert facts["model"] == "HMM(order=0, smoothing=0.5)"
+    facts = json.loads(hedgerow("demo", "--json", "--n-rounds", "2", "--window", "1", "--l2", "0.5").stdout)
+    assert facts["model"] == "TreeCRF(window=1, n_rounds=2, l2=0.5)"
     assert facts["letter_accuracy"] > 0.3
-    better = json.loads(hedgerow("demo", "--json").stdout)
-    assert better["letter_accuracy"] > facts["letter_accuracy"] + 0.05
     shown = hedgerow("demo", "--help").stdout
-    for flag in ("--order", "--smoothing", "--decode", "--n-jobs", "--random-state", "--json"):
+    for flag in ("--order", "--window", "--transitions", "--decode", "--n-jobs", "--random-state", "--json"):
         assert flag in shown
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("demo", "--order", "-2"), "hedgerow: HMM: order must be an integer at least 0; it is -2"),
+        (("demo", "--order", "-2"), "hedgerow: TreeCRF: order must be an integer at least 0; it is -2"),
+        (("demo", "--early-stopping", "accuracy"), "early_stopping needs held-out data"),
         (("datasets", "nothing"), "nothing"),
         (("demo", "--order", "x"), "Invalid value"),
         (("fly",), "No such command"),

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -105,8 +106,10 @@ CASES = cases()
 
 
 @pytest.fixture(scope="module")
-def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
-    return {path: tmp_path_factory.mktemp(path.stem) for path in PAGES}
+def directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Path, Path]]:
+    yield {path: tmp_path_factory.mktemp(path.stem) for path in PAGES}
+    for page, _ in CASES.values():
+        page.namespace.clear()  # what a page made must not outlive the compiled module, which complains of it
 
 
 @pytest.mark.parametrize(("page", "index"), CASES.values(), ids=CASES.keys())

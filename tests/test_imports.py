@@ -6,6 +6,7 @@ import json
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,24 @@ def module_names() -> list[str]:
 
 def test_bare_import_is_light() -> None:
     loaded = in_fresh_process("import hedgerow, json, sys; print(json.dumps(list(sys.modules)))")
+    assert isinstance(loaded, list)
+    assert HEAVY.isdisjoint(loaded), f"loaded without need: {HEAVY.intersection(loaded)}"
+
+
+LOAD_AND_PREDICT = """
+import json, sys
+import hedgerow
+path = json.load(sys.stdin)
+hedgerow.load(path).predict_single("ab")
+print(json.dumps(list(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize("name", ["HMM", "TreeCRF"])
+def test_loading_and_predicting_is_light(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.hedgerow"
+    getattr(hedgerow, name)().fit(["ab", "ba"], [["x", "y"], ["y", "x"]]).save(path)
+    loaded = in_fresh_process(LOAD_AND_PREDICT, str(path))
     assert isinstance(loaded, list)
     assert HEAVY.isdisjoint(loaded), f"loaded without need: {HEAVY.intersection(loaded)}"
 

@@ -87,7 +87,7 @@ def test_the_safetensors_library_reads_it(model: Path) -> None:
 
 def test_the_reader_in_the_documentation_reads_it(model: Path) -> None:
     page = Path(__file__).parents[1] / "docs" / "model-format.md"
-    (block,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    block, *_ = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     names: dict[str, Any] = {}
     exec(block, names)
     arrays, metadata = names["read"](model)

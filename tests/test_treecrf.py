@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 import numpy as np
-import oracles
-import oracles_trees
 import pytest
-from test_trees import as_dict
 
 import hedgerow as hr
+import oracles
+import oracles_trees
 from hedgerow.encoding import Rows, Window
 from hedgerow.errors import InputError
+from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Training
+from hedgerow.learners.pseudo import pseudo_marginals
+from test_trees import tree as tree_of
 
 WORDS = ["abc", "cab", "bca", "aab", "ccb", "bab", "acb", "cc", "a", "abcabc"]
 LABELS = [["V" if c == "a" or (t and w[t - 1] == "b") else "C" for t, c in enumerate(w)] for w in WORDS]
@@ -31,7 +35,7 @@ def naive_treeboost(sequences, gold, order, k, window, n_rounds, max_leaves, l2)
         marginals = np.concatenate(
             [
                 oracles.enumerate_answers(end - begin, order, k, edge=potentials[begin:end])["pair"]
-                for begin, end in zip(starts[:-1], starts[1:], strict=True)
+                for begin, end in pairwise(starts)
             ]
         ).astype(np.float32)
         grown = []
@@ -66,9 +70,7 @@ def test_published_equals_naive_treeboost_tree_for_tree(order):
     forest, potentials = naive_treeboost(sequences, gold, order, 2, 1, 3, 5, 3.0)
     trees = model.model_.potential.trees
     for i, expected in enumerate(tree for grown in forest for tree in grown):
-        part = slice(trees.starts[i], trees.starts[i + 1])
-        got = as_dict(0, trees.nodes[part], trees.values[part], trees.gains[part])
-        assert shape_of(got) == shape_of(expected)
+        assert shape_of(tree_of(trees, i)) == shape_of(expected)
     np.testing.assert_allclose(model.model_.potential.scores(sequences).edge, potentials, atol=1e-5)
 
 
@@ -83,13 +85,121 @@ def test_the_training_likelihood_rises_every_round(order, transitions):
     assert model.score(WORDS, LABELS) == 1.0
 
 
+def noisy(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    x = ["".join(rng.choice(list("abcd"), size=8)) for _ in range(n)]
+    y = [[str(rng.integers(0, 2)) if rng.random() < 0.4 else str(int(c in "ab")) for c in w] for w in x]
+    return x, y
+
+
 def test_a_step_far_too_long_is_stepped_back():
-    model = hr.TreeCRF(window=1, learning_rate=500.0, max_step=50.0, n_rounds=20).fit(WORDS, LABELS)
+    x, y = noisy()
+    model = hr.TreeCRF(window=1, learning_rate=500.0, max_step=50.0, n_rounds=20).fit(x, y)
     objective = [record["objective"] for record in model.history_]
     assert objective == sorted(objective)
     assert np.isfinite(objective).all()
     assert any(record["step"] < 500 for record in model.history_)
-    assert np.isfinite(model.predict_proba(WORDS)[0]).all()
+    assert np.isfinite(model.predict_proba(x)[0]).all()
+    assert objective[-1] == pytest.approx(model.log_likelihood(x, y).mean(), abs=1e-5)
+
+
+def test_a_model_that_nothing_improves_is_still_a_model():
+    model = hr.TreeCRF(n_rounds=5).fit(["aa", "aa"], [["A", "B"], ["B", "A"]])
+    assert model.predict_proba(["aa"])[0] == pytest.approx(0.5)
+    model = hr.TreeCRF(n_rounds=5, order=0).fit(["ab", "ba"], [["A", "A"], ["B", "B"]])
+    assert model.predict_proba(["ab"])[0] == pytest.approx(0.5)
+
+
+def test_a_line_search_takes_longer_steps_where_they_help():
+    x, y = noisy()
+    plain = hr.TreeCRF.published(n_rounds=5, l2=200.0).fit(x, y)
+    searched = hr.TreeCRF.published(n_rounds=5, l2=200.0, line_search=True).fit(x, y)
+    assert any(record["step"] > 1 for record in searched.history_)
+    assert searched.history_[-1]["objective"] > plain.history_[-1]["objective"]
+    assert searched.history_[-1]["objective"] == pytest.approx(searched.log_likelihood(x, y).mean(), abs=1e-5)
+
+
+def pseudo_likelihood(scores, gold, starts, order, k):
+    """The sum over positions of log P(label | all other labels), every score looked up by hand."""
+    total = 0.0
+    for begin, end in pairwise(starts):
+        for t in range(begin, end):
+            logits = []
+            for v in range(k):
+                y = gold.copy()
+                y[t] = v
+                logits.append(
+                    sum(
+                        scores[u, oracles.number([y[u - b] for b in range(1, min(u - begin, order) + 1)], k), y[u]]
+                        for u in range(begin, end)
+                    )
+                )
+            total += logits[gold[t]] - np.log(np.sum(np.exp(logits)))
+    return total
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_pseudo_marginals_are_the_derivative_of_the_pseudo_likelihood(order):
+    rng = np.random.default_rng(order)
+    model = hr.TreeCRF(order=order, n_rounds=1).fit(WORDS[:4], LABELS[:4])
+    sequences = model.model_.encode(WORDS[:4])
+    gold = model.model_.labels.codes(LABELS[:4], sequences)
+    weights = np.array([1.0, 0.5, 1.0, 1.0])
+    training = Training(model.model_.encoder, model.model_.labels, sequences, gold, weights, order)
+    edge = rng.normal(size=(sequences.n_positions, 2**order, 2))
+    lattice = Lattice(training.topology, sequences.starts, edge=edge)
+    marginals, _ = pseudo_marginals(lattice, training)
+    starts = sequences.starts.tolist()
+    for t in range(sequences.n_positions):
+        depth = min(t - max(s for s in starts if s <= t), order)
+        own = oracles.number([gold[t - b] for b in range(1, depth + 1)], 2)
+        for h in range(2**depth):
+            for label in range(2):
+                moved = [edge.copy(), edge.copy()]
+                moved[0][t, h, label] += 1e-5
+                moved[1][t, h, label] -= 1e-5
+                up, down = (pseudo_likelihood(m, gold, starts, order, 2) for m in moved)
+                gold_here = float(h == own and label == gold[t])
+                assert gold_here - marginals[t, h, label] == pytest.approx((up - down) / 2e-5, abs=1e-4)
+
+
+def test_pseudo_marginals_of_a_table_are_those_of_its_edges_summed():
+    rng = np.random.default_rng(3)
+    model = hr.TreeCRF(n_rounds=1).fit(WORDS, LABELS)
+    sequences = model.model_.encode(WORDS)
+    gold = model.model_.labels.codes(LABELS, sequences)
+    weights = rng.uniform(0.5, 1, size=len(WORDS))
+    training = Training(model.model_.encoder, model.model_.labels, sequences, gold, weights, 1)
+    state, table = rng.normal(size=(sequences.n_positions, 2)), rng.normal(size=(3, 2))
+    at_start = np.isin(np.arange(len(gold)), sequences.starts[:-1])
+    edge = state[:, None, :] + np.where(at_start[:, None, None], table[0], table[1:])
+    by_edge, _ = pseudo_marginals(Lattice(training.topology, sequences.starts, edge=edge), training)
+    lattice = Lattice(training.topology, sequences.starts, state=state, table=table)
+    by_state, by_row = pseudo_marginals(lattice, training)
+    scaled = by_edge * training.position_weights[:, None, None]
+    np.testing.assert_allclose(by_row[0], scaled[at_start, 0].sum(axis=0), atol=1e-5)
+    np.testing.assert_allclose(by_row[1:], scaled[~at_start].sum(axis=0), atol=1e-5)
+    assert by_state.shape == (len(gold), 1, 2)
+
+
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+def test_pseudo_rounds_raise_the_likelihood_too(transitions):
+    model = hr.TreeCRF(window=1, pseudo_rounds=3, n_rounds=6, transitions=transitions).fit(WORDS, LABELS)
+    objective = [record["objective"] for record in model.history_]
+    assert objective == sorted(objective)
+    whole = hr.TreeCRF(window=1, n_rounds=6, transitions=transitions).fit(WORDS, LABELS)
+    assert objective[2] != whole.history_[2]["objective"]
+
+
+def test_a_seed_decides_what_is_drawn():
+    x, y = noisy()
+
+    def scores(seed, n_jobs=1):
+        model = hr.TreeCRF(n_rounds=5, subsample=0.5, max_features=0.5, random_state=seed, n_jobs=n_jobs).fit(x, y)
+        return np.concatenate(model.predict_proba(x))
+
+    np.testing.assert_array_equal(scores(1), scores(1, n_jobs=2))
+    assert (scores(1) != scores(2)).any()
 
 
 def test_previous_labels_are_learned_where_inputs_say_nothing():
@@ -119,9 +229,7 @@ def test_interrupting_leaves_the_rounds_done_so_far(tmp_path):
 
 
 def test_early_stopping_keeps_the_best_round():
-    rng = np.random.default_rng(0)
-    x = ["".join(rng.choice(list("abcd"), size=8)) for _ in range(40)]
-    y = [[str(rng.integers(0, 2)) if rng.random() < 0.4 else str(int(c in "ab")) for c in w] for w in x]
+    x, y = noisy()
     model = hr.TreeCRF(n_rounds=200, early_stopping="log-likelihood")
     model.fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
     scores = [record["dev_log_likelihood"] for record in model.history_]

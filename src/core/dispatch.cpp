@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "fast_lane.hpp"
+#include "tree_kernels.hpp"
 
 #if defined(HEDGEROW_X86) && defined(_MSC_VER)
 #include <isa_availability.h>
@@ -23,6 +24,7 @@ namespace hedgerow {
         offer_max_sum(lane);                      \
         return lane;                              \
     }                                             \
+    TreeKernels offer_trees();                    \
     }
 
 HEDGEROW_DECLARE(portable)
@@ -37,6 +39,7 @@ struct Choice {
     const char* name;
     FastLane<float> single;
     FastLane<double> twice;
+    TreeKernels trees;
 };
 
 #if defined(HEDGEROW_X86)
@@ -64,10 +67,11 @@ struct Choices {
 
     Choices() {
 #if defined(HEDGEROW_X86)
-        if (has_avx512()) add({"avx512", avx512::offer<float>(), avx512::offer<double>()});
-        if (has_avx2()) add({"avx2", avx2::offer<float>(), avx2::offer<double>()});
+        if (has_avx512())
+            add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees()});
+        if (has_avx2()) add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees()});
 #endif
-        add({"portable", portable::offer<float>(), portable::offer<double>()});
+        add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees()});
     }
     void add(const Choice& choice) {
         names[n] = choice.name;
@@ -107,6 +111,10 @@ const FastLane<float>& fast_lane<float>() {
 template <>
 const FastLane<double>& fast_lane<double>() {
     return choices().list[choices().used].twice;
+}
+
+const TreeKernels& tree_kernels() {
+    return choices().list[choices().used].trees;
 }
 
 }  // namespace hedgerow

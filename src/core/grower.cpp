@@ -1,7 +1,6 @@
 #include "grower.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace hedgerow {
@@ -13,21 +12,31 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
       order_(order),
       rules_(rules),
       weights_(weights),
-      by_label_(static_cast<std::size_t>(n_labels) + 1) {}
+      splitter_(data, rules.split),
+      scratch_(std::make_unique<Histogram>(static_cast<std::size_t>(data.n_entries))),
+      by_label_(static_cast<std::size_t>(n_labels) + 1) {
+    for (const TreeData::Slot& slot : data.slots) {
+        const bool bag = slot.column->kind == TreeData::Kind::bag;
+        reads_ +=
+            bag ? static_cast<double>(slot.column->bag.size()) / static_cast<double>(data.n_positions) : 1.0;
+    }
+}
 
-const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::int64_t n_histories) {
+const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::int64_t n_histories,
+                                          const std::uint8_t* in_sample, std::uint64_t seed) {
     residuals_ = residuals;
     n_histories_ = n_histories;
+    seed_ = seed;
     tree_.clear();
     nodes_.clear();
     n_layers_ = 0;
-    const std::size_t first = new_layer();
-    layers_[first].fill(data_);
-    sums_[first].resize(layers_[first].cells.size());
-    Node root = make_node(first, 0, data_.n_positions, std::make_shared<Histories>(HistorySet(k_, order_), order_));
+    const Range counted = select(residuals, in_sample);
+    Node root = make_node(0, counted, {counted.end, data_.n_positions},
+                          std::make_shared<Histories>(HistorySet(k_, order_), order_));
     load(root);
-    count(root);
-    find_best(root);
+    study(root);
+    tree_[0].value = objective().value(root.total);
+    tree_[0].count = root.total.count();
     nodes_.push_back(std::move(root));
     for (std::int64_t leaves = 1; leaves < rules_.max_leaves; ++leaves) {
         std::size_t best = 0;
@@ -35,7 +44,7 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
             if (nodes_[i].gain > nodes_[best].gain) best = i;
         }
         if (!(nodes_[best].gain > 0)) break;
-        split(best);
+        split(best, leaves + 1 == rules_.max_leaves);
     }
     for (Node& node : nodes_) {
         if (node.histogram) spare_.push_back(std::move(node.histogram));
@@ -43,10 +52,37 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
     return tree_;
 }
 
-Grower::Node Grower::make_node(std::size_t layer, std::int64_t begin, std::int64_t end,
+// All positions in the first layer: those that count in front.
+Range Grower::select(const std::int32_t* residuals, const std::uint8_t* in_sample) {
+    const std::size_t first = new_layer();
+    CellOrder& order = layers_[first];
+    order.cells.resize(static_cast<std::size_t>(data_.n_positions));
+    order.where.resize(data_.position.size());
+    std::int64_t front = 0, back = data_.n_positions;
+    for (std::int64_t t = 0; t < data_.n_positions; ++t) {
+        bool in = !in_sample || in_sample[t];
+        if (in && rules_.trim > 0) {
+            std::int64_t size = 0;
+            for (std::int64_t h = 0; h < n_histories_; ++h)
+                size += std::abs(std::int64_t{residuals[t * n_histories_ + h]});
+            in = size >= rules_.trim;
+        }
+        order.place(in ? front++ : --back, data_.cell[t]);
+    }
+    sums_[first].resize(static_cast<std::size_t>(front));
+    return {0, front};
+}
+
+Grower::Node Grower::make_node(std::size_t layer, Range counted, Range others,
                                std::shared_ptr<const Histories> of) {
     tree_.emplace_back();
-    return {static_cast<std::int32_t>(tree_.size()) - 1, layer, begin, end, std::move(of), {}, {}, 0, nullptr};
+    Node node{};
+    node.tree = static_cast<std::int32_t>(tree_.size()) - 1;
+    node.layer = layer;
+    node.counted = counted;
+    node.others = others;
+    node.of = std::move(of);
+    return node;
 }
 
 std::size_t Grower::new_layer() {
@@ -61,101 +97,139 @@ std::size_t Grower::new_layer() {
 void Grower::load(Node& node) {
     CellOrder& layer = layers_[node.layer];
     std::vector<Sums>& sums = sums_[node.layer];
-    std::int64_t to = node.begin;
-    for (std::int64_t i = node.begin; i < node.end; ++i) {
+    std::int64_t to = node.counted.begin;
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t c = layer.cells[i], t = data_.position[c];
-        const auto& members = node.of->members[data_.depth[t]];
+        const Members& members = node.of->members[data_.depth[t]];
         if (members.empty()) continue;
+        const std::int32_t* row = residuals_ + t * n_histories_;
         std::int64_t residual = 0;
-        for (const std::int32_t h : members) residual += residuals_[t * n_histories_ + h];
-        layer.cells[to] = c;
-        sums[to] = rules_.objective.position(residual, static_cast<std::int64_t>(members.size()), counts(t));
-        layer.where[c] = static_cast<std::int32_t>(to++);
+        for (const std::int32_t h : members) residual += row[h];
+        const auto n_examples = static_cast<std::int64_t>(members.size());
+        sums[to] = additive() ? one_position(residual, n_examples)
+                              : objective().position(residual, n_examples, counts(t));
+        layer.place(to++, c);
     }
-    node.end = to;
+    node.counted.end = to;
 }
 
 std::unique_ptr<Histogram> Grower::take_histogram() {
-    const auto size = static_cast<std::size_t>(data_.n_entries + 2 * order_ * (k_ + 1));
-    if (spare_.empty()) return std::make_unique<Histogram>(size);
+    if (spare_.empty()) return std::make_unique<Histogram>(static_cast<std::size_t>(data_.n_entries));
     std::unique_ptr<Histogram> histogram = std::move(spare_.back());
     spare_.pop_back();
-    std::fill(histogram->begin(), histogram->end(), Sums{});
+    std::fill(histogram->entries.begin(), histogram->entries.end(), Sums{});
     return histogram;
 }
 
-void Grower::count(Node& node) {
-    node.histogram = take_histogram();
-    count_attributes(node);
-    count_histories(node);
-}
-
-void Grower::count_attributes(Node& node) {
-    const std::int32_t* cells = layers_[node.layer].cells.data();
+// The node's totals, from its positions.
+void Grower::sum_up(Node& node) const {
     const Sums* sums = sums_[node.layer].data();
     node.total = {};
-    for (std::int64_t i = node.begin; i < node.end; ++i) node.total += sums[i];
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) node.total += sums[i];
+}
+
+// Counts a node by itself and finds its best split.
+void Grower::study(Node& node) {
+    sum_up(node);
+    count_histories(node);
+    if (is_large(node)) {
+        node.histogram = take_histogram();
+        count<false>(node, *node.histogram);
+        find_best(node, *node.histogram, false);
+    } else {
+        count<true>(node, *scratch_);
+        find_best(node, *scratch_, true);
+        scratch_->clear_marked();
+    }
+}
+
+template <bool marking>
+void Grower::count(const Node& node, Histogram& histogram) const {
+    const std::int32_t* cells = layers_[node.layer].cells.data();
+    const Sums* sums = sums_[node.layer].data();
+    std::vector<DenseSlot> dense;
     for (const TreeData::Slot& slot : data_.slots) {
-        Sums* entries = node.histogram->data() + slot.first_entry;
+        Sums* entries = histogram.entries.data() + slot.first_entry;
         if (slot.column->kind != TreeData::Kind::bag) {
-            const std::int32_t* codes = slot.column->codes.data() + slot.offset;
-            for (std::int64_t i = node.begin; i < node.end; ++i) entries[codes[cells[i]]] += sums[i];
-        } else {
-            for (std::int64_t i = node.begin; i < node.end; ++i) {
-                data_.read(slot, cells[i], [&](std::int32_t value) { entries[value] += sums[i]; });
-            }
+            dense.push_back({slot.offset * data_.stride + slot.column->at, entries});
+            continue;
+        }
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            data_.read(slot, cells[i], [&](std::int32_t code) {
+                entries[code] += sums[i];
+                if (marking) histogram.mark(slot.first_entry + code);
+            });
         }
     }
+    // Slots inside positions: the additions of one position go to different entries and do not wait for each
+    // other.
+    const DenseSlot* slots = dense.data();
+    const std::size_t n_slots = dense.size();
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+        const std::int32_t* row = data_.rows.data() + cells[i] * data_.stride;
+        const Sums sum = sums[i];
+        for (std::size_t s = 0; s < n_slots; ++s) {
+            Sums* entry = slots[s].entries + row[slots[s].delta];
+            *entry += sum;
+            if (marking) histogram.mark(static_cast<std::int32_t>(entry - histogram.entries.data()));
+        }
+    }
+    for (const TreeData::Slot& slot : data_.slots) histogram.entries[slot.nothing()] = {};
 }
 
 // For each lag and label: the sums where the previous label is that one, and where it is another. Histories
 // are a product set, so each label that a lag allows has as many examples as any other.
 void Grower::count_histories(Node& node) {
     if (order_ == 0) return;
-    std::vector<std::vector<std::int64_t>> columns(node.of->members.size());
-    std::vector<std::int64_t> n_cells(node.of->members.size(), 0);
-    for (std::size_t m = 0; m < columns.size(); ++m) columns[m].resize(node.of->members[m].size());
-    for (std::int64_t i = node.begin; i < node.end; ++i) {
-        const std::int32_t t = data_.position[layers_[node.layer].cells[i]];
-        const std::int64_t m = data_.depth[t];
-        const std::int32_t* row = residuals_ + t * n_histories_;
-        const std::vector<std::int32_t>& members = node.of->members[m];
-        for (std::size_t j = 0; j < members.size(); ++j) columns[m][j] += row[members[j]];
-        ++n_cells[m];
-        if (additive()) continue;
-        add_labels(node, m, 1, counts(t), columns[m]);
-        std::fill(columns[m].begin(), columns[m].end(), 0);
+    node.by_label.assign(static_cast<std::size_t>(label_entry(order_, 0)), Sums{});
+    const std::int32_t* cells = layers_[node.layer].cells.data();
+    if (!additive()) {
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            const std::int32_t t = data_.position[cells[i]];
+            columns_.assign(residuals_ + t * n_histories_, residuals_ + (t + 1) * n_histories_);
+            add_labels(node, data_.depth[t], 1, counts(t));
+        }
+        return;
     }
-    for (std::size_t m = 0; additive() && m < columns.size(); ++m) {
-        if (n_cells[m] > 0) add_labels(node, static_cast<std::int64_t>(m), n_cells[m], 1.0, columns[m]);
+    // Sums over positions first, all those with as many labels before them together.
+    for (std::int64_t m = 0; m <= order_; ++m) {
+        std::int64_t n = 0;
+        columns_.assign(static_cast<std::size_t>(n_histories_), 0);
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            const std::int32_t t = data_.position[cells[i]];
+            if (data_.depth[t] != m) continue;
+            const std::int32_t* row = residuals_ + t * n_histories_;
+            for (std::int64_t h = 0; h < n_histories_; ++h) columns_[h] += row[h];
+            ++n;
+        }
+        if (n > 0) add_labels(node, m, n, 1.0);
     }
 }
 
-// Adds the residuals of `n` positions, summed for each member history of m labels, to the entries by label.
-void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count,
-                        const std::vector<std::int64_t>& columns) {
-    const std::vector<std::int32_t>& members = node.of->members[m];
+// Adds the residuals of `n` positions, summed by history of m labels in columns_, to the entries by label.
+void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count) {
+    const Members& members = node.of->members[m];
     const auto n_members = static_cast<std::int64_t>(members.size());
     const auto brings = [&](std::int64_t residual, std::int64_t n_examples) {
-        Sums sums = rules_.objective.position(n == 1 ? residual : 0, n_examples, count);
+        Sums sums = objective().position(n == 1 ? residual : 0, n_examples, count);
         return n == 1 ? sums : Sums{residual, sums.packed * n};
     };
-    const std::int64_t all = std::accumulate(columns.begin(), columns.end(), std::int64_t{0});
+    std::int64_t all = 0;
+    for (const std::int32_t h : members) all += columns_[h];
     for (std::int64_t lag = 0; lag < order_; ++lag) {
         if (node.of->set.size(lag) < 2) continue;
         if (lag >= m) {
-            (*node.histogram)[label_entry(lag, k_)] += brings(all, n_members);
+            node.by_label[label_entry(lag, k_)] += brings(all, n_members);
             continue;
         }
         std::fill(by_label_.begin(), by_label_.end(), 0);
-        for (std::int64_t j = 0; j < n_members; ++j) {
-            by_label_[m == 1 ? members[j] : node.of->set.label(members[j], m, lag)] += columns[j];
-        }
+        for (const std::int32_t h : members)
+            by_label_[m == 1 ? h : node.of->set.label(h, m, lag)] += columns_[h];
         const std::int64_t n_values = node.of->set.size(lag) - node.of->set.allowed(lag, k_);
         const std::int64_t part = n_members / std::max<std::int64_t>(n_values, 1);
         for (std::int64_t v = 0; v < k_; ++v) {
             if (!node.of->set.allowed(lag, v)) continue;
-            Sums* entry = node.histogram->data() + label_entry(lag, v);
+            Sums* entry = node.by_label.data() + label_entry(lag, v);
             entry[0] += brings(by_label_[v], part);
             if (n_members > part) entry[1] += brings(all - by_label_[v], n_members - part);
         }
@@ -163,39 +237,34 @@ void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count
 }
 
 // Ties go to the test that comes first: attributes by id, then previous labels by lag and label, start last.
-void Grower::find_best(Node& node) {
-    node.gain = 0;
+void Grower::find_best(Node& node, const Histogram& histogram, bool marked) {
+    const std::uint64_t key = seed_ + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(node.tree);
+    Split best = splitter_.best(histogram, marked, node.total, key);
+    node.gain = best.gain;
     node.best = {};
-    const Sums* entries = node.histogram->data();
-    const Objective& objective = rules_.objective;
-    const double before = objective.merit(node.total);
-    const auto consider = [&](const Sums& yes, const Sums& no, const Test& test) {
-        if (!objective.large_enough(yes) || !objective.large_enough(no)) return;
-        const double gain = objective.merit(yes) + objective.merit(no) - before;
-        if (gain > node.gain) {
-            node.gain = gain;
-            node.best = test;
-        }
-    };
-    for (const TreeData::Slot& slot : data_.slots) {
-        const Sums* entry = entries + slot.first_entry;
-        const bool ordered = slot.column->kind == TreeData::Kind::numeric;
-        Sums below;
-        for (std::int64_t v = 0; v < slot.n_ids(); ++v) {
-            const bool threshold = ordered && v < slot.column->n_values;
-            if (threshold) below += entry[v];
-            const Sums& yes = threshold ? below : entry[v];
-            if (yes.packed == 0) continue;
-            consider(yes, node.total - yes, {slot.first_id + static_cast<std::int32_t>(v), -1, -1});
-        }
+    node.entries = std::move(best.entries);
+    if (!node.entries.empty()) {
+        const TreeData::Slot& slot = data_.slot_of(node.entries[0]);
+        node.best.id = slot.id(node.entries[0]);
+        for (std::size_t i = 1; i < node.entries.size(); ++i)
+            node.best.others.push_back(slot.id(node.entries[i]));
     }
-    // Of a split on a previous label, positions may be on both sides: the number of each side is its own.
+    consider_histories(node);
+}
+
+// Of a split on a previous label, positions may be on both sides: the number of each side is its own.
+void Grower::consider_histories(Node& node) {
+    const double before = objective().merit(node.total);
     for (std::int64_t lag = 0; lag < order_; ++lag) {
         if (node.of->set.size(lag) < 2) continue;
-        const Sums at_start = entries[label_entry(lag, k_)];
+        if (rules_.split.subsets) {
+            consider_label_sets(node, lag);
+            continue;
+        }
+        const Sums at_start = node.by_label[label_entry(lag, k_)];
         for (std::int64_t v = 0; v <= k_; ++v) {
             if (!node.of->set.allowed(lag, v)) continue;
-            const Sums* entry = entries + label_entry(lag, v);
+            const Sums* entry = node.by_label.data() + label_entry(lag, v);
             Sums no = v < k_ ? entry[1] : node.total;
             // Where the lag reaches beyond the start, all examples of the position are on one side.
             if (v < k_) {
@@ -203,69 +272,185 @@ void Grower::find_best(Node& node) {
             } else {
                 no -= at_start;
             }
-            consider(entry[0], no, {-1, static_cast<std::int32_t>(lag), static_cast<std::int32_t>(v)});
+            if (!objective().large_enough(entry[0]) || !objective().large_enough(no)) continue;
+            const double gain = objective().merit(entry[0]) + objective().merit(no) - before;
+            if (gain > node.gain) {
+                node.gain = gain;
+                node.best = {-1, static_cast<std::int32_t>(lag), static_cast<std::int32_t>(v), {}};
+            }
         }
     }
-    TreeNode& tree = tree_[node.tree];
-    tree.value = rules_.objective.value(node.total);
-    tree.count = node.total.count();
 }
 
-void Grower::split(std::size_t i) {
+// Sets of labels: in the order of their heights, every prefix against the rest, counted exactly.
+void Grower::consider_label_sets(Node& node, std::int64_t lag) {
+    const HistorySet& set = node.of->set;
+    std::vector<std::int32_t> labels;
+    for (std::int32_t v = 0; v <= k_; ++v) {
+        if (set.allowed(lag, v) && node.by_label[label_entry(lag, v)].packed != 0) labels.push_back(v);
+    }
+    const auto height = [&](std::int32_t v) {
+        const Sums& sums = node.by_label[label_entry(lag, v)];
+        return objective().residual(sums) / (objective().weight(sums) + 1e-3);
+    };
+    std::stable_sort(labels.begin(), labels.end(), [&](auto a, auto b) { return height(a) > height(b); });
+    std::vector<std::size_t> rank(static_cast<std::size_t>(k_) + 1, labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) rank[labels[i]] = i;
+    std::vector<Sums> yes(labels.size()), no(labels.size());
+    std::vector<std::int64_t> residual(labels.size()), examples(labels.size());
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+        const std::int32_t t = data_.position[layers_[node.layer].cells[i]];
+        const std::int64_t m = data_.depth[t];
+        std::fill(residual.begin(), residual.end(), 0);
+        std::fill(examples.begin(), examples.end(), 0);
+        std::int64_t all = 0, n_all = 0;
+        for (const std::int32_t h : node.of->members[m]) {
+            const std::size_t r = rank[set.label(h, m, lag)];
+            residual[r] += residuals_[t * n_histories_ + h];
+            ++examples[r];
+            all += residuals_[t * n_histories_ + h];
+            ++n_all;
+        }
+        std::int64_t sum = 0, n = 0;
+        for (std::size_t r = 0; r < labels.size(); ++r) {
+            sum += residual[r];
+            n += examples[r];
+            if (n > 0) yes[r] += objective().position(sum, n, counts(t));
+            if (n < n_all) no[r] += objective().position(all - sum, n_all - n, counts(t));
+        }
+    }
+    const double before = objective().merit(node.total);
+    for (std::size_t r = 0; r + 1 < labels.size(); ++r) {
+        if (!objective().large_enough(yes[r]) || !objective().large_enough(no[r])) continue;
+        const double gain = objective().merit(yes[r]) + objective().merit(no[r]) - before;
+        if (!(gain > node.gain)) continue;
+        node.gain = gain;
+        std::vector<std::int32_t> chosen(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(r) + 1);
+        std::sort(chosen.begin(), chosen.end());
+        node.best = {-1, static_cast<std::int32_t>(lag), chosen[0], {chosen.begin() + 1, chosen.end()}};
+    }
+}
+
+void Grower::split(std::size_t i, bool last) {
     Node parent = std::move(nodes_[i]);
     nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i));
-    auto children = parent.best.id >= 0 ? split_positions(parent) : split_histories(parent);
+    const bool reads = parent.best.id >= 0;
+    auto [yes, no] = reads ? divide_positions(parent) : divide_histories(parent);
     TreeNode& tree = tree_[parent.tree];
     tree.test = parent.best;
     tree.gain = parent.gain;
-    tree.if_true = children.first.tree;
-    tree.if_false = children.second.tree;
-    find_best(children.first);
-    find_best(children.second);
-    nodes_.push_back(std::move(children.first));
-    nodes_.push_back(std::move(children.second));
+    tree.if_true = yes.tree;
+    tree.if_false = no.tree;
+    if (last) {
+        sum_up(yes);
+        sum_up(no);
+        if (parent.histogram) spare_.push_back(std::move(parent.histogram));
+    } else if (!parent.histogram) {
+        study(yes);
+        study(no);
+    } else if (reads) {
+        study_divided_positions(parent, yes, no);
+    } else {
+        study_divided_histories(parent, yes, no);
+    }
+    for (Node* child : {&yes, &no}) {
+        tree_[child->tree].value = objective().value(child->total);
+        tree_[child->tree].count = child->total.count();
+        nodes_.push_back(std::move(*child));
+    }
 }
 
-std::pair<Grower::Node, Grower::Node> Grower::split_positions(Node& parent) {
-    const TreeData::Slot& slot = data_.slot_of(parent.best.id);
+Grower::Children Grower::divide_positions(Node& parent) {
+    const TreeData::Slot& slot = data_.slot_of(parent.entries[0]);
+    CellOrder& order = layers_[parent.layer];
     std::vector<Sums>& sums = sums_[parent.layer];
-    const std::int64_t middle =
-        layers_[parent.layer].partition(data_, slot, parent.best.id - slot.first_id, parent.begin, parent.end,
-                                        [&](std::int64_t i, std::int64_t j) { std::swap(sums[i], sums[j]); });
-    Node yes = make_node(parent.layer, parent.begin, middle, parent.of);
-    Node no = make_node(parent.layer, middle, parent.end, parent.of);
-    const bool yes_is_smaller = yes.end - yes.begin <= no.end - no.begin;
-    Node& small = yes_is_smaller ? yes : no;
-    Node& large = yes_is_smaller ? no : yes;
-    count(small);
-    large.histogram = std::move(parent.histogram);
-    large.total = parent.total - small.total;
-    for (std::size_t e = 0; e < large.histogram->size(); ++e) (*large.histogram)[e] -= (*small.histogram)[e];
+    const auto cut = [&](Range range, auto swapped) {
+        if (parent.entries.size() == 1) {
+            return order.partition(data_, slot, parent.entries[0] - slot.first_entry, range, swapped);
+        }
+        in_set_.assign(static_cast<std::size_t>(slot.n_entries()), 0);
+        for (const std::int32_t entry : parent.entries) in_set_[entry - slot.first_entry] = 1;
+        return order.partition_if(
+            range,
+            [&](std::int32_t c) {
+                bool in = false;
+                data_.read(slot, c, [&](std::int32_t code) { in = in_set_[code] != 0; });
+                return in;
+            },
+            swapped);
+    };
+    const std::int64_t counted =
+        cut(parent.counted, [&](std::int64_t i, std::int64_t j) { std::swap(sums[i], sums[j]); });
+    const std::int64_t others = cut(parent.others, [](std::int64_t, std::int64_t) {});
+    Node yes =
+        make_node(parent.layer, {parent.counted.begin, counted}, {parent.others.begin, others}, parent.of);
+    Node no = make_node(parent.layer, {counted, parent.counted.end}, {others, parent.others.end}, parent.of);
     return {std::move(yes), std::move(no)};
 }
 
-std::pair<Grower::Node, Grower::Node> Grower::split_histories(Node& parent) {
-    const std::int64_t lag = parent.best.lag, v = parent.best.label;
+// The larger side is what the smaller one leaves of the parent.
+void Grower::study_divided_positions(Node& parent, Node& yes, Node& no) {
+    const bool yes_is_smaller = yes.counted.size() <= no.counted.size();
+    Node& small = yes_is_smaller ? yes : no;
+    Node& large = yes_is_smaller ? no : yes;
+    large.histogram = std::move(parent.histogram);
+    std::vector<Sums>& left = large.histogram->entries;
+    sum_up(small);
+    count_histories(small);
+    if (is_large(small)) {
+        small.histogram = take_histogram();
+        count<false>(small, *small.histogram);
+        find_best(small, *small.histogram, false);
+        for (std::size_t e = 0; e < left.size(); ++e) left[e] -= small.histogram->entries[e];
+    } else {
+        count<true>(small, *scratch_);
+        find_best(small, *scratch_, true);
+        scratch_->each_marked(0, data_.n_entries, [&](std::int32_t e) { left[e] -= scratch_->entries[e]; });
+        scratch_->clear_marked();
+    }
+    large.total = parent.total - small.total;
+    large.by_label = std::move(parent.by_label);
+    for (std::size_t e = 0; e < large.by_label.size(); ++e) large.by_label[e] -= small.by_label[e];
+    find_best(large, *large.histogram, false);
+    if (!is_large(large)) spare_.push_back(std::move(large.histogram));
+}
+
+Grower::Children Grower::divide_histories(Node& parent) {
+    const std::int64_t lag = parent.best.lag;
+    const HistorySet& set = parent.of->set;
     const std::size_t layer = new_layer();
     const std::vector<std::int32_t>& cells = layers_[parent.layer].cells;
-    layers_[layer].cells.assign(cells.begin() + parent.begin, cells.begin() + parent.end);
+    std::vector<std::int32_t>& copy = layers_[layer].cells;
+    copy.assign(cells.begin() + parent.counted.begin, cells.begin() + parent.counted.end);
+    copy.insert(copy.end(), cells.begin() + parent.others.begin, cells.begin() + parent.others.end);
     layers_[layer].where.resize(data_.position.size());
-    sums_[layer].resize(layers_[layer].cells.size());
-    Node yes = make_node(layer, 0, parent.end - parent.begin,
-                         std::make_shared<Histories>(parent.of->set.only(lag, v), order_));
-    Node no = make_node(parent.layer, parent.begin, parent.end,
-                        std::make_shared<Histories>(parent.of->set.without(lag, v), order_));
+    for (std::size_t i = 0; i < copy.size(); ++i)
+        layers_[layer].where[copy[i]] = static_cast<std::int32_t>(i);
+    const std::int64_t n = parent.counted.size();
+    sums_[layer].resize(static_cast<std::size_t>(n));
+    const Test& test = parent.best;
+    Node yes = make_node(layer, {0, n}, {n, static_cast<std::int64_t>(copy.size())},
+                         std::make_shared<Histories>(set.only(lag, test.label, test.others), order_));
+    Node no = make_node(parent.layer, parent.counted, parent.others,
+                        std::make_shared<Histories>(set.without(lag, test.label, test.others), order_));
     load(yes);
-    count(yes);
     load(no);
-    if (!additive()) {
+    return {std::move(yes), std::move(no)};
+}
+
+void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {
+    if (!additive() || !parent.best.others.empty() || !is_large(yes)) {
         spare_.push_back(std::move(parent.histogram));
-        count(no);
-        return {std::move(yes), std::move(no)};
+        study(yes);
+        study(no);
+        return;
     }
+    study(yes);
     // Residuals and examples of the rest are what is left. Its positions are all there were while the lag
     // allows another label; those where it was the last one have gone to `yes`.
-    const bool shared = v < k_ && no.of->set.size(lag) > (no.of->set.allowed(lag, k_) ? 1 : 0);
+    const std::int64_t lag = parent.best.lag;
+    const bool shared =
+        parent.best.label < k_ && no.of->set.size(lag) > (no.of->set.allowed(lag, k_) ? 1 : 0);
     const auto take = [&](Sums& from, const Sums& part) {
         from -= part;
         if (shared) from.packed += part.count() << kCountShift;
@@ -273,10 +458,10 @@ std::pair<Grower::Node, Grower::Node> Grower::split_histories(Node& parent) {
     no.histogram = std::move(parent.histogram);
     no.total = parent.total;
     take(no.total, yes.total);
-    for (std::int64_t e = 0; e < data_.n_entries; ++e) take((*no.histogram)[e], (*yes.histogram)[e]);
-    std::fill(no.histogram->begin() + data_.n_entries, no.histogram->end(), Sums{});
+    for (std::int32_t e = 0; e < data_.n_entries; ++e)
+        take(no.histogram->entries[e], yes.histogram->entries[e]);
     count_histories(no);
-    return {std::move(yes), std::move(no)};
+    find_best(no, *no.histogram, false);
 }
 
 }  // namespace hedgerow

@@ -4,38 +4,29 @@
 // histories, or a previous label, the same for all positions; so every node is a rectangle, positions ×
 // histories. The residuals of a position are summed over the node's histories once, and histograms count
 // positions: the trees are those of the expanded table, at a cost that does not grow with the histories.
+//
+// Positions that are left out (a sample, or residuals near zero) are divided with the others, for the tree's
+// values are theirs too, but they are not counted.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "histogram.hpp"
 #include "histories.hpp"
 #include "partition.hpp"
+#include "splitter.hpp"
+#include "tree.hpp"
 #include "tree_data.hpp"
 
 namespace hedgerow {
 
-// A test on what is read (`id` >= 0) or on a previous label (lag >= 0); neither at a leaf.
-struct Test {
-    std::int32_t id = -1;
-    std::int32_t lag = -1;
-    std::int32_t label = -1;
-    bool is_leaf() const { return id < 0 && lag < 0; }
-};
-
-struct TreeNode {
-    Test test;
-    std::int32_t if_true = -1, if_false = -1;
-    double value = 0;
-    double gain = 0;
-    std::int64_t count = 0;
-};
-
 struct GrowthRules {
-    Objective objective;
+    SplitRules split;
     std::int64_t max_leaves;
+    std::int64_t trim;  // positions whose residuals come to less are left out
 };
 
 class Grower {
@@ -45,26 +36,31 @@ class Grower {
            const double* weights);
 
     // residuals: (positions, n_histories) in units of 2^-30; a row of fewer than `order` previous labels uses
-    // its first K^depth entries. Returns the nodes, root first.
-    const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t n_histories);
+    // its first K^depth entries. in_sample: by position, null where all are. Returns the nodes, root first.
+    const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t n_histories,
+                                      const std::uint8_t* in_sample, std::uint64_t seed);
 
-    // After grow(): visit(position, history, value) for every example, with the value of its leaf.
+    // After grow(): visit(position, history, value) for every position and history, with the value of its
+    // leaf.
     template <class Visit>
     void apply(Visit visit) const {
         for (const Node& node : nodes_) {
-            const TreeNode& leaf = tree_[node.tree];
-            if (!leaf.test.is_leaf()) continue;
-            for (std::int64_t i = node.begin; i < node.end; ++i) {
-                const std::int32_t t = data_.position[layers_[node.layer].cells[i]];
-                for (const std::int32_t h : node.of->members[data_.depth[t]]) visit(t, h, leaf.value);
+            const double value = tree_[node.tree].value;
+            const CellOrder& order = layers_[node.layer];
+            for (const Range& range : {node.counted, node.others}) {
+                for (std::int64_t i = range.begin; i < range.end; ++i) {
+                    const std::int32_t t = data_.position[order.cells[i]];
+                    for (const std::int32_t h : node.of->members[data_.depth[t]]) visit(t, h, value);
+                }
             }
         }
     }
 
   private:
+    using Members = std::vector<std::int32_t>;
     struct Histories {
         HistorySet set;
-        std::vector<std::vector<std::int32_t>> members;  // by depth
+        std::vector<Members> members;  // by depth
 
         Histories(const HistorySet& histories, std::int64_t order) : set(histories) {
             for (std::int64_t m = 0; m <= order; ++m) members.push_back(histories.members(m));
@@ -72,42 +68,59 @@ class Grower {
     };
 
     struct Node {
-        std::int32_t tree;        // its index in the tree
-        std::size_t layer;        // which copy of the positions it divides
-        std::int64_t begin, end;  // its part of that copy
-        std::shared_ptr<const Histories> of;  // the histories it speaks of; shared by nodes that differ in positions
+        std::int32_t tree;      // its index in the tree
+        std::size_t layer;      // which copy of the positions it divides
+        Range counted, others;  // its parts of that copy
+        std::shared_ptr<const Histories>
+            of;  // the histories it speaks of; shared by nodes that differ in positions
         Sums total;
+        double gain = 0;
         Test best;
-        double gain;
-        std::unique_ptr<Histogram> histogram;
+        std::vector<std::int32_t> entries;     // of the best test on what is read
+        std::vector<Sums> by_label;            // see label_entry
+        std::unique_ptr<Histogram> histogram;  // only where it saves counting
     };
 
-    Node make_node(std::size_t layer, std::int64_t begin, std::int64_t end, std::shared_ptr<const Histories> of);
+    using Children = std::pair<Node, Node>;
+
+    Range select(const std::int32_t* residuals, const std::uint8_t* in_sample);
+    Node make_node(std::size_t layer, Range counted, Range others, std::shared_ptr<const Histories> of);
     void load(Node& node);
-    void count(Node& node);
-    void count_attributes(Node& node);
+    void sum_up(Node& node) const;
+    void study(Node& node);
+    template <bool marking>
+    void count(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
-    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count,
-                    const std::vector<std::int64_t>& columns);
-    void find_best(Node& node);
-    void split(std::size_t i);
-    std::pair<Node, Node> split_positions(Node& parent);
-    std::pair<Node, Node> split_histories(Node& parent);
+    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count);
+    void find_best(Node& node, const Histogram& histogram, bool marked);
+    void consider_histories(Node& node);
+    void consider_label_sets(Node& node, std::int64_t lag);
+    void split(std::size_t i, bool last);
+    Children divide_positions(Node& parent);
+    Children divide_histories(Node& parent);
+    void study_divided_positions(Node& parent, Node& yes, Node& no);
+    void study_divided_histories(Node& parent, Node& yes, Node& no);
     std::size_t new_layer();
     std::unique_ptr<Histogram> take_histogram();
 
-    // Whether the weight of a position is the sum of those of its examples.
-    bool additive() const { return !rules_.objective.newton && !weights_; }
-    double counts(std::int32_t t) const { return weights_ ? weights_[t] : 1.0; }
-    std::int64_t label_entry(std::int64_t lag, std::int64_t v) const {
-        return data_.n_entries + 2 * (lag * (k_ + 1) + v);
+    // Whether counting the node costs enough for its histogram to be kept.
+    bool is_large(const Node& node) const {
+        return 4 * static_cast<double>(node.counted.size()) * reads_ >= data_.n_entries;
     }
+    const Objective& objective() const { return rules_.split.objective; }
+    // Whether the weight of a position is the sum of those of its examples.
+    bool additive() const { return !objective().newton && !weights_; }
+    double counts(std::int32_t t) const { return weights_ ? weights_[t] : 1.0; }
+    std::int64_t label_entry(std::int64_t lag, std::int64_t v) const { return 2 * (lag * (k_ + 1) + v); }
 
     const TreeData& data_;
     std::int64_t k_, order_, n_histories_ = 1;
     GrowthRules rules_;
     const double* weights_;
+    double reads_ = 0;  // attributes of a position, on average
     const std::int32_t* residuals_ = nullptr;
+    std::uint64_t seed_ = 0;
+    Splitter splitter_;
     std::vector<TreeNode> tree_;
     std::vector<Node> nodes_;
     // A split on histories copies its positions: each copy is a layer.
@@ -115,7 +128,13 @@ class Grower {
     std::vector<std::vector<Sums>> sums_;
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;
-    std::vector<std::int64_t> by_label_;
+    std::unique_ptr<Histogram> scratch_;  // zero between uses
+    std::vector<std::int64_t> by_label_, columns_;
+    std::vector<std::uint8_t> in_set_;
+    struct DenseSlot {
+        std::int64_t delta;
+        Sums* entries;
+    };
 };
 
 }  // namespace hedgerow

@@ -7,16 +7,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "tree_kernels.hpp"
+
 namespace hedgerow {
 
 constexpr double kResidualUnit = 1 << 30;
 constexpr int kCountShift = 38;
 constexpr std::int64_t kMostPositions = std::int64_t{1} << 24;  // their curvatures stay below 2^38
 
-// Sums of residuals, and of weights with the number of positions in the high bits.
-struct Sums {
-    std::int64_t residual = 0;
-    std::int64_t packed = 0;
+struct Sums : RawSums {
+    Sums() : RawSums{0, 0} {}
+    Sums(std::int64_t residual_, std::int64_t packed_) : RawSums{residual_, packed_} {}
 
     std::int64_t count() const { return packed >> kCountShift; }
     std::int64_t raw_weight() const { return packed & ((std::int64_t{1} << kCountShift) - 1); }
@@ -56,10 +57,10 @@ struct Objective {
         return one_position(std::llrint(static_cast<double>(residual) * counts),
                             std::llrint(static_cast<double>(weight) * counts));
     }
-    // |r| (1 - |r|) from units of 2^-30 to units of 2^-16.
+    // |r| (1 - |r|) from units of 2^-30 to units of 2^-16; none where a residual is beyond 1.
     static std::int64_t curvature(std::int64_t residual) {
         const std::int64_t one = std::int64_t{1} << 30, r = residual < 0 ? -residual : residual;
-        return (r * (one - r) + (std::int64_t{1} << 43)) >> 44;
+        return r < one ? (r * (one - r) + (std::int64_t{1} << 43)) >> 44 : 0;
     }
     double weight(const Sums& sums) const { return static_cast<double>(sums.raw_weight()) / weight_unit; }
     double residual(const Sums& sums) const { return static_cast<double>(sums.residual) / kResidualUnit; }
@@ -75,8 +76,48 @@ struct Objective {
         return newton ? std::fmin(std::fmax(v, -max_step), max_step) : v;
     }
     bool large_enough(const Sums& sums) const { return sums.count() >= min_leaf; }
+    ScanRules scan_rules(const Sums& total) const {
+        return {l2, 1 / kResidualUnit, 1 / weight_unit, merit(total), min_leaf, kCountShift};
+    }
 };
 
-using Histogram = std::vector<Sums>;
+// Sums by entry. Where a node has few positions, the entries it touches are marked, so that only those are
+// looked at and cleared.
+struct Histogram {
+    std::vector<Sums> entries;
+    std::vector<std::uint64_t> marks;
+
+    explicit Histogram(std::size_t n_entries) : entries(n_entries), marks((n_entries + 63) / 64, 0) {}
+
+    void mark(std::int32_t entry) { marks[entry >> 6] |= std::uint64_t{1} << (entry & 63); }
+
+    // visit(entry) for the marked entries of [first, last), ascending.
+    template <class Visit>
+    void each_marked(std::int32_t first, std::int32_t last, Visit visit) const {
+        if (first >= last) return;
+        for (std::int32_t w = first >> 6; w <= (last - 1) >> 6; ++w) {
+            std::uint64_t word = marks[w];
+            if (w == first >> 6) word &= ~std::uint64_t{0} << (first & 63);
+            if (w == (last - 1) >> 6) word &= ~std::uint64_t{0} >> (63 - ((last - 1) & 63));
+            for (; word != 0; word &= word - 1) visit((w << 6) + lowest(word));
+        }
+    }
+    void clear_marked() {
+        each_marked(0, static_cast<std::int32_t>(entries.size()), [&](std::int32_t e) { entries[e] = {}; });
+        std::fill(marks.begin(), marks.end(), 0);
+    }
+
+  private:
+    static std::int32_t lowest(std::uint64_t word) {
+        std::int32_t at = 0;
+        for (int step = 32; step > 0; step /= 2) {
+            if ((word & ((std::uint64_t{1} << step) - 1)) == 0) {
+                word >>= step;
+                at += step;
+            }
+        }
+        return at;
+    }
+};
 
 }  // namespace hedgerow

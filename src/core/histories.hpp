@@ -21,15 +21,17 @@ class HistorySet {
         return std::count(allowed_.begin() + lag * (k_ + 1), allowed_.begin() + (lag + 1) * (k_ + 1), 1);
     }
 
-    // The part where the label at `lag` is v, and the rest.
-    HistorySet only(std::int64_t lag, std::int64_t v) const {
-        HistorySet part = *this;
-        for (std::int64_t u = 0; u <= k_; ++u) part.allowed_[lag * (k_ + 1) + u] = u == v;
+    // The part where the label at `lag` is v or one of the others, and the rest.
+    HistorySet only(std::int64_t lag, std::int32_t v, const std::vector<std::int32_t>& others) const {
+        HistorySet part = without(lag, v, others);
+        for (std::int64_t i = lag * (k_ + 1); i < (lag + 1) * (k_ + 1); ++i)
+            part.allowed_[i] = allowed_[i] && !part.allowed_[i];
         return part;
     }
-    HistorySet without(std::int64_t lag, std::int64_t v) const {
+    HistorySet without(std::int64_t lag, std::int32_t v, const std::vector<std::int32_t>& others) const {
         HistorySet part = *this;
         part.allowed_[lag * (k_ + 1) + v] = 0;
+        for (const std::int32_t u : others) part.allowed_[lag * (k_ + 1) + u] = 0;
         return part;
     }
 

@@ -11,51 +11,59 @@
 
 namespace hedgerow {
 
+// A part of an order of cells.
+struct Range {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t size() const { return end - begin; }
+};
+
 struct CellOrder {
     std::vector<std::int32_t> cells;
     std::vector<std::int32_t> where;  // stale for cells that are not in the order: compare with `cells`
 
-    // All positions, in sequence.
-    void fill(const TreeData& data) {
-        cells = data.cell;
-        where.resize(data.position.size());
-        for (std::size_t i = 0; i < cells.size(); ++i) where[cells[i]] = static_cast<std::int32_t>(i);
+    void place(std::int64_t i, std::int32_t c) {
+        cells[i] = c;
+        where[c] = static_cast<std::int32_t>(i);
     }
 
-    void exchange(std::int64_t i, std::int64_t j) {
-        std::swap(cells[i], cells[j]);
-        where[cells[i]] = static_cast<std::int32_t>(i);
-        where[cells[j]] = static_cast<std::int32_t>(j);
-    }
-
-    // Where the cells that fail the test begin. swapped(i, j) tells of every exchange. Walks over the cells
-    // of the node or over those that hold the value, whichever are fewer.
+    // Where the cells of the range that fail the test begin. swapped(i, j) tells of every exchange. Walks
+    // over the cells of the range or over those that hold the code, whichever are fewer.
     template <class Swapped>
-    std::int64_t partition(const TreeData& data, const TreeData::Slot& slot, std::int32_t value,
-                           std::int64_t begin, std::int64_t end, Swapped swapped) {
+    std::int64_t partition(const TreeData& data, const TreeData::Slot& slot, std::int32_t code, Range range,
+                           Swapped swapped) {
         const TreeData::Column& column = *slot.column;
-        std::int64_t front = begin;
-        const auto bring = [&](std::int64_t i) {
-            if (i != front) {
-                exchange(i, front);
-                swapped(i, front);
-            }
-            ++front;
-        };
-        const std::int64_t first = column.posting_starts[value], last = column.posting_starts[value + 1];
-        if (column.kind == TreeData::Kind::numeric || last - first > end - begin) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                if (data.holds(slot, value, cells[i])) bring(i);
-            }
-            return front;
+        const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
+        if (column.kind == TreeData::Kind::numeric || last - first > range.size()) {
+            return partition_if(range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped);
         }
+        std::int64_t front = range.begin;
         for (std::int64_t j = first; j < last; ++j) {
             const std::int64_t c = column.postings[j] - slot.offset;
             if (c < 0 || c >= static_cast<std::int64_t>(where.size())) continue;
             const std::int64_t i = where[c];
-            if (i >= front && i < end && cells[i] == c) bring(i);
+            if (i >= front && i < range.end && cells[i] == c) bring(i, front++, swapped);
         }
         return front;
+    }
+
+    // The same for any test of a cell.
+    template <class Holds, class Swapped>
+    std::int64_t partition_if(Range range, Holds holds, Swapped swapped) {
+        std::int64_t front = range.begin;
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+            if (holds(cells[i])) bring(i, front++, swapped);
+        }
+        return front;
+    }
+
+  private:
+    template <class Swapped>
+    void bring(std::int64_t i, std::int64_t front, Swapped swapped) {
+        if (i == front) return;
+        const std::int32_t moved = cells[front];
+        place(front, cells[i]);
+        place(i, moved);
+        swapped(i, front);
     }
 };
 

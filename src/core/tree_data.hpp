@@ -1,6 +1,6 @@
 // What trees test, laid out for growing them. Positions of all sequences stand in one row of cells with as
 // many empty cells between sequences as a window reaches, so a shifted read never needs a bounds check: an
-// empty cell holds the padding symbol.
+// empty cell holds the padding symbol. Values too rare for any split have no code of their own.
 #pragma once
 
 #include <algorithm>
@@ -16,35 +16,48 @@ struct TreeData {
 
     struct Column {
         Kind kind;
-        std::int32_t n_values;
-        RowColumn source;
-        std::vector<std::int32_t> codes;  // by cell, not for bags: n_values is padding, one more nothing
-        std::vector<std::int64_t> posting_starts;  // by code (for bags by id): where its cells begin below
+        std::int32_t n_values, n_codes;        // n_codes is padding, one more nothing
+        std::int64_t at;                       // its place in a row; -1 for bags
+        std::vector<std::int32_t> values;      // by code
+        std::vector<std::int64_t> bag_starts;  // by position
+        std::vector<std::int32_t> bag;
+        std::vector<std::int64_t> posting_starts;  // by code: where its cells begin below
         std::vector<std::int32_t> postings;
     };
 
-    // (column, offset): its entries in a histogram are values, then padding, then nothing.
+    // (column, offset): its entries in a histogram are codes, then padding, then nothing.
     struct Slot {
         const Column* column;
         std::int64_t offset;
         std::int32_t first_id;
-        std::int64_t first_entry;
+        std::int32_t first_entry;
         bool padded;
-        std::int64_t n_ids() const { return column->n_values + (padded ? 1 : 0); }
-        std::int64_t n_entries() const { return column->n_values + 2; }
+        std::int32_t n_entries() const { return column->n_codes + 2; }
+        std::int32_t nothing() const { return first_entry + column->n_codes + 1; }
+        std::int32_t id(std::int32_t entry) const {
+            const std::int32_t code = entry - first_entry;
+            return first_id + (code < column->n_codes ? column->values[code] : column->n_values);
+        }
     };
 
-    std::int64_t n_positions = 0, n_entries = 0;
+    std::int64_t n_positions = 0, stride = 0;
+    std::int32_t n_entries = 0;
+    std::int64_t min_count;
     std::vector<std::int32_t> position;  // by cell, -1 where empty
     std::vector<std::int32_t> cell;      // by position
     std::vector<std::int32_t> depth;     // by position: how many labels go before it, at most the order
+    std::vector<std::int32_t> rows;      // by cell, then column: codes
     std::vector<Column> columns;
     std::vector<Slot> slots;
 
-    TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t order, std::int64_t reach) {
+    // min_count: values of fewer positions get no code.
+    TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t order, std::int64_t reach,
+             std::int64_t min_count_)
+        : min_count(min_count_) {
         n_positions = starts[n_sequences];
         cell.resize(static_cast<std::size_t>(n_positions));
         depth.resize(static_cast<std::size_t>(n_positions));
+        position.reserve(static_cast<std::size_t>(n_positions + (n_sequences + 1) * reach));
         position.assign(static_cast<std::size_t>(reach), -1);
         for (std::int64_t i = 0; i < n_sequences; ++i) {
             for (std::int64_t t = starts[i]; t < starts[i + 1]; ++t) {
@@ -56,19 +69,20 @@ struct TreeData {
         }
     }
 
+    // Columns first, all of them; then lay_out(), then slots.
     void add_column(const RowColumn& source, std::int32_t n_values) {
-        Column column{source.codes ? Kind::categorical : source.bins ? Kind::numeric : Kind::bag,
-                      n_values,
-                      source,
-                      {},
-                      {},
-                      {}};
-        if (column.kind != Kind::bag) {
-            column.codes.resize(position.size());
-            for (std::size_t c = 0; c < position.size(); ++c) column.codes[c] = code(column, position[c]);
-        }
-        index(column);
+        Column column{};
+        column.kind = source.codes ? Kind::categorical : source.bins ? Kind::numeric : Kind::bag;
+        column.n_values = n_values;
+        column.at = column.kind == Kind::bag ? -1 : stride++;
         columns.push_back(std::move(column));
+        sources_.push_back(source);
+    }
+
+    void lay_out() {
+        rows.resize(position.size() * static_cast<std::size_t>(stride));
+        for (std::size_t j = 0; j < columns.size(); ++j) encode(columns[j], sources_[j]);
+        sources_.clear();
     }
 
     void add_slot(std::int64_t column, std::int64_t offset, std::int32_t first_id, bool padded) {
@@ -80,63 +94,98 @@ struct TreeData {
     template <class Emit>
     void read(const Slot& slot, std::int32_t c, Emit emit) const {
         const Column& column = *slot.column;
-        if (column.kind != Kind::bag) return emit(column.codes[c + slot.offset]);
+        if (column.kind != Kind::bag) return emit(rows[(c + slot.offset) * stride + column.at]);
         const std::int32_t t = position[c + slot.offset];
-        if (t < 0) return emit(column.n_values);
-        for (std::int64_t i = column.source.starts[t]; i < column.source.starts[t + 1]; ++i) {
-            if (column.source.ids[i] >= 0) emit(column.source.ids[i]);
-        }
+        if (t < 0) return emit(column.n_codes);
+        for (std::int64_t i = column.bag_starts[t]; i < column.bag_starts[t + 1]; ++i) emit(column.bag[i]);
     }
 
-    // The slot that owns an id.
-    const Slot& slot_of(std::int32_t id) const {
-        const auto after = std::upper_bound(slots.begin(), slots.end(), id,
-                                            [](std::int32_t i, const Slot& s) { return i < s.first_id; });
+    const Slot& slot_of(std::int32_t entry) const {
+        const auto after = std::upper_bound(slots.begin(), slots.end(), entry,
+                                            [](std::int32_t e, const Slot& s) { return e < s.first_entry; });
         return *(after - 1);
     }
 
-    // Whether the test `id` holds at a cell: the slot reads that value, has it in its bag, or reads a bin not
-    // above it.
-    bool holds(const Slot& slot, std::int32_t value, std::int32_t c) const {
+    // Whether the test of a code holds at a cell: the slot reads that code, has it in its bag, or reads a bin
+    // not above it.
+    bool holds(const Slot& slot, std::int32_t code, std::int32_t c) const {
         const Column& column = *slot.column;
-        if (column.kind == Kind::categorical) return column.codes[c + slot.offset] == value;
-        if (column.kind == Kind::numeric) {
-            const std::int32_t read = column.codes[c + slot.offset];
-            return value == column.n_values ? read == value : read <= value;
+        if (column.kind == Kind::bag) {
+            const std::int32_t t = position[c + slot.offset];
+            if (t < 0) return code == column.n_codes;
+            return std::binary_search(column.bag.begin() + column.bag_starts[t],
+                                      column.bag.begin() + column.bag_starts[t + 1], code);
         }
-        const std::int32_t t = position[c + slot.offset];
-        if (t < 0) return value == column.n_values;
-        return std::binary_search(column.source.ids + column.source.starts[t],
-                                  column.source.ids + column.source.starts[t + 1], value);
+        const std::int32_t read = rows[(c + slot.offset) * stride + column.at];
+        return column.kind == Kind::numeric && code < column.n_codes ? read <= code : read == code;
     }
 
   private:
-    static std::int32_t code(const Column& column, std::int32_t t) {
-        if (t < 0) return column.n_values;
-        const std::int32_t read = column.kind == Kind::categorical ? column.source.codes[t]
-                                  : column.source.bins[t] == kMissingBin
-                                      ? -1
-                                      : static_cast<std::int32_t>(column.source.bins[t]);
-        return read < 0 ? column.n_values + 1 : read;
+    template <class Emit>
+    static void each_value(const RowColumn& source, std::int64_t t, Emit emit) {
+        if (source.codes) {
+            if (source.codes[t] >= 0) emit(source.codes[t]);
+        } else if (source.bins) {
+            if (source.bins[t] != kMissingBin) emit(static_cast<std::int32_t>(source.bins[t]));
+        } else {
+            for (std::int64_t i = source.starts[t]; i < source.starts[t + 1]; ++i)
+                if (source.ids[i] >= 0) emit(source.ids[i]);
+        }
     }
 
-    // The cells of each code, by counting.
+    void encode(Column& column, const RowColumn& source) {
+        std::vector<std::int32_t> code_of(static_cast<std::size_t>(column.n_values), 0);
+        for (std::int64_t t = 0; t < n_positions; ++t)
+            each_value(source, t, [&](std::int32_t v) { ++code_of[v]; });
+        for (std::int32_t v = 0; v < column.n_values; ++v) {
+            const bool kept = column.kind == Kind::numeric || code_of[v] >= min_count;
+            code_of[v] = kept ? static_cast<std::int32_t>(column.values.size()) : -1;
+            if (kept) column.values.push_back(v);
+        }
+        column.n_codes = static_cast<std::int32_t>(column.values.size());
+        if (column.kind == Kind::bag) {
+            column.bag_starts.push_back(0);
+            for (std::int64_t t = 0; t < n_positions; ++t) {
+                each_value(source, t, [&](std::int32_t v) {
+                    if (code_of[v] >= 0) column.bag.push_back(code_of[v]);
+                });
+                column.bag_starts.push_back(static_cast<std::int64_t>(column.bag.size()));
+            }
+        } else {
+            for (std::size_t c = 0; c < position.size(); ++c) {
+                std::int32_t code = position[c] < 0 ? column.n_codes : column.n_codes + 1;
+                if (position[c] >= 0) {
+                    each_value(source, position[c], [&](std::int32_t v) {
+                        if (code_of[v] >= 0) code = code_of[v];
+                    });
+                }
+                rows[c * static_cast<std::size_t>(stride) + static_cast<std::size_t>(column.at)] = code;
+            }
+        }
+        index(column);
+    }
+
+    // The cells of each code, by counting; those that read nothing are never asked for.
     void index(Column& column) const {
         const auto each = [&](auto visit) {
             const Slot here{&column, 0, 0, 0, false};
             for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
-                read(here, c, [&](std::int32_t value) { visit(value, c); });
+                read(here, c, [&](std::int32_t code) {
+                    if (code <= column.n_codes) visit(code, c);
+                });
             }
         };
-        column.posting_starts.assign(static_cast<std::size_t>(column.n_values) + 3, 0);
-        each([&](std::int32_t value, std::int32_t) { ++column.posting_starts[value + 1]; });
+        column.posting_starts.assign(static_cast<std::size_t>(column.n_codes) + 2, 0);
+        each([&](std::int32_t code, std::int32_t) { ++column.posting_starts[code + 1]; });
         for (std::size_t v = 1; v < column.posting_starts.size(); ++v) {
             column.posting_starts[v] += column.posting_starts[v - 1];
         }
         column.postings.resize(static_cast<std::size_t>(column.posting_starts.back()));
         std::vector<std::int64_t> at(column.posting_starts.begin(), column.posting_starts.end() - 1);
-        each([&](std::int32_t value, std::int32_t c) { column.postings[at[value]++] = c; });
+        each([&](std::int32_t code, std::int32_t c) { column.postings[at[code]++] = c; });
     }
+
+    std::vector<RowColumn> sources_;
 };
 
 }  // namespace hedgerow

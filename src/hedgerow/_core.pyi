@@ -161,14 +161,26 @@ class RowReader:
         Whether each slot (columns, then offsets) reads a missing value at each position.
         """
 
-class TreeData:
-    def __init__(self, reader: object, n_labels: int, order: int) -> None:
-        """What a RowReader reads, laid out for trees."""
+class GrowthRules:
+    def __init__(self, *, l2: float, newton: bool, max_step: float, min_leaf: int, max_leaves: int, trim: float, subsets: bool, max_features: float) -> None: ...
 
-    def grow_round(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, l2: float, newton: bool, max_step: float, min_leaf: int, max_leaves: int, n_threads: int) -> tuple:
+class TreeGrower:
+    def __init__(self, reader: object, n_labels: int, order: int, rules: GrowthRules, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
+        """Grows trees on what a RowReader reads."""
+
+    def grow(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
         """
-        One tree for each label; (starts, tests and children, values, gains, counts).
+        One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of sets).
         """
 
-    def add_scores(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], n_threads: int) -> None:
-        """Adds the values of trees to (positions, histories, labels)."""
+    def grow_shared(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
+        """
+        One tree for all labels, as grow() returns trees, with a row of values for each node.
+        """
+
+class Forest:
+    def __init__(self, reader: RowReader, n_labels: int, order: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], set_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], set_members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Trees compiled for evaluation."""
+
+    def add_scores(self, reader: RowReader, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], n_threads: int) -> None:
+        """Adds the values of the trees to (positions, histories, labels)."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import secrets
 import stat
 import zlib
 from collections.abc import Mapping
@@ -62,7 +61,7 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: M
         raise IsADirectoryError(f"cannot save {target}: it is a folder; name a file in it")
     parts = _encode(arrays, metadata)
     kept = "the old file is intact" if target.exists() else "no file was left behind"
-    temporary = target.with_name(f".hedgerow-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".hedgerow-{os.urandom(8).hex()}.tmp")
     try:
         with temporary.open("xb") as file:
             for part in parts:

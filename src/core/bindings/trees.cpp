@@ -5,79 +5,24 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "../forest.hpp"
 #include "../grower.hpp"
 #include "../parallel.hpp"
+#include "../shared_grower.hpp"
 #include "arrays.hpp"
 #include "row_reader.hpp"
 
 namespace hedgerow {
 namespace {
 
-// The reader's columns laid out for trees; keeps the reader, which owns the arrays.
-class BoundTreeData {
-  public:
-    BoundTreeData(nb::object reader, std::int64_t n_labels, std::int64_t order)
-        : reader_(std::move(reader)), n_labels_(n_labels), order_(order) {
-        const auto& source = nb::cast<const RowReader&>(reader_);
-        require(n_labels >= 2 && order >= 0, "trees need two labels and an order of at least 0");
-        require(source.n_positions() < kMostPositions, "trees take fewer than 2^24 positions");
-        std::int64_t reach = 0;
-        for (const std::int64_t offset : source.offsets()) reach = std::max(reach, std::abs(offset));
-        require(source.n_positions() + (source.n_sequences() + 1) * reach < (std::int64_t{1} << 31),
-                "positions and padding of all sequences come to more than 2^31");
-        data_ = std::make_unique<TreeData>(source.starts(), source.n_sequences(), order, reach);
-        data_->columns.reserve(source.n_columns());
-        std::int32_t first_id = 0;
-        for (std::size_t j = 0; j < source.n_columns(); ++j) {
-            data_->add_column(source.column(j), source.n_values(j));
-            for (const std::int64_t offset : source.offsets()) {
-                data_->add_slot(static_cast<std::int64_t>(j), offset, first_id, source.padded());
-                first_id += source.n_values(j) + (source.padded() ? 1 : 0);
-            }
-        }
-        n_ids_ = first_id;
-    }
-
-    const TreeData& data() const { return *data_; }
-    std::int64_t n_labels() const { return n_labels_; }
-    std::int64_t order() const { return order_; }
-    std::int64_t n_ids() const { return n_ids_; }
-    std::int64_t n_histories() const {
-        std::int64_t n = 1;
-        for (std::int64_t m = 0; m < order_; ++m) n *= n_labels_;
-        return n;
-    }
-
-  private:
-    nb::object reader_;
-    std::int64_t n_labels_, order_, n_ids_ = 0;
-    std::unique_ptr<TreeData> data_;
-};
-
 using Floats3 = nb::ndarray<float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-
-void check_shape(const BoundTreeData& bound, const std::size_t* shape) {
-    require(shape[0] == static_cast<std::size_t>(bound.data().n_positions) &&
-                shape[1] == static_cast<std::size_t>(bound.n_histories()) &&
-                shape[2] == static_cast<std::size_t>(bound.n_labels()),
-            "scores and marginals are (positions, labels^order, labels)");
-}
-
-// The number of the gold history of every position.
-std::vector<std::int32_t> gold_histories(const TreeData& data, const std::int32_t* gold, std::int64_t k) {
-    std::vector<std::int32_t> numbers(static_cast<std::size_t>(data.n_positions));
-    for (std::int64_t t = 0; t < data.n_positions; ++t) {
-        std::int64_t h = 0;
-        for (std::int64_t back = 1; back <= data.depth[t]; ++back) h = h * k + gold[t - back];
-        numbers[t] = static_cast<std::int32_t>(h);
-    }
-    return numbers;
-}
+constexpr std::int64_t kTile = 256;  // positions that a thread turns at a time
 
 std::int64_t power(std::int64_t base, std::int64_t exponent) {
     std::int64_t p = 1;
@@ -85,132 +30,399 @@ std::int64_t power(std::int64_t base, std::int64_t exponent) {
     return p;
 }
 
-// One round: for each label a tree fitted to gold minus marginals, its values times `step` added to `scores`.
-// Returns (starts of the trees, tests and children (nodes, 5), values, gains, counts).
-nb::tuple grow_round(const BoundTreeData& bound, const Input<float, 3>& marginals,
-                     const Input<std::int32_t, 1>& gold, Floats3 scores,
-                     std::optional<Input<double, 1>> weights, double step, double l2, bool newton,
-                     double max_step, std::int64_t min_leaf, std::int64_t max_leaves,
-                     std::int64_t n_threads) {
-    const TreeData& data = bound.data();
-    const std::int64_t k = bound.n_labels(), n_histories = bound.n_histories();
-    const std::array<std::size_t, 3> given{marginals.shape(0), marginals.shape(1), marginals.shape(2)};
-    const std::array<std::size_t, 3> target{scores.shape(0), scores.shape(1), scores.shape(2)};
-    check_shape(bound, given.data());
-    check_shape(bound, target.data());
-    require(gold.shape(0) == given[0], "one gold label for each position");
-    for (std::int64_t t = 0; t < data.n_positions; ++t) {
-        require(gold.data()[t] >= 0 && gold.data()[t] < k, "gold labels are below n_labels");
+// What an estimator's parameters say of growth.
+struct Rules {
+    double l2;
+    bool newton;
+    double max_step;
+    std::int64_t min_leaf, max_leaves;
+    double trim;
+    bool subsets;
+    double max_features;
+};
+
+// Trees as arrays: node i is (attribute, lag, label, if true, if false, set); `set` numbers the further ids
+// or labels that its test holds for, -1 if there are none.
+class TreeWriter {
+  public:
+    // rows: the values of a tree for all labels, n_outputs of them for each node; null for a tree of one label.
+    void add(const std::vector<TreeNode>& tree, double step, const float* rows = nullptr, std::int64_t n_outputs = 1) {
+        for (std::int64_t i = 0; rows && i < static_cast<std::int64_t>(tree.size()) * n_outputs; ++i) {
+            values_.push_back(static_cast<float>(rows[i] * step));
+        }
+        for (const TreeNode& node : tree) {
+            std::int32_t set = -1;
+            if (!node.test.others.empty()) {
+                set = static_cast<std::int32_t>(set_starts_.size()) - 1;
+                members_.insert(members_.end(), node.test.others.begin(), node.test.others.end());
+                set_starts_.push_back(static_cast<std::int64_t>(members_.size()));
+            }
+            nodes_.insert(nodes_.end(),
+                          {node.test.id, node.test.lag, node.test.label, node.if_true, node.if_false, set});
+            if (rows == nullptr) values_.push_back(static_cast<float>(node.value * step));
+            gains_.push_back(static_cast<float>(node.gain));
+            counts_.push_back(node.count);
+        }
+        starts_.push_back(static_cast<std::int64_t>(gains_.size()));
     }
-    require(!weights || weights->shape(0) == given[0], "one weight for each position");
-    require(max_leaves >= 2 && l2 >= 0 && max_step > 0 && min_leaf >= 1 && n_threads >= 1, "growth rules");
-    const GrowthRules rules{{l2, newton, max_step, min_leaf,
-                             newton    ? 65536.0
-                             : weights ? 256.0
-                                       : 1.0},
-                            max_leaves};
-    std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k));
-    {
-        const nb::gil_scoped_release release;
-        const std::vector<std::int32_t> history = gold_histories(data, gold.data(), k);
-        parallel_for(k, n_threads, [&] {
-            auto grower =
-                std::make_shared<Grower>(data, k, bound.order(), rules, weights ? weights->data() : nullptr);
-            auto residuals = std::make_shared<std::vector<std::int32_t>>(
-                static_cast<std::size_t>(data.n_positions * n_histories));
-            return [&, grower, residuals](std::int64_t label) {
-                for (std::int64_t t = 0; t < data.n_positions; ++t) {
-                    const std::int64_t n = power(k, data.depth[t]);
-                    for (std::int64_t h = 0; h < n; ++h) {
-                        const double is = gold.data()[t] == label && history[t] == h;
-                        const double p = marginals.data()[(t * n_histories + h) * k + label];
-                        (*residuals)[t * n_histories + h] =
-                            static_cast<std::int32_t>(std::lrint((is - p) * kResidualUnit));
-                    }
+    nb::tuple arrays() {
+        return nb::make_tuple(to_array(std::move(starts_)), to_array(std::move(nodes_)),
+                              to_array(std::move(values_)), to_array(std::move(gains_)),
+                              to_array(std::move(counts_)), to_array(std::move(set_starts_)),
+                              to_array(std::move(members_)));
+    }
+
+  private:
+    std::vector<std::int64_t> starts_{0}, counts_, set_starts_{0};
+    std::vector<std::int32_t> nodes_, members_;
+    std::vector<float> values_, gains_;
+};
+
+// Grows rounds of trees on the sequences of a reader; keeps its memory from round to round.
+class TreeGrower {
+  public:
+    TreeGrower(nb::object reader, std::int64_t n_labels, std::int64_t order, const Rules& rules,
+               std::optional<Input<double, 1>> weights)
+        : reader_(std::move(reader)), k_(n_labels), order_(order), n_histories_(power(n_labels, order)) {
+        const auto& source = nb::cast<const RowReader&>(reader_);
+        require(n_labels >= 2 && order >= 0, "trees need two labels and an order of at least 0");
+        require(source.n_positions() < kMostPositions, "trees take fewer than 2^24 positions");
+        require(rules.max_leaves >= 2 && rules.l2 >= 0 && rules.max_step > 0 && rules.min_leaf >= 1 &&
+                    rules.trim >= 0 && rules.max_features > 0,
+                "growth rules");
+        std::int64_t reach = 0;
+        for (const std::int64_t offset : source.offsets()) reach = std::max(reach, std::abs(offset));
+        require(source.n_positions() + (source.n_sequences() + 1) * reach < (std::int64_t{1} << 31),
+                "positions and padding of all sequences come to more than 2^31");
+        if (weights) {
+            require(weights->shape(0) == static_cast<std::size_t>(source.n_positions()),
+                    "one weight for each position");
+            weights_.assign(weights->data(), weights->data() + weights->shape(0));
+        }
+        data_ = std::make_unique<TreeData>(source.starts(), source.n_sequences(), order, reach,
+                                           rules.subsets ? 1 : rules.min_leaf);
+        data_->columns.reserve(source.n_columns());
+        for (std::size_t j = 0; j < source.n_columns(); ++j) {
+            data_->add_column(source.column(j), source.n_values(j));
+        }
+        data_->lay_out();
+        std::int32_t first_id = 0;
+        std::int64_t entries = 0;
+        for (std::size_t j = 0; j < source.n_columns(); ++j) {
+            for (const std::int64_t offset : source.offsets()) {
+                entries += data_->columns[j].n_codes + 2;
+                require(entries < (std::int64_t{1} << 31), "columns and window make more than 2^31 tests");
+                data_->add_slot(static_cast<std::int64_t>(j), offset, first_id, source.padded());
+                first_id += source.n_values(j) + (source.padded() ? 1 : 0);
+            }
+        }
+        const double weight_unit = rules.newton ? 65536.0 : weights ? 256.0 : 1.0;
+        rules_ = {{{rules.l2, rules.newton, rules.max_step, rules.min_leaf, weight_unit},
+                   rules.subsets,
+                   rules.max_features},
+                  rules.max_leaves,
+                  static_cast<std::int64_t>(rules.trim * kResidualUnit)};
+    }
+
+    // One round: for each label a tree fitted to gold minus marginals, its values times `step` added to
+    // `scores`. in_sample: by position, whether it counts. Returns the trees as TreeWriter has them.
+    nb::tuple grow(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, Floats3 scores,
+                   std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
+                   std::int64_t n_threads) {
+        const std::int64_t n = data_->n_positions;
+        check(marginals, gold, scores, in_sample, n_threads);
+        std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
+        {
+            const nb::gil_scoped_release release;
+            const std::lock_guard<std::mutex> lock(guard_);
+            turned_.resize(static_cast<std::size_t>(k_ * n * n_histories_));
+            turn_residuals(marginals.data(), gold.data(), n_threads);
+            const std::int64_t row = n * n_histories_;
+            parallel_for(k_, n_threads, [&] {
+                return [&, grower = take_grower()](std::int64_t label) {
+                    std::int32_t* mine = turned_.data() + label * row;
+                    trees[label] =
+                        grower->grow(mine, n_histories_, in_sample ? in_sample->data() : nullptr,
+                                     seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
+                    // The residuals have done their work: the tree's values take their place.
+                    grower->apply([&](std::int64_t t, std::int64_t h, double value) {
+                        const auto added = static_cast<float>(value * step);
+                        std::memcpy(mine + t * n_histories_ + h, &added, sizeof added);
+                    });
+                };
+            });
+            n_lent_ = 0;
+            add_turned(scores.data(), n_threads);
+        }
+        TreeWriter writer;
+        for (const auto& tree : trees) writer.add(tree, step);
+        return writer.arrays();
+    }
+
+    // One round of a single tree for all labels.
+    nb::tuple grow_shared(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, Floats3 scores,
+                          std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
+                          std::int64_t n_threads) {
+        require(order_ == 0, "a tree for all labels does not test previous ones");
+        require(!rules_.split.subsets, "a tree for all labels does not split categories into sets");
+        check(marginals, gold, scores, in_sample, n_threads);
+        TreeWriter writer;
+        {
+            const nb::gil_scoped_release release;
+            const std::lock_guard<std::mutex> lock(guard_);
+            if (!shared_) {
+                shared_ = std::make_unique<SharedGrower>(*data_, k_, rules_, weights_.empty() ? nullptr : weights_.data());
+            }
+            residuals_.resize(static_cast<std::size_t>(data_->n_positions * k_));
+            for (std::size_t i = 0; i < residuals_.size(); ++i) residuals_[i] = -marginals.data()[i];
+            for (std::int64_t t = 0; t < data_->n_positions; ++t) residuals_[t * k_ + gold.data()[t]] += 1;
+            const auto& tree = shared_->grow(residuals_.data(), in_sample ? in_sample->data() : nullptr,
+                                             seed * 0x9e3779b97f4a7c15u, n_threads);
+            writer.add(tree, step, shared_->values().data(), k_);
+            shared_->apply([&](std::int64_t t, std::int64_t node) {
+                const float* value = shared_->values().data() + node * k_;
+                float* to = scores.data() + t * k_;
+                for (std::int64_t label = 0; label < k_; ++label) to[label] += static_cast<float>(value[label] * step);
+            });
+        }
+        return writer.arrays();
+    }
+
+  private:
+    void check(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, const Floats3& scores,
+               const std::optional<Input<std::uint8_t, 1>>& in_sample, std::int64_t n_threads) const {
+        const std::int64_t n = data_->n_positions;
+        require(marginals.shape(0) == static_cast<std::size_t>(n) && has_shape(marginals) && has_shape(scores) &&
+                    scores.shape(0) == static_cast<std::size_t>(n),
+                "scores and marginals are (positions, labels^order, labels)");
+        require(gold.shape(0) == static_cast<std::size_t>(n), "one gold label for each position");
+        for (std::int64_t t = 0; t < n; ++t) {
+            require(gold.data()[t] >= 0 && gold.data()[t] < k_, "gold labels are below n_labels");
+        }
+        require(!in_sample || in_sample->shape(0) == static_cast<std::size_t>(n),
+                "a sample says yes or no of each position");
+        require(n_threads >= 1, "at least one thread");
+    }
+
+    template <class Array>
+    bool has_shape(const Array& array) const {
+        return array.shape(1) == static_cast<std::size_t>(n_histories_) &&
+               array.shape(2) == static_cast<std::size_t>(k_);
+    }
+
+    std::shared_ptr<Grower> take_grower() {
+        const std::lock_guard<std::mutex> lock(lending_);
+        if (n_lent_ == growers_.size()) {
+            growers_.push_back(std::make_shared<Grower>(*data_, k_, order_, rules_,
+                                                        weights_.empty() ? nullptr : weights_.data()));
+        }
+        return growers_[n_lent_++];
+    }
+
+    template <class Visit>
+    void by_tiles(std::int64_t n_threads, Visit visit) const {
+        const std::int64_t n_tiles = (data_->n_positions + kTile - 1) / kTile;
+        parallel_for(n_tiles, n_threads, [&] {
+            return [&](std::int64_t i) { visit(i * kTile, std::min((i + 1) * kTile, data_->n_positions)); };
+        });
+    }
+
+    // Gold minus marginals in units of 2^-30, label by label: (labels, positions, histories).
+    void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t n_threads) {
+        const std::int64_t row = data_->n_positions * n_histories_;
+        by_tiles(n_threads, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t label = 0; label < k_; ++label) {
+                std::int32_t* out = turned_.data() + label * row;
+                for (std::int64_t i = first * n_histories_; i < last * n_histories_; ++i) {
+                    // Pseudo-marginals may lie outside [0, 1]; a residual has room for less than 2.
+                    const double residual = -static_cast<double>(marginals[i * k_ + label]) * kResidualUnit;
+                    out[i] = static_cast<std::int32_t>(
+                        std::lrint(std::min(std::max(residual, -2147483647.0), 1073741823.0)));
                 }
-                trees[label] = grower->grow(residuals->data(), n_histories);
-                for (TreeNode& node : trees[label]) node.value *= step;
-                float* to = scores.data() + label;
-                grower->apply([&](std::int64_t t, std::int64_t h, double value) {
-                    to[(t * n_histories + h) * k] += static_cast<float>(value * step);
-                });
+            }
+            for (std::int64_t t = first; t < last; ++t) {
+                std::int64_t h = 0;
+                for (std::int64_t back = 1; back <= data_->depth[t]; ++back) h = h * k_ + gold[t - back];
+                turned_[gold[t] * row + t * n_histories_ + h] += 1 << 30;
+                for (std::int64_t past = power(k_, data_->depth[t]); past < n_histories_; ++past) {
+                    for (std::int64_t label = 0; label < k_; ++label)
+                        turned_[label * row + t * n_histories_ + past] = 0;
+                }
+            }
+        });
+    }
+
+    void add_turned(float* scores, std::int64_t n_threads) const {
+        const std::int64_t row = data_->n_positions * n_histories_;
+        by_tiles(n_threads, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t label = 0; label < k_; ++label) {
+                for (std::int64_t i = first * n_histories_; i < last * n_histories_; ++i) {
+                    float added;
+                    std::memcpy(&added, turned_.data() + label * row + i, sizeof added);
+                    scores[i * k_ + label] += added;
+                }
+            }
+        });
+    }
+
+    nb::object reader_;
+    std::int64_t k_, order_, n_histories_;
+    std::vector<double> weights_;
+    std::unique_ptr<TreeData> data_;
+    GrowthRules rules_{};
+    std::mutex guard_, lending_;
+    std::vector<std::shared_ptr<Grower>> growers_;
+    std::size_t n_lent_ = 0;
+    std::vector<std::int32_t> turned_;
+    std::unique_ptr<SharedGrower> shared_;
+    std::vector<float> residuals_;
+};
+
+// A forest with the layout of the reader that it was made for.
+class BoundForest {
+  public:
+    BoundForest(const RowReader& reader, std::int64_t n_labels, std::int64_t order,
+                const Input<std::int32_t, 1>& labels, const Input<std::int64_t, 1>& starts,
+                const Input<std::int32_t, 2>& nodes, const Input<float, 2>& values,
+                const Input<std::int64_t, 1>& set_starts, const Input<std::int32_t, 1>& set_members)
+        : slots_(layout(reader)), forest_(slots_, reader.n_ids(), n_labels, order) {
+        require(n_labels >= 1 && order >= 0, "trees need labels and an order of at least 0");
+        const auto n = static_cast<std::int64_t>(values.shape(0)),
+                   n_trees = static_cast<std::int64_t>(labels.shape(0));
+        require(nodes.shape(0) == values.shape(0) && nodes.shape(1) == 6, "six numbers for each node");
+        const bool shared = values.shape(1) != 1;
+        require(!shared || (static_cast<std::int64_t>(values.shape(1)) == n_labels && order == 0),
+                "a node has one value, or in trees of order 0 one for each label");
+        require(
+            starts.shape(0) == labels.shape(0) + 1 && starts.data()[0] == 0 && starts.data()[n_trees] == n,
+            "starts rise from 0 to the number of nodes");
+        const auto n_sets = static_cast<std::int64_t>(set_starts.shape(0)) - 1;
+        require(n_sets >= 0 && set_starts.data()[0] == 0 &&
+                    set_starts.data()[n_sets] == static_cast<std::int64_t>(set_members.shape(0)),
+                "starts of sets rise from 0 to the number of members");
+        for (std::int64_t i = 0; i < n_sets; ++i)
+            require(set_starts.data()[i] <= set_starts.data()[i + 1], "starts of sets rise");
+        std::vector<TreeNode> tree;
+        for (std::int64_t i = 0; i < n_trees; ++i) {
+            const std::int64_t first = starts.data()[i], size = starts.data()[i + 1] - first;
+            require(size >= 1 && first + size <= n, "every tree has a node");
+            require(labels.data()[i] >= 0 && labels.data()[i] < n_labels,
+                    "labels of trees are below n_labels");
+            tree.assign(static_cast<std::size_t>(size), {});
+            for (std::int64_t j = 0; j < size; ++j) {
+                const std::int32_t* row = nodes.data() + 6 * (first + j);
+                Test& test = tree[j].test;
+                test = {row[0], row[1], row[2], {}};
+                if (!shared) tree[j].value = values.data()[first + j];
+                if (test.is_leaf()) continue;
+                require(row[3] > j && row[3] < size && row[4] > j && row[4] < size,
+                        "children come after their parent");
+                tree[j].if_true = row[3];
+                tree[j].if_false = row[4];
+                require(row[5] >= -1 && row[5] < n_sets, "sets exist");
+                if (row[5] >= 0) {
+                    test.others.assign(set_members.data() + set_starts.data()[row[5]],
+                                       set_members.data() + set_starts.data()[row[5] + 1]);
+                }
+                const std::int64_t limit = test.id >= 0 ? reader.n_ids() : n_labels + 1;
+                require(row[0] < reader.n_ids() && row[1] < order, "tests exist");
+                require(test.id >= 0 || (test.label >= 0 && test.label < limit), "tests exist");
+                for (const std::int32_t other : test.others)
+                    require(other >= 0 && other < limit, "tests exist");
+            }
+            if (shared) {
+                forest_.add_shared(tree, values.data() + first * n_labels);
+            } else {
+                forest_.add(labels.data()[i], tree);
+            }
+        }
+        forest_.finish();
+    }
+
+    // Adds the values of all trees to scores (positions, histories, labels).
+    void add_scores(const RowReader& reader, Floats3 scores, std::int64_t n_threads) const {
+        require(same_layout(layout(reader)) && reader.n_ids() == forest_.n_ids(),
+                "a forest reads columns like those it was made for");
+        require(scores.shape(0) == static_cast<std::size_t>(reader.n_positions()) &&
+                    scores.shape(1) == static_cast<std::size_t>(forest_.n_histories()) &&
+                    scores.shape(2) == static_cast<std::size_t>(forest_.n_labels()),
+                "scores are (positions, labels^order, labels)");
+        require(n_threads >= 1, "at least one thread");
+        const nb::gil_scoped_release release;
+        const std::int64_t n = reader.n_positions(), n_chunks = (n + kChunkPositions - 1) / kChunkPositions;
+        parallel_for(n_chunks, n_threads, [&] {
+            return [&, work = forest_.make_work()](std::int64_t c) mutable {
+                const std::int64_t first = c * kChunkPositions, last = std::min(first + kChunkPositions, n);
+                reader.for_each_position(
+                    first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+                        forest_.begin_position(work, t - first, std::min(t - begin, forest_.order()));
+                        for_each_id(reader.rows(), t, begin, end,
+                                    [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
+                    });
+                forest_.add_scores(work, last - first,
+                                   scores.data() + first * forest_.n_histories() * forest_.n_labels());
             };
         });
     }
-    std::vector<std::int64_t> starts{0}, counts;
-    std::vector<std::int32_t> nodes;
-    std::vector<double> values, gains;
-    for (const auto& tree : trees) {
-        for (const TreeNode& node : tree) {
-            nodes.insert(nodes.end(),
-                         {node.test.id, node.test.lag, node.test.label, node.if_true, node.if_false});
-            values.push_back(node.value);
-            gains.push_back(node.gain);
-            counts.push_back(node.count);
-        }
-        starts.push_back(static_cast<std::int64_t>(values.size()));
-    }
-    return nb::make_tuple(to_array(std::move(starts)), to_array(std::move(nodes)),
-                          to_array(std::move(values)), to_array(std::move(gains)),
-                          to_array(std::move(counts)));
-}
 
-// Adds the values of trees to scores. labels: the label of each tree; starts, nodes, values as grow_round
-// gave.
-void add_scores(const BoundTreeData& bound, const Input<std::int32_t, 1>& labels,
-                const Input<std::int64_t, 1>& starts, const Input<std::int32_t, 2>& nodes,
-                const Input<double, 1>& values, Floats3 scores, std::int64_t n_threads) {
-    const std::array<std::size_t, 3> shape{scores.shape(0), scores.shape(1), scores.shape(2)};
-    check_shape(bound, shape.data());
-    const auto n = static_cast<std::int64_t>(values.shape(0)),
-               n_trees = static_cast<std::int64_t>(labels.shape(0));
-    require(nodes.shape(0) == values.shape(0) && nodes.shape(1) == 5, "five numbers for each node");
-    require(starts.shape(0) == labels.shape(0) + 1 && starts.data()[0] == 0 && starts.data()[n_trees] == n,
-            "starts rise from 0 to the number of nodes");
-    Forest forest(bound.data(), bound.n_labels(), bound.order());
-    std::vector<TreeNode> tree;
-    for (std::int64_t i = 0; i < n_trees; ++i) {
-        const std::int64_t first = starts.data()[i], size = starts.data()[i + 1] - first;
-        require(size >= 1 && first + size <= n, "every tree has a node");
-        require(labels.data()[i] >= 0 && labels.data()[i] < bound.n_labels(),
-                "labels of trees are below n_labels");
-        tree.assign(static_cast<std::size_t>(size), {});
-        for (std::int64_t j = 0; j < size; ++j) {
-            const std::int32_t* row = nodes.data() + 5 * (first + j);
-            tree[j].test = {row[0], row[1], row[2]};
-            tree[j].value = values.data()[first + j];
-            if (tree[j].test.is_leaf()) continue;
-            require(row[3] > j && row[3] < size && row[4] > j && row[4] < size,
-                    "children come after their parent");
-            require(row[0] < bound.n_ids() && row[1] < bound.order() && row[2] <= bound.n_labels(),
-                    "tests exist");
-            require(row[0] >= 0 || row[2] >= 0, "tests exist");
-            tree[j].if_true = row[3];
-            tree[j].if_false = row[4];
+  private:
+    static std::vector<SlotIds> layout(const RowReader& reader) {
+        std::vector<SlotIds> slots;
+        std::int32_t first = 0;
+        for (std::size_t j = 0; j < reader.n_columns(); ++j) {
+            for (std::size_t i = 0; i < reader.offsets().size(); ++i) {
+                slots.push_back({first, reader.n_values(j), reader.column(j).bins != nullptr});
+                first += reader.n_values(j) + (reader.padded() ? 1 : 0);
+            }
         }
-        forest.add(labels.data()[i], tree.data(), size);
+        return slots;
     }
-    const nb::gil_scoped_release release;
-    parallel_for(bound.n_labels(), n_threads, [&] {
-        auto order = std::make_shared<CellOrder>();
-        order->fill(bound.data());
-        return [&, order](std::int64_t label) { forest.add_scores(label, *order, scores.data()); };
-    });
-}
+    bool same_layout(const std::vector<SlotIds>& others) const {
+        bool same = others.size() == slots_.size();
+        for (std::size_t i = 0; same && i < slots_.size(); ++i) {
+            same = others[i].first == slots_[i].first && others[i].n_values == slots_[i].n_values &&
+                   others[i].numeric == slots_[i].numeric;
+        }
+        return same;
+    }
+
+    std::vector<SlotIds> slots_;
+    Forest forest_;
+};
 
 }  // namespace
 
 void register_trees(nb::module_& m) {
-    nb::class_<BoundTreeData>(m, "TreeData")
-        .def(nb::init<nb::object, std::int64_t, std::int64_t>(), nb::arg("reader"), nb::arg("n_labels"),
-             nb::arg("order"), "What a RowReader reads, laid out for trees.")
-        .def("grow_round", &grow_round, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
-             nb::arg("weights").none(), nb::arg("step"), nb::arg("l2"), nb::arg("newton"),
-             nb::arg("max_step"), nb::arg("min_leaf"), nb::arg("max_leaves"), nb::arg("n_threads"),
-             "One tree for each label; (starts, tests and children, values, gains, counts).")
-        .def("add_scores", &add_scores, nb::arg("labels"), nb::arg("starts"), nb::arg("nodes"),
-             nb::arg("values"), nb::arg("scores"), nb::arg("n_threads"),
-             "Adds the values of trees to (positions, histories, labels).");
+    nb::class_<Rules>(m, "GrowthRules")
+        .def(
+            "__init__",
+            [](Rules* self, double l2, bool newton, double max_step, std::int64_t min_leaf,
+               std::int64_t max_leaves, double trim, bool subsets, double max_features) {
+                new (self) Rules{l2, newton, max_step, min_leaf, max_leaves, trim, subsets, max_features};
+            },
+            nb::kw_only(), nb::arg("l2"), nb::arg("newton"), nb::arg("max_step"), nb::arg("min_leaf"),
+            nb::arg("max_leaves"), nb::arg("trim"), nb::arg("subsets"), nb::arg("max_features"));
+    nb::class_<TreeGrower>(m, "TreeGrower")
+        .def(
+            nb::init<nb::object, std::int64_t, std::int64_t, const Rules&, std::optional<Input<double, 1>>>(),
+            nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("rules"),
+            nb::arg("weights").none(), "Grows trees on what a RowReader reads.")
+        .def("grow", &TreeGrower::grow, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
+             nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
+             "One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of "
+             "sets).")
+        .def("grow_shared", &TreeGrower::grow_shared, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
+             nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
+             "One tree for all labels, as grow() returns trees, with a row of values for each node.");
+    nb::class_<BoundForest>(m, "Forest")
+        .def(nb::init<const RowReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,
+                      const Input<std::int64_t, 1>&, const Input<std::int32_t, 2>&, const Input<float, 2>&,
+                      const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&>(),
+             nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("labels"), nb::arg("starts"),
+             nb::arg("nodes"), nb::arg("values"), nb::arg("set_starts"), nb::arg("set_members"),
+             "Trees compiled for evaluation.")
+        .def("add_scores", &BoundForest::add_scores, nb::arg("reader"), nb::arg("scores"),
+             nb::arg("n_threads"), "Adds the values of the trees to (positions, histories, labels).");
 }
 
 }  // namespace hedgerow

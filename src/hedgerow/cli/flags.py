@@ -12,15 +12,18 @@ from hedgerow.estimators.conventions import Conventions
 from hedgerow.estimators.parameters import parameters
 
 
-def with_parameters(command: Callable[..., None], estimator: type[Conventions]) -> Callable[..., None]:
-    """The command with one flag for each parameter; it is called with `estimator=` made from them."""
+def with_parameters(command: Callable[..., None], estimator: type[Conventions], **defaults: Any) -> Callable[..., None]:
+    """The command with one flag for each parameter; it is called with `estimator=` made from them.
+
+    `defaults` are the command's own where they differ from the estimator's.
+    """
     declared = parameters(estimator)
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "estimator"]
     flags = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=p.default,
+            default=defaults.get(name, p.default),
             annotation=Annotated[
                 p.type | None if p.optional else p.type, typer.Option(help=f"{p.help} ({p.describe()})")
             ],

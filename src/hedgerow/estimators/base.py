@@ -75,6 +75,7 @@ class Estimator(Conventions):
         )  # fmt: skip
         history: list[Record] = []
         learner = self._learner(training)
+        whole = False
         try:
             for record in learner:
                 record["seconds"] = time.perf_counter() - began
@@ -83,8 +84,9 @@ class Estimator(Conventions):
                     log.info("%s: %s", type(self).__name__, record)
                 for callback in callbacks:
                     callback(record)
+            whole = True
         finally:  # an interrupted fit leaves the rounds done so far
-            if history and (potential := learner.potential) is not None:
+            if (whole or history) and (potential := learner.potential) is not None:
                 name = type(self).__name__
                 self._adopt(Model(labels, encoder, potential, training.order, name, self._plain_params(), history))
         return self

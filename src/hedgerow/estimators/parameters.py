@@ -46,6 +46,19 @@ class MoreThan:
 
 
 @dataclass(frozen=True)
+class AtMost:
+    """The number is not above `high`."""
+
+    high: float
+
+    def holds(self, value: Any) -> bool:
+        return bool(value <= self.high)
+
+    def __str__(self) -> str:
+        return f"at most {self.high}"
+
+
+@dataclass(frozen=True)
 class CountOrAll:
     """A count of at least 1, or -1 for all."""
 
@@ -64,7 +77,7 @@ class Parameter:
     type: Any  # int, float, bool, str or a Literal; optional ones also take None
     optional: bool
     default: Any
-    rules: tuple[AtLeast | MoreThan | CountOrAll, ...]
+    rules: tuple[AtLeast | AtMost | MoreThan | CountOrAll, ...]
     help: str
 
     @property
@@ -77,7 +90,7 @@ class Parameter:
             words = "one of " + ", ".join(repr(choice) for choice in self.choices)
         else:
             kind = {int: "an integer", float: "a number", bool: "True or False", str: "a string"}[self.type]
-            words = " ".join([kind, *map(str, self.rules)])
+            words = " ".join(filter(None, [kind, " and ".join(map(str, self.rules))]))
         return words + (" or None" if self.optional else "")
 
     def check(self, owner: str, value: Any) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
+
+from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.parameters import AtLeast, MoreThan
+from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan
 from hedgerow.learners import Boosting, BoostingRules, Learner, Training
 
 MOST_LABELS_FOR_TREES = 10
@@ -25,13 +28,27 @@ class TreeCRF(Estimator):
     transitions: Annotated[
         Literal["auto", "trees", "table"], "where dependence on previous labels is learned; auto goes by their number"
     ] = "auto"
-    n_rounds: Annotated[int, AtLeast(1), "boosting rounds, a tree for each label in each"] = 100
+    trees: Annotated[
+        Literal["per-label", "shared"],
+        "a round grows one tree for each label, or a single one with a value for each; the latter only with a table",
+    ] = "per-label"
+    n_rounds: Annotated[int, AtLeast(1), "boosting rounds"] = 100
     learning_rate: Annotated[float, MoreThan(0), "what share of its step a round takes"] = 0.1
     max_leaves: Annotated[int, AtLeast(2), "leaves of a tree at most"] = 50
     l2: Annotated[float, AtLeast(0), "shrinkage of leaves, as weight of residuals that are zero"] = 1.0
     newton: Annotated[bool, "leaves are Newton steps; if not, means of residuals as in the papers"] = True
     max_step: Annotated[float, MoreThan(0), "Newton leaves are clipped to this size"] = 1.0
     min_leaf: Annotated[int, AtLeast(1), "positions a leaf must have"] = 1
+    max_features: Annotated[float, MoreThan(0), AtMost(1), "share of tests that a node may choose among"] = 1.0
+    category_splits: Annotated[
+        Literal["one-hot", "subset"], "one value or previous label against the rest, or two sets of them"
+    ] = "one-hot"
+    subsample: Annotated[float, MoreThan(0), AtMost(1), "share of sequences that a round learns from"] = 1.0
+    influence_trim: Annotated[
+        float, AtLeast(0), "positions whose residuals come to less than this are left out of a tree's growth"
+    ] = 0.0
+    pseudo_rounds: Annotated[int, AtLeast(0), "first rounds that follow the pseudo-likelihood"] = 0
+    line_search: Annotated[bool, "whether a round also tries steps of twice the length and more"] = False
     early_stopping: Annotated[
         Literal["accuracy", "log-likelihood"] | None,
         "stop when this no longer rises on the dev data, and keep the best round",
@@ -44,11 +61,27 @@ class TreeCRF(Estimator):
         return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **others)
 
     def _learner(self, training: Training) -> Learner:
-        transitions = self.transitions
+        shared, transitions = self.trees == "shared", self.transitions
         if transitions == "auto":
-            transitions = "trees" if len(training.labels) <= MOST_LABELS_FOR_TREES else "table"
+            few = len(training.labels) <= MOST_LABELS_FOR_TREES
+            transitions = "trees" if few and not shared else "table"
+        if shared and transitions == "trees" and self.order > 0:
+            raise InputError('trees="shared" cannot test previous labels; take transitions="table" or "auto"')
+        if shared and self.category_splits == "subset":
+            raise InputError('trees="shared" splits off one value at a time; take category_splits="one-hot"')
+        growth = {
+            "l2": self.l2,
+            "newton": self.newton,
+            "max_step": self.max_step,
+            "min_leaf": self.min_leaf,
+            "max_leaves": self.max_leaves,
+            "trim": self.influence_trim,
+            "subsets": self.category_splits == "subset",
+            "max_features": self.max_features,
+        }
+        seed = int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
         rules = BoostingRules(
-            self.window, transitions, self.n_rounds, self.learning_rate, self.max_leaves, self.l2, self.newton,
-            self.max_step, self.min_leaf, self.early_stopping,
+            self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth, self.subsample,
+            self.pseudo_rounds, self.early_stopping, seed,
         )  # fmt: skip
         return Boosting(training, rules)

@@ -4,16 +4,16 @@ Every round fits one tree for each label to gold minus marginals and adds it to 
 are kept, so a round evaluates only its own trees. With a table, trees score labels alone and the table of
 transitions takes a Newton step of its own: observed minus expected counts, over the expected ones.
 
-The training likelihood is known at the start of the next round. Where a Newton round made it fall, the round is
-taken back and tried again with half the step.
+After a Newton round that made the training likelihood fall, its step is halved until it rises. A line search also
+tries longer steps. The first rounds may follow the pseudo-likelihood, where a label's neighbours are gold.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,13 @@ from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.pseudo import pseudo_marginals
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.sequences import Sequences
 
 PATIENCE = 20  # rounds without a better dev score before early stopping
-MOST_HALVINGS = 8
+MOST_HALVINGS = 20
+MOST_DOUBLINGS = 4
 Floats = NDArray[np.float32]
 
 
@@ -38,146 +40,241 @@ class BoostingRules:
 
     window: int
     transitions: Literal["trees", "table"]
+    shared: bool  # one tree a round for all labels
     n_rounds: int
     learning_rate: float
-    max_leaves: int
-    l2: float
-    newton: bool
-    max_step: float
-    min_leaf: int
+    line_search: bool
+    growth: dict[str, Any]  # as _core.GrowthRules has it
+    subsample: float
+    pseudo_rounds: int
     early_stopping: Literal["accuracy", "log-likelihood"] | None
+    seed: int
+
+    @property
+    def newton(self) -> bool:
+        return bool(self.growth["newton"])
+
+
+class Step(NamedTuple):
+    """What a round adds: trees, and to the table if there is one."""
+
+    trees: Trees
+    table: Floats | None
+
+    def times(self, factor: float) -> Step:
+        values = (self.trees.values * factor).astype(np.float32)
+        table = None if self.table is None else (self.table * factor).astype(np.float32)
+        return Step(replace(self.trees, values=values), table)
+
+
+class _Answer(NamedTuple):
+    """The mean training log-likelihood, and what the lattice says of labels: by position, and by row of the table."""
+
+    objective: float
+    marginals: Floats
+    expected: NDArray[np.float64] | None
 
 
 class _Scored:
-    """Sequences with their potentials so far, kept up to date tree by tree."""
+    """Sequences with their potentials so far, kept up to date step by step."""
 
-    def __init__(self, sequences: Sequences, training: Training, potential: TreePotential) -> None:
+    def __init__(self, sequences: Sequences, training: Training, start: TreePotential) -> None:
         self.n_threads = training.n_threads
-        k, tree_order = len(training.labels), potential.tree_order
-        self.data = _core.TreeData(Rows(sequences, potential.window, potential.binnings).reader, k, tree_order)
-        self.scores: Floats = np.zeros((sequences.n_positions, k**tree_order, k), dtype=np.float32)
-        self.table = None if potential.table is None else potential.table.astype(np.float32)
+        self.k, self.tree_order = len(training.labels), start.tree_order
+        self.rows = Rows(sequences, start.window, start.binnings)
+        self.scores: Floats = np.zeros((sequences.n_positions, self.k**self.tree_order, self.k), dtype=np.float32)
+        self.first_table = start.table
+        self.table = None if start.table is None else start.table.copy()
         parts: dict[str, Any] = {"edge": self.scores}
         if self.table is not None:
             parts = {"state": self.scores[:, 0], "table": self.table}
         self.lattice = Lattice(training.topology, sequences.starts, **parts, n_threads=training.n_threads)
+        if len(start.trees):
+            self._add_trees(start.trees)
 
-    def add(self, trees: Trees, table_step: Floats | None) -> None:
-        trees.add_to(self.data, self.scores, self.n_threads)
-        self.step_table(table_step)
+    def add(self, step: Step) -> None:
+        self._add_trees(step.trees)
+        self.add_to_table(step)
 
-    def step_table(self, step: Floats | None) -> None:
-        if self.table is not None and step is not None:
-            self.table += step
+    def _add_trees(self, trees: Trees) -> None:
+        trees.compiled(self.rows, self.k, self.tree_order).add_scores(self.rows.reader, self.scores, self.n_threads)
 
-    def start_again(self) -> None:
+    def add_to_table(self, step: Step) -> None:
+        if self.table is not None and step.table is not None:
+            self.table += step.table
+
+    def start_again(self, start: TreePotential, steps: list[Step]) -> None:
+        """Adds up everything anew: to the bit what it gave before."""
         self.scores[:] = 0
         if self.table is not None:
-            self.table[:] = 0
+            self.table[:] = self.first_table
+        self._add_trees(Trees.joined([start.trees, *(step.trees for step in steps)]))
+        for step in steps:
+            self.add_to_table(step)
 
 
 class Boosting:
-    """The learner of TreeCRF."""
+    """The learner of TreeCRF. `start` is what to go on from: a potential, and how its rounds went."""
 
-    def __init__(self, training: Training, rules: BoostingRules) -> None:
+    def __init__(
+        self, training: Training, rules: BoostingRules, start: tuple[TreePotential, list[Record]] | None = None
+    ) -> None:
         if rules.early_stopping and training.held is None:
             raise InputError("early_stopping needs held-out data; give X_dev and y_dev to fit, or set it to None")
+        if rules.early_stopping and training.held is not None and not (training.held.codes >= 0).any():
+            raise InputError("y_dev has no label in common with y, so early_stopping has nothing to go by")
         _refuse_missing(training.sequences)
         self.training, self.rules = training, rules
-        binnings = {c.name: Binning.fit(c.values) for c in training.sequences.columns if isinstance(c, NumericColumn)}
         k = len(training.labels)
-        table = np.zeros((training.topology.n_rows, k), dtype=np.float32) if rules.transitions == "table" else None
-        tree_order = 0 if table is not None else training.order
+        tree_order = 0 if rules.transitions == "table" else training.order
         _check_memory(training.sequences.n_positions * k ** (tree_order + 1), training.order)
-        self._empty = TreePotential(Window.of(rules.window), binnings, k, tree_order, Trees.none(), table)
-        self._rounds: list[tuple[Trees, Floats | None]] = []
-        self._kept = 0  # how many rounds the model has: fewer than were tried after early stopping
+        self._start = start[0] if start else self._nothing(tree_order)
+        self._before = list(start[1]) if start else []
+        self._steps: list[Step] = []
+        self._kept = 0  # how many steps the model has: fewer than were tried after early stopping
+
+    def _nothing(self, tree_order: int) -> TreePotential:
+        training, k = self.training, len(self.training.labels)
+        columns = training.sequences.columns
+        binnings = {c.name: Binning.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+        table = None
+        if self.rules.transitions == "table":
+            table = np.zeros((training.topology.n_rows, k), dtype=np.float32)
+        none = Trees.none(k if self.rules.shared else 1)
+        return TreePotential(Window.of(self.rules.window), binnings, k, tree_order, none, table)
 
     @property
     def potential(self) -> TreePotential:
         """The trees and the table of the rounds kept so far."""
-        table = self._empty.table
-        for _, step in self._rounds[: self._kept]:
-            table = table + step if table is not None and step is not None else table
-        trees = Trees.joined([trees for trees, _ in self._rounds[: self._kept]])
-        empty = self._empty
-        return TreePotential(empty.window, empty.binnings, empty.n_labels, empty.tree_order, trees, table)
+        kept, table = self._steps[: self._kept], self._start.table
+        for step in kept:
+            table = table + step.table if table is not None and step.table is not None else table
+        return replace(self._start, trees=Trees.joined([self._start.trees, *(s.trees for s in kept)]), table=table)
 
     def __iter__(self) -> Iterator[Record]:
-        training, rules = self.training, self.rules
-        here = _Scored(training.sequences, training, self._empty)
-        held = training.held
-        there = None if held is None else _Scored(held.sequences, training, self._empty)
-        gold_counts = _edge_counts(training) if here.table is not None else None
-        best, best_round, step = -np.inf, 0, rules.learning_rate
-        objective, marginals, expected = self._infer(here)
-        while len(self._rounds) < rules.n_rounds:
-            round_step = step
-            for _ in range(MOST_HALVINGS):
-                self._grow(here, marginals, expected, gold_counts, round_step)
-                after, new_marginals, new_expected = self._infer(here)
-                if np.isfinite(after) and (after >= objective or not rules.newton):
-                    break
-                self._take_back(here)
-                round_step /= 2
-            else:
-                return  # no step improves the likelihood: it is at its top
-            objective, marginals, expected = after, new_marginals, new_expected
-            self._kept = len(self._rounds)
-            record: Record = {"round": self._kept, "objective": objective, "step": round_step}
+        training, rules, held = self.training, self.rules, self.training.held
+        here = _Scored(training.sequences, training, self._start)
+        there = None if held is None else _Scored(held.sequences, training, self._start)
+        grower = self._grower(here)
+        observed = _edge_counts(training) if here.table is not None else None
+        watch = _Watch(rules.early_stopping, self._before)
+        answer = self._infer(here, len(self._before) + 1)
+        for at in range(len(self._before) + 1, rules.n_rounds + 1):
+            self._grow(here, grower, observed, at, answer)
+            taken = self._try(here, at, answer.objective)
+            if taken is None:
+                break  # no step improves the likelihood: it is at its top
+            answer, factor = taken
+            self._kept = len(self._steps)
+            record: Record = {"round": at, "objective": answer.objective, "step": rules.learning_rate * factor}
+            if at == 1:
+                record["transitions"] = rules.transitions
             if there is not None and held is not None:
-                there.add(*self._rounds[-1])
+                there.add(self._steps[-1])
                 record |= held_out_scores(there.lattice, held, training.decode)
-                best, best_round = self._watch(record, best, best_round)
+            watch.see(record)
             yield record
-            if rules.early_stopping and len(self._rounds) - best_round >= PATIENCE:
+            if watch.is_over:
                 break
         if rules.early_stopping:
-            self._kept = best_round
+            self._kept = max(watch.best_round - len(self._before), 0)
 
-    def _infer(self, here: _Scored) -> tuple[float, Floats, NDArray[np.float64] | None]:
-        """Mean training log-likelihood, marginals in the shape of the scores, and expected edge counts."""
-        training = self.training
-        if here.table is None:
-            log_z, _, marginals = here.lattice.pair_marginals()
+    def _grower(self, here: _Scored) -> _core.TreeGrower:
+        weights = self.training.position_weights
+        counts = None if (weights == 1).all() else weights / weights.max()
+        growth = _core.GrowthRules(**self.rules.growth)
+        return _core.TreeGrower(here.rows.reader, here.k, here.tree_order, growth, counts)
+
+    def _infer(self, here: _Scored, at: int) -> _Answer:
+        """The likelihood, and what round `at` learns from."""
+        training, lattice = self.training, here.lattice
+        if at <= self.rules.pseudo_rounds:
+            log_z = lattice.log_partition()
+            marginals, expected = pseudo_marginals(lattice, training)
+        elif here.table is None:
+            log_z, _, marginals = lattice.pair_marginals()
             expected = None
         else:
-            log_z, state, expected = here.lattice.summed_pairs(training.weights)
+            log_z, state, expected = lattice.summed_pairs(training.weights)
             marginals = state[:, None, :]
-        return training.mean(here.lattice.score(training.codes) - log_z), marginals, expected
+        return _Answer(training.mean(lattice.score(training.codes) - log_z), marginals, expected)
 
     def _grow(
-        self,
-        here: _Scored,
-        marginals: Floats,
-        expected: NDArray[np.float64] | None,
-        observed: NDArray[np.float64] | None,
-        step: float,
+        self, here: _Scored, grower: _core.TreeGrower, observed: NDArray[np.float64] | None, at: int, answer: _Answer
     ) -> None:
+        """Grows the round's trees and takes its step."""
         rules, training = self.rules, self.training
-        weights = training.position_weights
-        grown = here.data.grow_round(
-            marginals, training.codes, here.scores, None if (weights == 1).all() else weights / weights.max(), step,
-            rules.l2, rules.newton, rules.max_step, rules.min_leaf, rules.max_leaves, training.n_threads,
+        seed = (rules.seed * 1_000_003 + at) % 2**64
+        grow = grower.grow_shared if rules.shared else grower.grow
+        grown = grow(
+            answer.marginals, training.codes, here.scores, self._sample(at), rules.learning_rate, seed,
+            training.n_threads,
         )  # fmt: skip
-        table_step = None
-        if expected is not None and observed is not None:
-            newton = (observed - expected) / (expected + rules.l2 + 1e-9)
-            table_step = (step * np.clip(newton, -rules.max_step, rules.max_step)).astype(np.float32)
-            here.step_table(table_step)
-        self._rounds.append((Trees.of_round(*grown), table_step))
+        table = None
+        if answer.expected is not None and observed is not None:
+            expected, l2, most = answer.expected, rules.growth["l2"], rules.growth["max_step"]
+            newton = np.clip((observed - expected) / (np.maximum(expected, 0) + l2 + 1e-9), -most, most)
+            table = (rules.learning_rate * newton).astype(np.float32)
+        self._steps.append(Step(Trees.of_round(*grown), table))
+        here.add_to_table(self._steps[-1])
 
-    def _take_back(self, here: _Scored) -> None:
-        """Undoes the last round by adding up all others anew: to the bit what they gave before."""
-        self._rounds.pop()
-        here.start_again()
-        for trees, table_step in self._rounds:
-            here.add(trees, table_step)
+    def _sample(self, at: int) -> NDArray[np.uint8] | None:
+        """Which positions count in a round: those of some sequences, drawn without repetition."""
+        if self.rules.subsample >= 1:
+            return None
+        n = len(self.training.sequences)
+        drawn = np.zeros(n, dtype=np.uint8)
+        rng = np.random.default_rng([self.rules.seed, at])
+        drawn[rng.permutation(n)[: max(1, round(self.rules.subsample * n))]] = 1
+        return np.repeat(drawn, self.training.sequences.lengths)
 
-    def _watch(self, record: Record, best: float, best_round: int) -> tuple[float, int]:
-        key = "dev_log_likelihood" if self.rules.early_stopping == "log-likelihood" else "dev_accuracy"
-        score = record[key] if record[key] is not None else -np.inf
-        return (score, len(self._rounds)) if score > best else (best, best_round)
+    def _try(self, here: _Scored, at: int, before: float) -> tuple[_Answer, float] | None:
+        """Shortens or lengthens the step just taken; (answer, what the step was multiplied by) or None."""
+        rules, step, factor = self.rules, self._steps[-1], 1.0
+        answer = self._infer(here, at + 1)
+        must_rise = (rules.newton or rules.line_search) and at > rules.pseudo_rounds
+        for _ in range(MOST_HALVINGS):
+            if np.isfinite(answer.objective) and (answer.objective >= before or not must_rise):
+                break
+            factor /= 2
+            answer = self._retake(here, at, step.times(factor))
+        else:
+            self._steps.pop()
+            return None
+        if rules.line_search and at > rules.pseudo_rounds and factor == 1:
+            for _ in range(MOST_DOUBLINGS):
+                longer = self._retake(here, at, step.times(2 * factor))
+                if not longer.objective > answer.objective:
+                    return self._retake(here, at, step.times(factor)), factor
+                answer, factor = longer, 2 * factor
+        return answer, factor
+
+    def _retake(self, here: _Scored, at: int, step: Step) -> _Answer:
+        self._steps[-1] = step
+        here.start_again(self._start, self._steps)
+        return self._infer(here, at + 1)
+
+
+class _Watch:
+    """Which round was the best on held-out data, and whether to go on."""
+
+    def __init__(self, by: str | None, before: list[Record]) -> None:
+        self._key = "dev_log_likelihood" if by == "log-likelihood" else "dev_accuracy"
+        self._stops = by is not None
+        self._best = -np.inf
+        self.best_round = self._last = 0
+        for record in before:
+            self.see(record)
+
+    def see(self, record: Record) -> None:
+        score = record.get(self._key)
+        self._last = record["round"]
+        if score is not None and score > self._best:
+            self._best, self.best_round = score, self._last
+
+    @property
+    def is_over(self) -> bool:
+        return self._stops and self._last - self.best_round >= PATIENCE
 
 
 def _edge_counts(training: Training) -> NDArray[np.float64]:

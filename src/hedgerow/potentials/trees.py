@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,8 +20,10 @@ from hedgerow.sequences import Sequences
 class Trees:
     """Trees in one row: tree i is for `labels[i]` and has the nodes starts[i]..starts[i + 1], root first.
 
-    A node is (attribute, lag, label, if true, if false): it tests an attribute id of the window, or the label `lag`
-    positions back (n_labels is `start`); children count from the tree's root; a leaf has neither test.
+    A node is (attribute, lag, label, if true, if false, set): it tests an attribute id of the window, or the label
+    `lag` positions back (n_labels is `start`); children count from the tree's root; a leaf has neither test. Where
+    `set` is not -1, the test also holds for set_members[set_starts[set]:set_starts[set + 1]]. `values` has one
+    column, or in trees for all labels one for each (and their `labels` are 0).
     """
 
     labels: NDArray[np.int32]
@@ -30,40 +32,55 @@ class Trees:
     values: NDArray[np.float32]
     gains: NDArray[np.float32]
     counts: NDArray[np.int64]
+    set_starts: NDArray[np.int64]
+    set_members: NDArray[np.int32]
 
     @classmethod
-    def none(cls) -> Trees:
-        return cls.joined([])
+    def none(cls, n_values: int = 1) -> Trees:
+        empty = cls.joined([])
+        return replace(empty, values=np.zeros((0, n_values), np.float32))
 
     @classmethod
-    def of_round(cls, starts: Any, nodes: Any, values: Any, gains: Any, counts: Any) -> Trees:
-        """What the grower returned: one tree for each label in order."""
+    def of_round(cls, starts: Any, nodes: Any, *others: Any) -> Trees:
+        """What the grower returned: one tree for each label in order, or one for all."""
+        nodes = nodes.reshape(-1, 6)
+        values, *rest = others
         labels = np.arange(len(starts) - 1, dtype=np.int32)
-        return cls(labels, starts, nodes.reshape(-1, 5), values.astype(np.float32), gains.astype(np.float32), counts)
+        return cls(labels, starts, nodes, values.reshape(len(nodes), -1), *rest)
 
     @classmethod
     def joined(cls, rounds: Sequence[Trees]) -> Trees:
-        sizes = [np.diff(trees.starts) for trees in rounds]
-        starts = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *sizes]))]).astype(np.int64)
-
         def join(name: str, empty: NDArray[Any]) -> NDArray[Any]:
             return np.concatenate([empty, *(getattr(trees, name) for trees in rounds)])
 
+        def join_starts(name: str) -> NDArray[np.int64]:
+            sizes = [np.diff(getattr(trees, name)) for trees in rounds]
+            return np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *sizes]))]).astype(np.int64)
+
+        nodes = join("nodes", np.zeros((0, 6), np.int32))
+        n_sets = np.array([len(trees.set_starts) - 1 for trees in rounds], dtype=np.int32)
+        first_set = np.repeat(np.cumsum(n_sets, dtype=np.int32) - n_sets, [len(trees.nodes) for trees in rounds])
+        nodes[:, 5] += np.where(nodes[:, 5] >= 0, first_set, 0)
         return cls(
             join("labels", np.zeros(0, np.int32)),
-            starts,
-            join("nodes", np.zeros((0, 5), np.int32)),
-            join("values", np.zeros(0, np.float32)),
+            join_starts("starts"),
+            nodes,
+            join("values", np.zeros((0, rounds[0].values.shape[1] if rounds else 1), np.float32)),
             join("gains", np.zeros(0, np.float32)),
             join("counts", np.zeros(0, np.int64)),
+            join_starts("set_starts"),
+            join("set_members", np.zeros(0, np.int32)),
         )
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def add_to(self, data: _core.TreeData, scores: NDArray[np.float32], n_threads: int) -> None:
-        """Adds every tree's values to scores (positions, histories, labels); raises ValueError if they do not fit."""
-        data.add_scores(self.labels, self.starts, self.nodes, self.values.astype(np.float64), scores, n_threads)
+    def compiled(self, rows: Rows, n_labels: int, order: int) -> _core.Forest:
+        """For evaluation on rows of this layout; raises ValueError if the trees do not fit it."""
+        return _core.Forest(
+            rows.reader, n_labels, order, self.labels, self.starts, self.nodes, self.values, self.set_starts,
+            self.set_members,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +93,16 @@ class TreePotential:
     tree_order: int
     trees: Trees
     table: NDArray[np.float32] | None
+    _forest: _core.Forest = field(init=False, repr=False)
     kind: ClassVar[str] = "trees"
 
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
-        data = _core.TreeData(Rows(sequences, self.window, self.binnings).reader, self.n_labels, self.tree_order)
+        rows = Rows(sequences, self.window, self.binnings)
+        if not hasattr(self, "_forest"):  # compiled once, for the columns of the encoder
+            object.__setattr__(self, "_forest", self.trees.compiled(rows, self.n_labels, self.tree_order))
         shape = (sequences.n_positions, self.n_labels**self.tree_order, self.n_labels)
         scores = np.zeros(shape, dtype=np.float32)
-        self.trees.add_to(data, scores, n_threads)
+        self._forest.add_scores(rows.reader, scores, n_threads)
         if self.table is None:
             return Scores(edge=scores)
         return Scores(state=scores[:, 0], table=self.table)
@@ -135,9 +155,11 @@ _FIELDS: dict[str, tuple[type[np.generic], int]] = {
     "labels": (np.int32, 1),
     "starts": (np.int64, 1),
     "nodes": (np.int32, 2),
-    "values": (np.float32, 1),
+    "values": (np.float32, 2),
     "gains": (np.float32, 1),
     "counts": (np.int64, 1),
+    "set_starts": (np.int64, 1),
+    "set_members": (np.int32, 1),
 }
 
 

@@ -1,0 +1,206 @@
+// Compiled once for each instruction set: nothing here may be shared with another translation unit but plain
+// data.
+#include "tree_kernels.hpp"
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#endif
+
+namespace hedgerow {
+namespace HEDGEROW_ISA {
+namespace {
+
+constexpr std::int64_t kBlock = 64;
+
+// Gains by blocks: the arithmetic of a block has no branch, and its greatest gain is looked up only when it
+// beats what was found before.
+std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
+                  double* gain) {
+    const std::int64_t mask = (std::int64_t{1} << rules.count_shift) - 1;
+    const std::int64_t all_residual = total.residual, all_packed = total.packed;
+    const std::int64_t least = rules.min_count << rules.count_shift;
+    const double l2 = rules.l2, r_unit = rules.residual_unit, w_unit = rules.weight_unit,
+                 before = rules.before;
+    std::int64_t found = -1;
+    double best = *gain;
+    double gains[kBlock];
+    for (std::int64_t first = 0; first < n; first += kBlock) {
+        const std::int64_t size = n - first < kBlock ? n - first : kBlock;
+        const RawSums* block = yes + first;
+        double top = 0;
+#pragma omp simd reduction(max : top)
+        for (std::int64_t i = 0; i < size; ++i) {
+            const std::int64_t packed = block[i].packed, rest = all_packed - packed;
+            const double r1 = static_cast<double>(block[i].residual) * r_unit;
+            const double r2 = static_cast<double>(all_residual - block[i].residual) * r_unit;
+            const double w1 = l2 + static_cast<double>(packed & mask) * w_unit;
+            const double w2 = l2 + static_cast<double>(rest & mask) * w_unit;
+            const double merit1 = w1 > 0 ? r1 * r1 / w1 : 0.0;
+            const double merit2 = w2 > 0 ? r2 * r2 / w2 : 0.0;
+            const double g = packed >= least && rest >= least ? merit1 + merit2 - before : 0.0;
+            gains[i] = g;
+            top = g > top ? g : top;
+        }
+        if (!(top > best)) continue;
+        best = top;
+        std::int64_t i = 0;
+        while (gains[i] != top) ++i;
+        found = first + i;
+    }
+    *gain = best;
+    return found;
+}
+
+inline bool any(const Bits& a) {
+    std::uint64_t all = 0;
+    for (int w = 0; w < 8; ++w) all |= a.words[w];
+    return all != 0;
+}
+
+inline int lowest_bit(std::uint64_t word) {
+#if defined(_MSC_VER) && !defined(__clang__)
+    unsigned long at;
+    _BitScanForward64(&at, word);
+    return static_cast<int>(at);
+#else
+    return __builtin_ctzll(word);
+#endif
+}
+
+inline int n_bits(std::uint64_t word) {
+#if defined(_MSC_VER) && !defined(__clang__)
+    return static_cast<int>(__popcnt64(word));
+#else
+    return __builtin_popcountll(word);
+#endif
+}
+
+// Adds a value at the positions of a word of 64, one by one where they are few.
+inline void add_word(std::uint64_t word, float value, float* sums) {
+    if (n_bits(word) < 20) {
+        for (; word != 0; word &= word - 1) sums[lowest_bit(word)] += value;
+        return;
+    }
+    for (int half = 0; half < 2; ++half) {
+        const auto bits = static_cast<std::uint32_t>(word >> (32 * half));
+#pragma omp simd
+        for (int i = 0; i < 32; ++i) sums[32 * half + i] += (bits >> i) & 1 ? value : 0.0f;
+    }
+}
+
+// Adds a row of values, one for each label, at every position of a set.
+inline void add_row_at(const Bits& where, const float* row, std::int64_t n_labels, float* sums) {
+    for (int w = 0; w < 8; ++w) {
+        for (std::uint64_t word = where.words[w]; word != 0; word &= word - 1) {
+            float* to = sums + (64 * w + lowest_bit(word)) * n_labels;
+#pragma omp simd
+            for (std::int64_t k = 0; k < n_labels; ++k) to[k] += row[k];
+        }
+    }
+}
+
+inline void add_leaf(const Replay& replay, const FlatNode& leaf, const Bits& where, float* sums) {
+    if (replay.rows) {
+        add_row_at(where, replay.rows + (&leaf - replay.nodes) * replay.n_labels, replay.n_labels, sums);
+        return;
+    }
+    const std::int32_t* starts = replay.member_starts + leaf.if_true;
+    for (std::int64_t m = 0; m <= replay.order; ++m) {
+        for (int w = 0; w < 8; ++w) {
+            const std::uint64_t word = where.words[w] & replay.at_depth[m].words[w];
+            if (word == 0) continue;
+            for (std::int32_t j = starts[m]; j < starts[m + 1]; ++j)
+                add_word(word, leaf.value, sums + replay.members[j] * kChunkPositions + 64 * w);
+        }
+    }
+}
+
+void replay(const Replay& trees, std::int32_t root, const Bits& all, Waiting* waiting, float* sums) {
+    std::int64_t n_waiting = 0;
+    std::int32_t at = root;
+    Bits where = all;
+    for (;;) {
+        const FlatNode& node = trees.nodes[at];
+        bool done = node.test == kLeaf;
+        if (done) {
+            add_leaf(trees, node, where, sums);
+        } else if (node.test == kHistory) {
+            waiting[n_waiting++] = {where, node.if_true};
+        } else if (trees.holds[node.test]) {
+            // Where tests fail the set stays at hand; the positions where this one holds wait.
+            const Bits& mask = trees.masks[node.test];
+            Bits yes;
+            for (int w = 0; w < 8; ++w) yes.words[w] = where.words[w] & mask.words[w];
+            if (any(yes)) {
+                waiting[n_waiting++] = {yes, node.if_true};
+                for (int w = 0; w < 8; ++w) where.words[w] &= ~yes.words[w];
+                done = !any(where);
+            }
+        }
+        if (!done) {
+            at = node.if_false;
+        } else if (n_waiting > 0) {
+            where = waiting[--n_waiting].where;
+            at = waiting[n_waiting].node;
+        } else {
+            return;
+        }
+    }
+}
+
+void add_row(float* to, const float* from, std::int64_t width) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
+}
+
+void subtract_row(float* from, const float* what, std::int64_t width) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) from[i] -= what[i];
+}
+
+// Sums in sixteen lanes, whatever the width of the registers, so that every instruction set rounds alike. What
+// subtraction leaves of a weight may be a little below zero.
+constexpr int kLanes = 16;
+
+inline double sum_lanes(const float* lanes) {
+    double sum = 0;
+    for (int i = 0; i < kLanes; ++i) sum += lanes[i];
+    return sum;
+}
+
+double row_merit(const float* row, std::int64_t n, double l2) {
+    const auto penalty = static_cast<float>(l2) + 1e-6f;
+    float lanes[kLanes] = {};
+    for (std::int64_t first = 0; first < n; first += kLanes) {
+#pragma omp simd
+        for (int i = 0; i < kLanes; ++i) {
+            const float r = row[first + i], w = row[n + first + i];
+            lanes[i] += r * r / (penalty + (w > 0 ? w : 0));
+        }
+    }
+    return sum_lanes(lanes);
+}
+
+double split_merit(const float* yes, const float* total, std::int64_t n, double l2) {
+    const auto penalty = static_cast<float>(l2) + 1e-6f;
+    float lanes[kLanes] = {};
+    for (std::int64_t first = 0; first < n; first += kLanes) {
+#pragma omp simd
+        for (int i = 0; i < kLanes; ++i) {
+            const float r1 = yes[first + i], r2 = total[first + i] - r1;
+            const float w1 = yes[n + first + i], w2 = total[n + first + i] - w1;
+            const float m1 = r1 * r1 / (penalty + (w1 > 0 ? w1 : 0)), m2 = r2 * r2 / (penalty + (w2 > 0 ? w2 : 0));
+            lanes[i] += m1 + m2;
+        }
+    }
+    return sum_lanes(lanes);
+}
+
+}  // namespace
+
+TreeKernels offer_trees() {
+    return {scan, replay, add_row, subtract_row, row_merit, split_merit};
+}
+
+}  // namespace HEDGEROW_ISA
+}  // namespace hedgerow

@@ -1,0 +1,69 @@
+// The loops of trees that are compiled for each instruction set; see dispatch.cpp for the choice.
+#pragma once
+
+#include <cstdint>
+
+#include "bits.hpp"
+
+namespace hedgerow {
+
+// Sums of residuals, and of weights with the number of positions in the high bits; see histogram.hpp.
+struct RawSums {
+    std::int64_t residual, packed;
+};
+
+// How gain comes from sums: gain = merit(yes) + merit(no) - before, merit = r^2 / (l2 + w), where
+// r = residual * residual_unit and w = (packed without its count) * weight_unit.
+struct ScanRules {
+    double l2, residual_unit, weight_unit, before;
+    std::int64_t min_count;
+    int count_shift;
+};
+
+struct FlatNode {
+    std::int32_t test;               // kLeaf, kHistory, or the number of a test
+    std::int32_t if_true, if_false;  // of a leaf, if_true is where its members begin
+    float value;                     // of a tree for one label
+};
+constexpr std::int32_t kLeaf = -1, kHistory = -2;
+
+// Trees, and where their tests hold in a chunk of positions.
+struct Replay {
+    const FlatNode* nodes;
+    const Bits* masks;          // by test
+    const std::uint8_t* holds;  // by test: whether it holds anywhere
+    const Bits* at_depth;       // positions with 0, 1, ..., order labels before them
+    std::int64_t order;
+    const std::int32_t* member_starts;  // of a leaf: for each depth, where its histories begin in `members`
+    const std::int32_t* members;
+    const float* rows;      // of trees for all labels: a row of values for each node; null for trees of one label
+    std::int64_t n_labels;
+};
+
+// Sets of positions that still wait at a node.
+struct Waiting {
+    Bits where;
+    std::int32_t node;
+};
+
+struct TreeKernels {
+    // The first of n candidates with the greatest gain above `*gain`, which is set to it; -1 if there is
+    // none.
+    std::int64_t (*scan)(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
+                         double* gain);
+
+    // Adds the tree's value at every position of `all` to sums (histories, kChunkPositions). `waiting` has
+    // room for as many entries as the tree has nodes.
+    void (*replay)(const Replay& replay, std::int32_t root, const Bits& all, Waiting* waiting, float* sums);
+
+    // Rows of a tree for all labels: n residuals, then n weights, n a multiple of 16.
+    void (*add_row)(float* to, const float* from, std::int64_t width);
+    void (*subtract_row)(float* from, const float* what, std::int64_t width);
+    // The sum over labels of r^2 / (l2 + w); and the same of two sides, given one of them and both together.
+    double (*row_merit)(const float* row, std::int64_t n, double l2);
+    double (*split_merit)(const float* yes, const float* total, std::int64_t n, double l2);
+};
+
+const TreeKernels& tree_kernels();
+
+}  // namespace hedgerow

@@ -1,0 +1,151 @@
+"""docs/model-format.md tells enough: scores computed from a file by its words alone equal those of the library."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from hedgerow import storage
+
+X = [
+    [{"word": "the", "size": 3.0, "has": ["t", "h"]}, {"word": "hedge", "size": 5.5, "has": ["h", "g"]}, {"has": []}],
+    [{"word": "row", "size": 1.5, "has": ["r"]}, {"word": "the", "size": 3.0}],
+    [{"word": "hedge", "size": -2.0, "has": ["g", "h", "t"]}] * 5,
+] * 3
+Y = [["D", "N", "."], ["N", "D"], ["N", ".", "N", "D", "D"]] * 3
+NEW = [[{"word": "row", "size": 99.0, "has": ["new", "h"]}, {"word": "new", "size": 2.2}, {"word": "the"}, {}]]
+
+
+class File:
+    """The content of a model file, by the words of the page."""
+
+    def __init__(self, path):
+        self.arrays, self.metadata = storage.read(path)
+        self.columns = self.metadata["encoder"]["columns"]
+        self.n_labels, self.order = len(self.metadata["labels"]["values"]), self.metadata["order"]
+
+    def values(self, i):
+        """The alphabet of column i."""
+        blob, offsets = self.arrays[f"encoder.{i}.blob"].tobytes(), self.arrays[f"encoder.{i}.offsets"]
+        return [blob[a:b].decode() for a, b in pairwise(offsets)]
+
+    def histories(self, length):
+        """By number, the labels of each history of that length, most recent first."""
+        return [
+            [h // self.n_labels**j % self.n_labels for j in reversed(range(length))]
+            for h in range(self.n_labels**length)
+        ]
+
+    def attributes(self):
+        """(column, offset, test) by number; test(position or None) says whether the attribute is there."""
+        left, right = self.metadata["potential"]["window"]
+        found = []
+        for i, column in enumerate(self.columns):
+            for offset in range(-left, right + 1):
+                found += [(offset, test) for test in self._tests(i, column)]
+                if left or right:
+                    found.append((offset, lambda position: position is None))
+        return found
+
+    def _tests(self, i, column):
+        name = column["name"]
+        if column["kind"] == "numeric":
+            edges = self.arrays[f"potential.bins.{name}"].tolist()
+            for b in range(len(edges) + 1):
+                yield lambda p, b=b: p is not None and bisect_right(edges, np.float32(p.get(name, 0.0))) <= b
+            return
+        for value in self.values(i):
+            if column["kind"] == "categorical":
+                yield lambda p, v=value: p is not None and p.get(name) == v
+            else:
+                yield lambda p, v=value: p is not None and v in p.get(name, [])
+
+    def trees(self, sequence, t, history):
+        """The sum of the trees at position t after a history, for each label."""
+        tests, scores = self.attributes(), np.zeros(self.n_labels)
+        part = {name.removeprefix("potential.trees."): array for name, array in self.arrays.items()}
+        for label, start in zip(part["labels"], part["starts"][:-1], strict=True):
+            node = 0
+            while True:
+                attribute, lag, wanted, if_true, if_false, also = part["nodes"][start + node].tolist()
+                if attribute < 0 and lag < 0:
+                    break
+                others = []
+                if also >= 0:
+                    others = part["set_members"][part["set_starts"][also] : part["set_starts"][also + 1]].tolist()
+                if attribute >= 0:
+                    passes = False
+                    for offset, test in (tests[a] for a in [attribute, *others]):
+                        passes |= test(sequence[t + offset] if 0 <= t + offset < len(sequence) else None)
+                else:
+                    passes = (history[lag] if lag < len(history) else self.n_labels) in [wanted, *others]
+                node = if_true if passes else if_false
+            value = part["values"][start + node]
+            if len(value) == 1:
+                scores[label] += value[0]
+            else:
+                scores += value
+        return scores
+
+    def densities(self, position):
+        """The state score of a position under a table of probabilities."""
+        scores = np.zeros(self.n_labels)
+        for i, column in enumerate(self.columns):
+            value = position.get(column["name"], 0.0 if column["kind"] == "numeric" else [])
+            if column["kind"] == "numeric":
+                mean, variance = self.arrays[f"potential.{i}.mean"], self.arrays[f"potential.{i}.variance"]
+                scores += -0.5 * (np.log(2 * np.pi * variance) + (np.float32(value) - mean) ** 2 / variance)
+                continue
+            known = self.values(i)
+            for one in [value] if isinstance(value, str) else value:
+                if one in known:
+                    scores += self.arrays[f"potential.{i}.log_probability"][known.index(one)]
+        return scores
+
+
+@pytest.mark.parametrize("splits", ["one-hot", "subset"])
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+@pytest.mark.parametrize(("order", "window"), [(0, 0), (1, 1), (2, 2)])
+def test_trees_read_by_the_page(transitions, order, window, splits, tmp_path):
+    make = hr.TreeCRF(
+        order=order, window=window, transitions=transitions, n_rounds=4, learning_rate=0.5, l2=0.1,
+        category_splits=splits,
+    )  # fmt: skip
+    model = make.fit(X, Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    scores = model.model_.potential.scores(model.model_.encode(NEW))
+    for t in range(len(NEW[0])):
+        if transitions == "table":
+            np.testing.assert_allclose(scores.state[t], file.trees(NEW[0], t, []), atol=1e-5)
+            continue
+        for h, history in enumerate(file.histories(min(t, order))):
+            np.testing.assert_allclose(scores.edge[t, h], file.trees(NEW[0], t, history), atol=1e-5)
+    if transitions == "table":
+        np.testing.assert_array_equal(scores.table, file.arrays["potential.table"])
+    else:
+        assert "potential.table" not in file.arrays
+        assert set(file.arrays["potential.trees.nodes"][:, 1]) >= set(range(order))  # every lag is tested somewhere
+
+
+def test_shared_trees_read_by_the_page(tmp_path):
+    model = hr.TreeCRF(window=1, trees="shared", n_rounds=4, l2=0.1, learning_rate=0.5).fit(X, Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    scores = model.model_.potential.scores(model.model_.encode(NEW))
+    for t in range(len(NEW[0])):
+        np.testing.assert_allclose(scores.state[t], file.trees(NEW[0], t, ()), atol=1e-6)
+
+
+def test_tables_read_by_the_page(tmp_path):
+    model = hr.HMM(order=2).fit(X, Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    scores = model.model_.potential.scores(model.model_.encode(NEW))
+    for t, position in enumerate(NEW[0]):
+        np.testing.assert_allclose(scores.state[t], file.densities(position), rtol=1e-6)
+    assert file.arrays["potential.transitions"].shape == (1 + 3 + 9, 3)

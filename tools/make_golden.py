@@ -1,0 +1,77 @@
+"""Make the golden model files: what this release writes, with what it answers.
+
+    python tools/make_golden.py
+
+A pair in tests/golden is NAME.hedgerow and NAME.json (inputs, labels, probabilities); the number in a name is the
+version of the file format. A pair that is there stays as it is: every later release must read it and answer the same.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import hedgerow as hr
+
+FOLDER = Path(__file__).parents[1] / "tests" / "golden"
+WEATHER = {"dry": (22.0, ["hat", "sun"]), "wet": (12.0, ["boots", "umbrella"]), "white": (-3.0, ["boots", "skis"])}
+
+Data = list[list[dict[str, Any]]]
+
+
+def diary(n_weeks: int, seed: int) -> tuple[Data, list[list[str]]]:
+    """Days with a place (categorical), a temperature (numeric) and what people carry (a bag), and their weather."""
+    draw = random.Random(seed)
+    X: Data = []
+    y = []
+    for _ in range(n_weeks):
+        weather = draw.choice(list(WEATHER))
+        week, labels = [], []
+        for _ in range(7):
+            weather = weather if draw.random() < 0.7 else draw.choice(list(WEATHER))
+            mean, things = WEATHER[weather]
+            day: dict[str, Any] = {
+                "place": draw.choice(["Zürich", "lake"] if weather == "dry" else ["Zürich", "museum"]),
+                "celsius": round(draw.gauss(mean, 6.0), 1),
+                "carried": [thing for thing in [*things, "map"] if draw.random() < 0.6],
+            }
+            if draw.random() < 0.1:
+                day["celsius"] = None
+            if draw.random() < 0.1:
+                del day["place"]
+            week.append(day)
+            labels.append(weather)
+        X.append(week)
+        y.append(labels)
+    return X, y
+
+
+def hmm() -> tuple[hr.HMM, Data]:
+    """A model of order 2, and sequences of every kind: values missing, absent and never seen, length 1."""
+    model = hr.HMM(order=2, smoothing=0.5, n_jobs=1).fit(*diary(40, seed=1))
+    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"place": None, "wind": 3.5}]
+    return model, [*diary(6, seed=2)[0], unseen, [{"celsius": -8.0}]]
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name, make in {"hmm-1": hmm}.items():
+        target = FOLDER / f"{name}.hedgerow"
+        if target.exists():
+            print(f"{target.name} is there and stays")
+            continue
+        model, X = make()
+        answers = {
+            "inputs": X,
+            "labels": [labels.tolist() for labels in model.predict(X)],
+            "probabilities": [[[round(p, 9) for p in row] for row in of.tolist()] for of in model.predict_proba(X)],
+        }
+        model.save(target)
+        target.with_suffix(".json").write_text(json.dumps(answers, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(f"{target.name}: {target.stat().st_size} bytes, {len(X)} sequences")
+
+
+if __name__ == "__main__":
+    main()
