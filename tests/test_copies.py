@@ -14,12 +14,7 @@ import hedgerow as hr
 from hedgerow.estimators.conventions import REGISTRY
 
 ESTIMATORS = sorted(set(REGISTRY) - {"Estimator"})
-COPIES = [
-    copy.copy,
-    copy.deepcopy,
-    lambda thing: pickle.loads(pickle.dumps(thing)),
-    lambda x: pickle.loads(pickle.dumps(x, 2)),
-]
+COPIES = [copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]
 X = [[{"w": w, "n": i, "b": ["x", w]} for i, w in enumerate(x)] for x in ("cat", "dog", "cog", "at", "dot", "tact") * 2]
 Y = [[p["w"] if p["w"] in "ao" else "-" for p in x] for x in X]
 

@@ -45,6 +45,14 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file is replaced only when the new one is whole."""
+        metadata, arrays = self._state()
+        storage.write(path, arrays, metadata)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._from_state, self._state()  # pickled as what its file would hold
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """(metadata for JSON, arrays) from which `_from_state` makes an equal model."""
         encoder, encoder_arrays = self.encoder.state()
         potential, potential_arrays = self.potential.state()
         classes = self.labels.classes
@@ -59,7 +67,7 @@ class Model:
         }
         arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
         arrays |= {f"potential.{name}": array for name, array in potential_arrays.items()}
-        storage.write(path, arrays, metadata)
+        return metadata, arrays
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

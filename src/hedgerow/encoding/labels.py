@@ -51,9 +51,6 @@ class Labels:
         refuse_nul(names)
         return cls(np.array(names, dtype=np.str_))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Labels, (self.classes,)
-
     def __len__(self) -> int:
         return len(self.classes)
 
