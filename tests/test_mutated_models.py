@@ -15,7 +15,7 @@ import hedgerow as hr
 from hedgerow import storage
 from hedgerow.errors import InputError, ModelFileError
 
-MUTATIONS = int(os.environ.get("HEDGEROW_MUTATIONS", "250"))
+MUTATIONS = int(os.environ.get("HEDGEROW_MUTATIONS", "200"))
 WORDS = ["cat", "dog", "cog", "at", "dot", "tact"]
 X = [[{"w": w, "n": i / 3, "b": ["x", w]} for i, w in enumerate(x)] for x in WORDS * 2]
 Y = [[p["w"] if p["w"] in "ao" else "-" for p in x] for x in X]
@@ -23,6 +23,8 @@ MODELS = {
     "HMM": hr.HMM(order=2),
     "trees": hr.TreeCRF(window=1, n_rounds=3, transitions="trees"),
     "table": hr.TreeCRF(window=2, n_rounds=3, transitions="table", order=2),
+    "subsets": hr.TreeCRF(window=1, n_rounds=3, transitions="trees", category_splits="subset", order=2),
+    "shared": hr.TreeCRF(window=1, n_rounds=3, trees="shared"),
 }
 STRANGE: list[Any] = [
     None, True, -1, 0, 1, 2, 255, 2**31, 2**63, 10**40, 0.5, -1e300, 1.0, "", "x", "numeric", "bag", "categorical",
