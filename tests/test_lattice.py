@@ -319,7 +319,7 @@ def test_the_impossible_sequence_is_named():
         ({"state": np.full((3, 2), np.inf)}, "they hold inf"),
         ({"table": np.zeros((2, 2))}, "table is"),
         ({"edge": np.zeros((3, 3, 2))}, "edge is"),
-        ({"beam": 0}, "beam must be at least 1"),
+        ({"beam": 0}, "beam must be an integer of at least 1"),
         ({"allowed": np.ones((2, 2), dtype=bool)}, "allowed must have shape"),
         ({"starts": np.array([0, 0, 3])}, "every sequence has a position"),
         ({"starts": np.array([1, 3])}, "starts begins with 0"),
@@ -340,9 +340,9 @@ def test_topologies_that_cannot_be_are_refused():
     with pytest.raises(InputError, match="allowed must have shape"):
         Topology(2, 1, np.ones((2, 2), dtype=bool))
     lattice = Lattice(Topology(2, 1), starts_of(1), state=np.zeros((1, 2)))
-    with pytest.raises(InputError, match="n must be at least 1"):
+    with pytest.raises(InputError, match="n must be an integer of at least 1"):
         lattice.nbest(0)
-    with pytest.raises(InputError, match="n must be at least 1"):
+    with pytest.raises(InputError, match="n must be an integer of at least 1"):
         lattice.sample(0)
     with pytest.raises(ValueError, match="labels are below n_labels"):
         lattice.score(np.array([2]))

@@ -26,13 +26,6 @@ DTYPES = ["?", "u1", "i1", "<u2", "<i2", "<f2", "<u4", "<i4", "<f4", "<u8", "<i8
 random_cases = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    path = tmp_path / "m.hedgerow"
-    storage.write(path, ARRAYS, METADATA)
-    return path
-
-
 def test_round_trip(model: Path) -> None:
     arrays, metadata = storage.read(model)
     assert same(arrays, ARRAYS)

@@ -14,18 +14,11 @@ import safetensors.numpy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cases_storage import ARRAYS, METADATA, same
+from cases_storage import same
 from hedgerow import storage
 from hedgerow.errors import ModelFileError
 
 random_cases = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    path = tmp_path / "m.hedgerow"
-    storage.write(path, ARRAYS, METADATA)
-    return path
 
 
 def test_every_truncation_is_found(model: Path, tmp_path: Path) -> None:

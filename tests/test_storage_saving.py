@@ -21,13 +21,6 @@ from hedgerow import storage
 from hedgerow.errors import InputError
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    path = tmp_path / "m.hedgerow"
-    storage.write(path, ARRAYS, METADATA)
-    return path
-
-
 @pytest.mark.parametrize(
     ("arrays", "metadata", "message"),
     [

@@ -16,7 +16,7 @@ struct Bytes {
 
 inline int compare(Bytes a, Bytes b) {
     const int64_t shared = std::min(a.size, b.size);
-    const int order = shared == 0 ? 0 : std::memcmp(a.data, b.data, static_cast<size_t>(shared));
+    const int order = shared <= 0 ? 0 : std::memcmp(a.data, b.data, static_cast<size_t>(shared));
     if (order != 0) return order;
     return a.size < b.size ? -1 : a.size > b.size;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -11,6 +12,11 @@
 
 namespace hedgerow {
 
+// The calling thread looks up from its work now and then, and an exception from here ends all of it: where
+// the bindings let Ctrl-C through.
+inline void (*look_up)() = [] {};
+constexpr std::chrono::milliseconds kLookUpInterval{50};
+
 // Calls make_worker() once on each thread, then worker(i) for every i in [0, n). The first exception is
 // thrown again here when all threads have stopped.
 template <class MakeWorker>
@@ -18,10 +24,16 @@ void parallel_for(std::int64_t n, std::int64_t n_threads, MakeWorker make_worker
     std::atomic<std::int64_t> next{0};
     std::exception_ptr failure;
     std::mutex failure_guard;
-    const auto run = [&] {
+    const auto run = [&](bool looks_up) {
         try {
             auto worker = make_worker();
-            for (std::int64_t i; (i = next.fetch_add(1)) < n;) worker(i);
+            auto looked_up = std::chrono::steady_clock::now();
+            for (std::int64_t i; (i = next.fetch_add(1)) < n;) {
+                worker(i);
+                if (!looks_up || std::chrono::steady_clock::now() - looked_up < kLookUpInterval) continue;
+                look_up();
+                looked_up = std::chrono::steady_clock::now();
+            }
         } catch (...) {
             const std::lock_guard<std::mutex> lock(failure_guard);
             if (!failure) failure = std::current_exception();
@@ -30,10 +42,10 @@ void parallel_for(std::int64_t n, std::int64_t n_threads, MakeWorker make_worker
     };
     std::vector<std::thread> others;
     try {
-        for (std::int64_t i = 1; i < n_threads && i < n; ++i) others.emplace_back(run);
+        for (std::int64_t i = 1; i < n_threads && i < n; ++i) others.emplace_back(run, false);
     } catch (...) {  // no more threads to be had: those that started, and this one, do the work
     }
-    run();
+    run(true);
     for (std::thread& t : others) t.join();
     if (failure) std::rethrow_exception(failure);
 }

@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 
-def sort_strings(values: list[str]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+def sort_strings(values: list[str]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
     """
     (blob, offsets) of the distinct strings of a list. Raises InputError for anything but str.
     """
@@ -29,11 +29,16 @@ class SortedSet:
     def check(self) -> None:
         """Raises InputError unless the strings are UTF-8 and strictly rising."""
 
-    def ids(self, values: list[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    def ids(self, values: list[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """Index of each str of a list, -1 where it is not there."""
 
-    def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """Index in `other` of each of these strings, -1 where it is not there."""
+
+    def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
+        """
+        (codes in `other`, absent where it lacks the string; how many were left out).
+        """
 
 def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[tuple[Any, ...]]:
     """
@@ -143,15 +148,15 @@ class RowReader:
     def n_positions(self) -> int:
         """How many positions there are."""
 
-    def ids(self, first: int, last: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+    def ids(self, first: int, last: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
         """
         (starts, ids) of the positions first..last: the ids of the i-th are ids[starts[i]:starts[i + 1]].
         """
 
-    def weights(self, first: int, last: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+    def weights(self, first: int, last: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
         """The weight of each id that `ids` gives."""
 
-    def missing(self, first: int, last: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None))]:
+    def missing(self, first: int, last: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
         """
         Whether each slot (columns, then offsets) reads a missing value at each position.
         """

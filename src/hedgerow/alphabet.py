@@ -68,6 +68,9 @@ class Alphabet:
     def __hash__(self) -> int:
         return hash((len(self), self.blob.tobytes()))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Alphabet.trusted, (self.blob, self.offsets)
+
     def __repr__(self) -> str:
         shown = ", ".join(repr(self[i]) for i in range(min(len(self), 5)))
         return f"Alphabet({len(self)}: {shown}{', ...' if len(self) > 5 else ''})"
@@ -81,6 +84,10 @@ class Alphabet:
         if other is self:
             return np.arange(len(self), dtype=np.int32)
         return self._strings.into(other._strings)
+
+    def recode(self, codes: NDArray[np.int32], other: Alphabet) -> tuple[NDArray[np.int32], int]:
+        """(codes of my strings as codes of `other`, ABSENT where it lacks the string; how many it lacks)."""
+        return self._strings.recode(codes, other._strings)
 
     def subset(self, kept: NDArray[np.bool_]) -> Alphabet:
         """The strings at which `kept` is true."""

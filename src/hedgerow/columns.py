@@ -20,8 +20,17 @@ Kind: TypeAlias = Literal["categorical", "numeric", "bag"]
 Positions: TypeAlias = slice | NDArray[np.int64]
 
 
+class _Parts:
+    """Pickled as its fields, so that a copy is as read-only as the original."""
+
+    __match_args__: ClassVar[tuple[str, ...]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return trusted, (type(self), *(getattr(self, field) for field in self.__match_args__))
+
+
 @dataclass(frozen=True, eq=False)
-class CategoricalColumn:
+class CategoricalColumn(_Parts):
     """A value of the alphabet at each position, or MISSING or ABSENT."""
 
     name: str
@@ -37,7 +46,7 @@ class CategoricalColumn:
         return len(self.codes)
 
     def take(self, positions: Positions) -> CategoricalColumn:
-        return _make(CategoricalColumn, self.name, self.codes[positions], self.alphabet)
+        return trusted(CategoricalColumn, self.name, self.codes[positions], self.alphabet)
 
     def missing(self) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = self.codes == MISSING
@@ -45,7 +54,7 @@ class CategoricalColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class NumericColumn:
+class NumericColumn(_Parts):
     """A number at each position; NaN is missing, and 0.0 stands where the key is absent."""
 
     name: str
@@ -62,14 +71,14 @@ class NumericColumn:
         return len(self.values)
 
     def take(self, positions: Positions) -> NumericColumn:
-        return _make(NumericColumn, self.name, self.values[positions])
+        return trusted(NumericColumn, self.name, self.values[positions])
 
     def missing(self) -> NDArray[np.bool_]:
         return np.isnan(self.values)
 
 
 @dataclass(frozen=True, eq=False)
-class BagColumn:
+class BagColumn(_Parts):
     """A set of values of the alphabet at each position: t holds ids[starts[t]:starts[t + 1]], ascending.
 
     A missing bag is the single id MISSING, an absent one is empty. `weights` is None when every weight is 1.
@@ -113,7 +122,7 @@ class BagColumn:
             starts = starts_of(lengths)
             kept = ranges(self.starts[positions], lengths)
         weights = None if self.weights is None else self.weights[kept]
-        return _make(BagColumn, self.name, starts, self.ids[kept], weights, self.alphabet)
+        return trusted(BagColumn, self.name, starts, self.ids[kept], weights, self.alphabet)
 
     def missing(self) -> NDArray[np.bool_]:
         mask = np.zeros(len(self), np.bool_)
@@ -154,14 +163,14 @@ def column_of(parts: tuple[Any, ...]) -> Column:
     name, kind, *arrays = parts
     if kind == "categorical":
         codes, blob, offsets = arrays
-        return CategoricalColumn(name, codes, Alphabet.trusted(blob, offsets))
+        return trusted(CategoricalColumn, name, codes, Alphabet.trusted(blob, offsets))
     if kind == "numeric":
-        return NumericColumn(name, arrays[0])
+        return trusted(NumericColumn, name, arrays[0])
     starts, ids, blob, offsets = arrays
-    return BagColumn(name, starts, ids, None, Alphabet.trusted(blob, offsets))
+    return trusted(BagColumn, name, starts, ids, None, Alphabet.trusted(blob, offsets))
 
 
-def _make(cls: type[C], *values: Any) -> C:
+def trusted(cls: type[C], *values: Any) -> C:
     """A column of parts that are known to be good: read-only, but not checked again."""
     column = cls.__new__(cls)
     for field, value in zip(cls.__match_args__, values, strict=True):

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+LONGEST_MESSAGE = 2000
+
 
 class InputError(ValueError):
     """The data or a parameter breaks a rule; raised before any work is done."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if len(text) <= LONGEST_MESSAGE:
+            return text
+        half = LONGEST_MESSAGE // 2  # what came may be a whole book: the rule stands before it, the cure behind
+        return f"{text[:half]} ... {text[-half:]}"
 
 
 class NotFittedError(ValueError, AttributeError):

@@ -58,6 +58,7 @@ def _plain(sequence: Any, i: int) -> Any:
     if isinstance(sequence, (str, list, tuple)) or is_frame(sequence) or _is_sparse(sequence):
         return sequence
     if isinstance(sequence, np.ndarray):
+        sequence = _unmasked(sequence)
         return sequence.tolist() if sequence.ndim == 1 and sequence.dtype.kind in "OUT" else sequence
     if isinstance(sequence, Mapping):
         raise InputError(
@@ -68,6 +69,16 @@ def _plain(sequence: Any, i: int) -> Any:
     if unordered or not isinstance(sequence, Iterable):
         raise InputError(f"sequence {i} is of type {type(sequence).__name__}; {FORMS}")
     return list(sequence)
+
+
+def _unmasked(array: NDArray[Any]) -> NDArray[Any]:
+    """A plain array, in which what was masked is missing."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return np.asarray(array)  # of a subclass, whose rows may not be what they seem
+    numbers = array.dtype.kind in "biuf"
+    data = np.asarray(array.data).astype(np.float64 if numbers else object)
+    data[np.ma.getmaskarray(array)] = np.nan if numbers else None
+    return data
 
 
 def _form(sequence: Any) -> str:
@@ -96,10 +107,13 @@ def _read_text(sequences: list[str]) -> Ragged:
     starts = _starts([len(sequence) for sequence in sequences])
     encoded = "".join(sequences).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(encoded, "<u4").astype(np.int64)
-    seen = np.bincount(points) > 0
-    codes = (np.cumsum(seen) - 1).astype(np.int32)[points]
-    alphabet = Alphabet.of(map(chr, np.flatnonzero(seen).tolist()))
-    return starts, [CategoricalColumn("symbol", codes, alphabet)]
+    if points.max() > len(points):  # a short text: sorting it costs less than a table of all characters
+        distinct, codes = np.unique(points, return_inverse=True)
+    else:
+        seen = np.bincount(points) > 0
+        distinct, codes = np.flatnonzero(seen), (np.cumsum(seen) - 1)[points]
+    alphabet = Alphabet.of(map(chr, distinct.tolist()))
+    return starts, [CategoricalColumn("symbol", codes.reshape(-1).astype(np.int32), alphabet)]
 
 
 def _read_lists(sequences: list[list[Any]]) -> Ragged:

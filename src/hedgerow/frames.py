@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.columns import starts_of
+from hedgerow.encoding.label_forms import as_int64, refuse_nul
 from hedgerow.errors import InputError
 from hedgerow.sequences import Sequences
 from hedgerow.tables import is_frame, open_frame, read_frames
@@ -26,7 +27,7 @@ def from_frame(df: Any, *, sequence: str, label: str | None = None) -> tuple[Seq
         raise InputError(f"df must be a data frame, but {type(df).__name__} came")
     frame = open_frame(df, "df")
     for role, name in (("sequence", sequence), ("label", label)):
-        if name is not None and name not in frame.columns:
+        if name not in frame.columns and not (role == "label" and name is None):
             raise InputError(f"df has no column {name!r} for `{role}`; its columns are {frame.columns}")
     attributes = [name for name in frame.columns if name not in (sequence, label)]
     if not attributes:
@@ -55,7 +56,10 @@ def _refuse_nulls(series: nw.Series[Any], cure: str) -> None:
 def _grouped(groups: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows group by group, and where each group begins among them."""
     seen: dict[Any, int] = {}
-    codes = np.array([seen.setdefault(group, len(seen)) for group in groups], np.int64)
+    try:
+        codes = np.array([seen.setdefault(group, len(seen)) for group in groups], np.int64)
+    except TypeError as error:
+        raise InputError(f"the column `sequence` must hold names or numbers ({error}); convert it") from None
     return np.argsort(codes, kind="stable"), starts_of(np.bincount(codes))
 
 
@@ -65,7 +69,11 @@ def _labels(series: nw.Series[Any]) -> NDArray[Any]:
     if series.dtype in (narwhals.Categorical, narwhals.Enum):
         series = series.cast(narwhals.String)
     values = series.to_list()
-    for kind in (str, bool, int):
-        if all(isinstance(value, kind) for value in values):
-            return np.array(values, dtype=np.int64 if kind is int else kind)
+    if all(isinstance(value, str) for value in values):
+        refuse_nul(values)
+        return np.array(values, dtype=np.str_)
+    if all(isinstance(value, bool) for value in values):
+        return np.array(values, dtype=np.bool_)
+    if all(isinstance(value, int) for value in values):
+        return as_int64(values)
     raise InputError(f"labels must be strings or integers, but column {series.name!r} holds {series.dtype}; convert it")

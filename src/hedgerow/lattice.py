@@ -20,7 +20,7 @@ from hedgerow._core import LatticeBatch32, LatticeBatch64
 from hedgerow.errors import ImpossibleLatticeError, InputError
 
 Floats = NDArray[np.floating[Any]]
-MAX_TABLE = 2**31
+MAX_TABLE = 2**28  # a gibibyte, of which learning needs several
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class Topology:
     allowed: NDArray[np.bool_] | None = None  # (n_rows, n_labels); None allows every edge
 
     def __post_init__(self) -> None:
-        if self.n_labels < 1 or self.order < 0:
+        n_labels, order = self.n_labels, self.order
+        if not (is_count(n_labels) and is_count(order) and n_labels >= 1 and order >= 0):
             raise InputError(
-                f"a lattice needs n_labels >= 1 and order >= 0; n_labels is {self.n_labels}, order {self.order}"
+                f"a lattice needs n_labels >= 1 and order >= 0, integers; n_labels is {n_labels!r}, order {order!r}"
             )
-        numbers = self.n_labels ** (self.order + 1)
-        if numbers > MAX_TABLE:
+        if max(n_labels, 2) ** min(order + 1, 64) > MAX_TABLE:
             raise InputError(
-                f"order {self.order} with {self.n_labels} labels needs {numbers:,} numbers for each position "
-                f"({numbers * 4 / 2**30:,.0f} GiB); take a lower order or a beam over a lower order"
+                f"order {order} with {n_labels} labels needs {n_labels}^{order + 1} numbers for each position, "
+                f"which is more than {MAX_TABLE * 4 >> 30} GiB; take a lower order or a beam over a lower order"
             )
         if self.allowed is not None and self.allowed.shape != (self.n_rows, self.n_labels):
             raise InputError(
@@ -68,6 +68,11 @@ class Topology:
         return replace(self, allowed=np.array(rows, dtype=bool))
 
 
+def is_count(value: object) -> bool:
+    """Whether this is an integer that fits 64 bits; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and abs(int(value)) < 2**63
+
+
 class Lattice:
     """Scores of a batch of sequences over one topology; every method answers for all of them.
 
@@ -91,8 +96,8 @@ class Lattice:
         n_threads: int = 1,
         general: bool = False,
     ) -> None:
-        if beam is not None and beam < 1:
-            raise InputError(f"beam must be at least 1, or None for an exact lattice; it is {beam}")
+        if beam is not None and (not is_count(beam) or beam < 1):
+            raise InputError(f"beam must be an integer of at least 1, or None for an exact lattice; it is {beam!r}")
         given = [x for x in (state, edge, table) if x is not None]
         single = bool(given) and all(x.dtype == np.float32 for x in given)
         self._dtype = np.dtype(np.float32 if single else np.float64)
@@ -186,16 +191,16 @@ class Lattice:
 
     def nbest(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """(scores by sequence and rank, labels by rank and position); a score of -inf: there is no such path."""
-        if n < 1:
-            raise InputError(f"n must be at least 1 to ask for the n best paths; it is {n}")
+        if not is_count(n) or n < 1:
+            raise InputError(f"n must be an integer of at least 1 to ask for the n best paths; it is {n!r}")
         scores, labels = self._batch.best_paths(n)
         self._answer(scores[:, 0])
         return scores, labels
 
     def sample(self, n: int, seed: int = 0) -> NDArray[np.int32]:
         """n exact samples: labels by draw and position. The same seed gives the same draws."""
-        if n < 1:
-            raise InputError(f"n must be at least 1 to draw samples; it is {n}")
+        if not is_count(n) or n < 1:
+            raise InputError(f"n must be an integer of at least 1 to draw samples; it is {n!r}")
         log_z, labels = self._batch.sample_paths(n, seed % 2**64)
         self._answer(log_z)
         return labels  # type: ignore[no-any-return]

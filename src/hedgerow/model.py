@@ -46,6 +46,14 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file is replaced only when the new one is whole."""
+        metadata, arrays = self._state()
+        storage.write(path, arrays, metadata)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._from_state, self._state()  # pickled as what its file would hold
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """(metadata for JSON, arrays) from which `_from_state` makes an equal model."""
         encoder, encoder_arrays = self.encoder.state()
         potential, potential_arrays = self.potential.state()
         classes = self.labels.classes
@@ -62,7 +70,7 @@ class Model:
             metadata["origin"] = self.origin
         arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
         arrays |= {f"potential.{name}": array for name, array in potential_arrays.items()}
-        storage.write(path, arrays, metadata)
+        return metadata, arrays
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -87,10 +95,10 @@ class Model:
         potential = KINDS[kind].from_state(
             metadata["potential"], _under("potential.", arrays), encoder, len(labels), order
         )
-        return cls(
-            labels, encoder, potential, order, metadata["estimator"], metadata["parameters"], metadata["history"],
-            metadata.get("origin"),
-        )  # fmt: skip
+        match metadata:
+            case {"estimator": str(estimator), "parameters": dict(parameters), "history": list(history)}:
+                return cls(labels, encoder, potential, order, estimator, parameters, history, metadata.get("origin"))
+        raise InputError("estimator, parameters or history are missing or of a strange kind")
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

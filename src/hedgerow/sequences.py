@@ -65,13 +65,17 @@ class Sequences:
                     f"column {column.name!r} must have one value for each of the {starts[-1]} positions, "
                     f"but has {len(column)}"
                 )
-        return cls._made(np.ascontiguousarray(starts), tuple(columns), unseen or {})
+        return cls.trusted(np.ascontiguousarray(starts), tuple(columns), unseen or {})
 
     @classmethod
-    def _made(cls, starts: NDArray[np.int64], columns: tuple[Column, ...], unseen: Mapping[str, int]) -> Sequences:
+    def trusted(cls, starts: NDArray[np.int64], columns: tuple[Column, ...], unseen: Mapping[str, int]) -> Sequences:
+        """From parts that are known to be good."""
         sequences = cls.__new__(cls)
         sequences._keep(starts, columns, unseen)
         return sequences
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sequences.trusted, (self.starts, self.columns, dict(self.unseen))
 
     def column(self, name: str) -> Column:
         """The column of that name; raises InputError when there is none."""
@@ -127,7 +131,7 @@ class Sequences:
         return self._select(starts_of(lengths), ranges(self.starts[chosen], lengths))
 
     def _select(self, starts: NDArray[np.int64], positions: Positions) -> Sequences:
-        return Sequences._made(starts, tuple(column.take(positions) for column in self.columns), {})
+        return Sequences.trusted(starts, tuple(column.take(positions) for column in self.columns), {})
 
     def __repr__(self) -> str:
         shown = [f"{column.name!r} {column.kind}" for column in self.columns[:6]]

@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
+#include "column_builder.hpp"
+#include "errors.hpp"
 #include "interner.hpp"
-#include "support.hpp"
 
 namespace hedgerow {
 namespace {
@@ -24,7 +26,7 @@ void check_text(PyObject* value) {
 // Strings whose offsets were checked once, so that a lookup need not.
 class SortedSet {
   public:
-    SortedSet(ArrayIn<uint8_t> blob, ArrayIn<int64_t> offsets)
+    SortedSet(Input<uint8_t, 1> blob, Input<int64_t, 1> offsets)
         : blob_(std::move(blob)), offsets_(std::move(offsets)) {
         const auto n = static_cast<int64_t>(offsets_.shape(0)) - 1;
         const int64_t* at = offsets_.data();
@@ -58,7 +60,7 @@ class SortedSet {
         }
     }
 
-    ArrayOut<int32_t> ids(const nb::typed<nb::list, nb::str>& values) const {
+    Array<int32_t, 1> ids(const nb::typed<nb::list, nb::str>& values) const {
         std::vector<int32_t> found;
         found.reserve(values.size());
         std::vector<uint8_t> text;
@@ -71,7 +73,27 @@ class SortedSet {
         return to_array(std::move(found));
     }
 
-    ArrayOut<int32_t> into(const SortedSet& other) const {
+    Array<int32_t, 1> into(const SortedSet& other) const { return to_array(found_in(other)); }
+
+    // Codes of these strings as codes of `other`, and how many values were left out because it lacks them.
+    std::pair<Array<int32_t, 1>, int64_t> recode(const Input<int32_t, 1>& codes,
+                                                 const SortedSet& other) const {
+        const std::vector<int32_t> found = found_in(other);
+        std::vector<int32_t> result(codes.data(), codes.data() + codes.shape(0));
+        int64_t left_out = 0;
+        for (int32_t& code : result) {
+            if (code < 0) continue;
+            if (code >= size()) refuse("a code lies outside its alphabet");
+            code = found[static_cast<size_t>(code)];
+            if (code >= 0) continue;
+            code = kAbsent;
+            ++left_out;
+        }
+        return {to_array(std::move(result)), left_out};
+    }
+
+  private:
+    std::vector<int32_t> found_in(const SortedSet& other) const {
         std::vector<int32_t> found(static_cast<size_t>(size()), -1);
         int64_t at = 0;
         for (int64_t i = 0; i < size(); ++i) {
@@ -79,16 +101,15 @@ class SortedSet {
             if (at < other.size() && compare(other.strings_[at], strings_[i]) == 0)
                 found[static_cast<size_t>(i)] = static_cast<int32_t>(at);
         }
-        return to_array(std::move(found));
+        return found;
     }
 
-  private:
-    ArrayIn<uint8_t> blob_;
-    ArrayIn<int64_t> offsets_;
+    Input<uint8_t, 1> blob_;
+    Input<int64_t, 1> offsets_;
     Strings strings_{};
 };
 
-std::pair<ArrayOut<uint8_t>, ArrayOut<int64_t>> sort_strings(const nb::typed<nb::list, nb::str>& values) {
+std::pair<Array<uint8_t, 1>, Array<int64_t, 1>> sort_strings(const nb::typed<nb::list, nb::str>& values) {
     Interner interner;
     for (nb::handle value : values) {
         check_text(value.ptr());
@@ -104,7 +125,7 @@ void register_alphabet(nb::module_& m) {
     m.def("sort_strings", &sort_strings, nb::arg("values"),
           "(blob, offsets) of the distinct strings of a list. Raises InputError for anything but str.");
     nb::class_<SortedSet>(m, "SortedSet", "Sorted distinct strings: a blob of UTF-8 and n + 1 offsets.")
-        .def(nb::init<ArrayIn<uint8_t>, ArrayIn<int64_t>>(), nb::arg("blob").noconvert(),
+        .def(nb::init<Input<uint8_t, 1>, Input<int64_t, 1>>(), nb::arg("blob").noconvert(),
              nb::arg("offsets").noconvert(),
              "Raises InputError unless the offsets rise from 0 to the size of the blob.")
         .def("__len__", &SortedSet::size)
@@ -114,7 +135,9 @@ void register_alphabet(nb::module_& m) {
         .def("ids", &SortedSet::ids, nb::arg("values"),
              "Index of each str of a list, -1 where it is not there.")
         .def("into", &SortedSet::into, nb::arg("other"),
-             "Index in `other` of each of these strings, -1 where it is not there.");
+             "Index in `other` of each of these strings, -1 where it is not there.")
+        .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"),
+             "(codes in `other`, absent where it lacks the string; how many were left out).");
 }
 
 }  // namespace hedgerow

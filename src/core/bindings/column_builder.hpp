@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "arrays.hpp"
+#include "errors.hpp"
 #include "interner.hpp"
 
 namespace hedgerow {

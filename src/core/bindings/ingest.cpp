@@ -9,8 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "arrays.hpp"
 #include "column_builder.hpp"
-#include "support.hpp"
+#include "errors.hpp"
 
 namespace hedgerow {
 namespace {
@@ -207,7 +208,7 @@ class DictReader {
     size_t step_ = 0;
 };
 
-void check_starts(const ArrayIn<int64_t>& starts, size_t n_positions) {
+void check_starts(const Input<int64_t, 1>& starts, size_t n_positions) {
     const int64_t* s = starts.data();
     bool good =
         starts.shape(0) >= 1 && s[0] == 0 && s[starts.shape(0) - 1] == static_cast<int64_t>(n_positions);
@@ -236,7 +237,7 @@ void read_all(const nb::list& items, Read&& read) {
 
 using Columns = nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>>;
 
-Columns ingest_dicts(const nb::typed<nb::list, nb::any>& positions, const ArrayIn<int64_t>& starts) {
+Columns ingest_dicts(const nb::typed<nb::list, nb::any>& positions, const Input<int64_t, 1>& starts) {
     const size_t n = positions.size();
     check_starts(starts, n);
     DictReader reader(starts.data(), static_cast<int64_t>(starts.shape(0)) - 1, n);
@@ -245,7 +246,7 @@ Columns ingest_dicts(const nb::typed<nb::list, nb::any>& positions, const ArrayI
 }
 
 nb::typed<nb::tuple, nb::any, nb::ellipsis> ingest_values(const nb::typed<nb::list, nb::any>& values,
-                                                          const ArrayIn<int64_t>& starts,
+                                                          const Input<int64_t, 1>& starts,
                                                           const nb::str& name) {
     const size_t n = values.size();
     check_starts(starts, n);

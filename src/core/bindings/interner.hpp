@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "alphabet.hpp"
-#include "support.hpp"
+#include "errors.hpp"
 
 namespace hedgerow {
 

@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -17,8 +18,7 @@
 #include "../fast_lane.hpp"
 #include "../parallel.hpp"
 #include "arrays.hpp"
-
-namespace nb = nanobind;
+#include "errors.hpp"
 
 namespace hedgerow {
 namespace {
@@ -26,7 +26,8 @@ namespace {
 using Starts = Input<std::int64_t, 1>;
 using Labels = Input<std::int32_t, 1>;
 
-constexpr std::int64_t kChunk = 2048;     // positions a thread takes at a time
+constexpr std::int64_t kChunk = 2048;     // positions a thread takes at a time ...
+constexpr std::int64_t kWork = 1 << 20;   // ... or fewer, where they have more edges than this
 constexpr std::int64_t kSmall = 1 << 14;  // below this many label scores, threads cost more than they give
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 40;
 
@@ -83,7 +84,8 @@ struct Batch {
     // Runs make_worker()(i) for every sequence i, on threads.
     template <class MakeWorker>
     void each(MakeWorker make_worker) const {
-        const std::vector<std::int64_t> cuts = chunks(starts.data(), n_sequences(), kChunk);
+        const std::int64_t size = std::min(kChunk, kWork / pair_size() + 1);
+        const std::vector<std::int64_t> cuts = chunks(starts.data(), n_sequences(), size);
         const std::int64_t work = n_positions() * pair_size();
         const nb::gil_scoped_release release;
         parallel_for(static_cast<std::int64_t>(cuts.size()) - 1, work < kSmall ? 1 : n_threads, [&] {

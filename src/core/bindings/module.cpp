@@ -1,6 +1,9 @@
 // The compiled module: each area registers itself.
 #include <nanobind/nanobind.h>
 
+#include "../parallel.hpp"
+#include "errors.hpp"
+
 namespace hedgerow {
 void register_alphabet(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
@@ -11,6 +14,12 @@ void register_trees(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of hedgerow; private, see hedgerow.Sequences and hedgerow.lattice.";
+    // Models that test suites and caches still hold when Python ends are no defect to tell users of.
+    nanobind::set_leak_warnings(false);
+    hedgerow::look_up = [] {
+        const nanobind::gil_scoped_acquire gil;
+        hedgerow::check_signals();
+    };
     hedgerow::register_alphabet(m);
     hedgerow::register_ingest(m);
     hedgerow::register_lattice(m);

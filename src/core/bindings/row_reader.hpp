@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
+#include "errors.hpp"
 #include "rows.hpp"
-#include "support.hpp"
 
 namespace hedgerow {
 
@@ -19,7 +20,7 @@ constexpr int64_t kLongestReach = int64_t{1} << 31;  // so that position + offse
 
 class RowReader {
   public:
-    RowReader(ArrayIn<int64_t> starts, ArrayIn<int64_t> offsets) : starts_(std::move(starts)) {
+    RowReader(Input<int64_t, 1> starts, Input<int64_t, 1> offsets) : starts_(std::move(starts)) {
         check_rising(starts_, "the starts of the sequences");
         const int64_t* first = offsets.data();
         offsets_.assign(first, first + offsets.shape(0));
@@ -31,7 +32,7 @@ class RowReader {
         padded_ = offsets_.size() > 1 || offsets_[0] != 0;
     }
 
-    void add_categorical(ArrayIn<int32_t> codes, int32_t n_values) {
+    void add_categorical(Input<int32_t, 1> codes, int32_t n_values) {
         check_size(codes.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
             if (codes.data()[t] < -2 || codes.data()[t] >= n_values)
@@ -40,7 +41,7 @@ class RowReader {
         kept_.emplace_back(nb::cast(codes));
     }
 
-    void add_bins(ArrayIn<uint8_t> bins, int32_t n_bins) {
+    void add_bins(Input<uint8_t, 1> bins, int32_t n_bins) {
         check_size(bins.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
             if (bins.data()[t] >= n_bins && bins.data()[t] != kMissingBin)
@@ -49,7 +50,7 @@ class RowReader {
         kept_.emplace_back(nb::cast(bins));
     }
 
-    void add_bag(ArrayIn<int64_t> starts, ArrayIn<int32_t> ids, std::optional<ArrayIn<float>> weights,
+    void add_bag(Input<int64_t, 1> starts, Input<int32_t, 1> ids, std::optional<Input<float, 1>> weights,
                  int32_t n_values) {
         check_rising(starts, "the starts of a bag");
         check_size(starts.shape(0) - 1);
@@ -96,7 +97,7 @@ class RowReader {
     }
 
   private:
-    static void check_rising(const ArrayIn<int64_t>& starts, const char* what) {
+    static void check_rising(const Input<int64_t, 1>& starts, const char* what) {
         const int64_t* s = starts.data();
         bool good = starts.shape(0) >= 1 && s[0] == 0;
         for (size_t i = 1; good && i < starts.shape(0); ++i) good = s[i - 1] <= s[i];
@@ -123,7 +124,7 @@ class RowReader {
         }
     }
 
-    ArrayIn<int64_t> starts_;
+    Input<int64_t, 1> starts_;
     std::vector<int64_t> offsets_;
     bool padded_ = false;
     std::deque<RowColumn> columns_;  // slots point into it, so elements must not move

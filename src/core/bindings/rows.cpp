@@ -13,7 +13,7 @@
 namespace hedgerow {
 namespace {
 
-std::pair<ArrayOut<int64_t>, ArrayOut<int32_t>> ids(const RowReader& reader, int64_t first, int64_t last) {
+std::pair<Array<int64_t, 1>, Array<int32_t, 1>> ids(const RowReader& reader, int64_t first, int64_t last) {
     reader.check_range(first, last);
     const Rows rows = reader.rows();
     std::vector<int64_t> starts{0};
@@ -26,7 +26,7 @@ std::pair<ArrayOut<int64_t>, ArrayOut<int32_t>> ids(const RowReader& reader, int
     return {to_array(std::move(starts)), to_array(std::move(found))};
 }
 
-ArrayOut<float> weights(const RowReader& reader, int64_t first, int64_t last) {
+Array<float, 1> weights(const RowReader& reader, int64_t first, int64_t last) {
     reader.check_range(first, last);
     const Rows rows = reader.rows();
     std::vector<float> found;
@@ -36,16 +36,15 @@ ArrayOut<float> weights(const RowReader& reader, int64_t first, int64_t last) {
     return to_array(std::move(found));
 }
 
-nb::ndarray<nb::numpy, bool, nb::ndim<2>> missing(const RowReader& reader, int64_t first, int64_t last) {
+Array<bool, 2> missing(const RowReader& reader, int64_t first, int64_t last) {
     reader.check_range(first, last);
     const Rows rows = reader.rows();
-    auto* mask = new std::vector<uint8_t>();
-    nb::capsule owner(mask, [](void* p) noexcept { delete static_cast<std::vector<uint8_t>*>(p); });
-    mask->reserve(static_cast<size_t>((last - first) * rows.n_slots));
+    const Output<bool, 2> mask({static_cast<size_t>(last - first), static_cast<size_t>(rows.n_slots)});
+    bool* to = mask.data();
     reader.for_each_position(first, last, [&](int64_t t, int64_t begin, int64_t end) {
-        for (int64_t s = 0; s < rows.n_slots; ++s) mask->push_back(is_missing(rows.slots[s], t, begin, end));
+        for (int64_t s = 0; s < rows.n_slots; ++s) *to++ = is_missing(rows.slots[s], t, begin, end);
     });
-    return {mask->data(), {static_cast<size_t>(last - first), static_cast<size_t>(rows.n_slots)}, owner};
+    return mask.array();
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ nb::ndarray<nb::numpy, bool, nb::ndim<2>> missing(const RowReader& reader, int64
 void register_rows(nb::module_& m) {
     nb::class_<RowReader>(m, "RowReader",
                           "Columns read through a window; every array is checked when it is added.")
-        .def(nb::init<ArrayIn<int64_t>, ArrayIn<int64_t>>(), nb::arg("starts").noconvert(),
+        .def(nb::init<Input<int64_t, 1>, Input<int64_t, 1>>(), nb::arg("starts").noconvert(),
              nb::arg("offsets").noconvert(),
              "Sequences from their starts and the end, and the offsets of the window.")
         .def("add_categorical", &RowReader::add_categorical, nb::arg("codes").noconvert(),

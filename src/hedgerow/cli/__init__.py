@@ -7,6 +7,13 @@ import sys
 
 def main() -> None:
     """Run `hedgerow ...`."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # also while libraries are still loaded
+        sys.exit(130)
+
+
+def _run() -> None:
     import typer
 
     from hedgerow.cli import datasets, demo
@@ -21,8 +28,6 @@ def main() -> None:
     except (InputError, ModelFileError, DataNotFoundError, ImpossibleLatticeError, OSError) as error:
         print(f"hedgerow: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 def _about() -> None:

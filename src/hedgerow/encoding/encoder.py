@@ -20,6 +20,7 @@ from hedgerow.columns import (
     NumericColumn,
     first_duplicate,
     starts_of,
+    trusted,
 )
 from hedgerow.errors import InputError
 from hedgerow.sequences import Sequences
@@ -65,7 +66,7 @@ class Encoder:
             columns.append(column)
         unseen |= {name: _occurrences(column) for name, column in given.items()}
         counted = {name: count for name, count in unseen.items() if count}
-        return Sequences.of_columns(sequences.starts, tuple(columns), counted)
+        return Sequences.trusted(sequences.starts, tuple(columns), counted)
 
     def nothing(self) -> Sequences:
         """One position where every column is absent: the columns without data."""
@@ -164,19 +165,16 @@ def _align(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
     """The column in the alphabet of training, and how many values were left out."""
     if spec.alphabet is None or isinstance(column, NumericColumn) or column.alphabet is spec.alphabet:
         return column, 0
-    known = column.alphabet.into(spec.alphabet)
     if isinstance(column, CategoricalColumn):
-        # the last two entries are read by the codes -2 and -1
-        table = np.concatenate([np.where(known < 0, ABSENT, known), [ABSENT, MISSING]]).astype(np.int32)
-        codes = table[column.codes]
-        ignored = int(np.count_nonzero((column.codes >= 0) & (codes < 0)))
-        return CategoricalColumn(column.name, codes, spec.alphabet), ignored
-    table = np.concatenate([np.where(known < 0, ABSENT, known), [MISSING]]).astype(np.int32)
-    ids = table[column.ids]
+        codes, left_out = column.alphabet.recode(column.codes, spec.alphabet)
+        return trusted(CategoricalColumn, column.name, codes, spec.alphabet), left_out
+    ids, left_out = column.alphabet.recode(column.ids, spec.alphabet)
+    if left_out == 0:
+        return trusted(BagColumn, column.name, column.starts, ids, column.weights, spec.alphabet), 0
     kept = ids != ABSENT
     starts = starts_of(kept)[column.starts]  # how many are kept before each
     weights = None if column.weights is None else column.weights[kept]
-    return BagColumn(column.name, starts, ids[kept], weights, spec.alphabet), len(ids) - int(starts[-1])
+    return trusted(BagColumn, column.name, starts, ids[kept], weights, spec.alphabet), left_out
 
 
 def _occurrences(column: Column) -> int:

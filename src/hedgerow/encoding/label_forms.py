@@ -27,25 +27,36 @@ class Given:
 
 
 def read_labels(y: object, sequences: Sequences | None) -> Given:
-    """The labels of `y`; raises InputError when they are not labels or do not fit the sequences."""
-    if isinstance(y, (str, bytes, Mapping, set, frozenset)) or not isinstance(y, Iterable):
-        raise InputError(f"y must be a list with a list of labels for each sequence, but {type(y).__name__} came")
-    rows = [_row(labels, i) for i, labels in enumerate(y)]
-    starts = starts_of([len(row) for row in rows])
+    """The labels of `y`, which may have been read before; raises InputError when they do not fit the sequences."""
+    given = y if isinstance(y, Given) else None
+    rows = [] if given else [_row(labels, i) for i, labels in enumerate(_listed(y))]
+    starts = given.starts if given else starts_of([len(row) for row in rows])
     if sequences is not None:
         _check_lengths(starts, sequences)
+    if given:
+        return given
     if starts[-1] == 0:
         raise InputError("y must hold at least one label, but it is empty")
     dtypes = {row.dtype.kind if isinstance(row, np.ndarray) else "list" for row in rows}
     if dtypes == {"b"}:
         return Given("bools", np.concatenate(rows), starts)
     if dtypes <= {"i", "u"}:
-        return Given("integers", _as_int64(np.concatenate(rows)), starts)
+        return Given("integers", as_int64(np.concatenate(rows)), starts)
     flat = list(chain.from_iterable(row.tolist() if isinstance(row, np.ndarray) else row for row in rows))
     kind = _common_kind(flat, starts)
     if kind == "integers":
-        return Given(kind, _as_int64(flat), starts)
+        return Given(kind, as_int64(flat), starts)
     return Given(kind, flat if kind == "strings" else np.array(flat, np.bool_), starts)
+
+
+def _listed(y: object) -> list[Any]:
+    rule = f"y must be a list with a list of labels for each sequence, but {type(y).__name__} came"
+    if isinstance(y, (str, bytes, Mapping, set, frozenset)) or not isinstance(y, Iterable):
+        raise InputError(rule)
+    try:
+        return list(y)
+    except TypeError as error:  # sparse matrices and arrays without dimensions only pretend
+        raise InputError(f"{rule} ({error})") from error
 
 
 def _row(labels: Any, i: int) -> Any:
@@ -60,7 +71,7 @@ def _row(labels: Any, i: int) -> Any:
     if isinstance(labels, np.ndarray):
         if labels.ndim != 1:
             raise InputError(f"the labels of sequence {i} must have 1 dimension, but they have {labels.ndim}")
-        return labels
+        return labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels  # masked: None
     if isinstance(labels, (bytes, Mapping, set, frozenset)) or not isinstance(labels, Iterable):
         raise InputError(
             f"sequence {i} has {type(labels).__name__} as labels, but a list of labels is expected; "
@@ -116,7 +127,13 @@ def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
     )
 
 
-def _as_int64(values: list[Any] | NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+def refuse_nul(labels: Iterable[str]) -> None:
+    for label in labels:
+        if label.endswith("\0"):
+            raise InputError(f"labels must not end in a NUL character, but {label!r} does; arrays would drop it")
+
+
+def as_int64(values: list[Any] | NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     rule = "labels that are integers must fit 64 bits, but a larger one came; use strings"
     try:
         array = np.array(values, np.int64)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.alphabet import Alphabet, read_only
 from hedgerow.columns import CategoricalColumn, column_of
-from hedgerow.encoding.label_forms import Given, LabelKind, read_labels
+from hedgerow.encoding.label_forms import Given, LabelKind, read_labels, refuse_nul
 from hedgerow.errors import InputError
 from hedgerow.sequences import Sequences
 
@@ -48,9 +48,7 @@ class Labels:
         if given.kind != "strings":
             return cls(np.unique(given.values))
         names = list(_interned(given)[1])
-        for name in names:
-            if name.endswith("\0"):
-                raise InputError(f"labels must not end in a NUL character, but {name!r} does; arrays would drop it")
+        refuse_nul(names)
         return cls(np.array(names, dtype=np.str_))
 
     def __len__(self) -> int:

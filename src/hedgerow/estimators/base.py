@@ -14,16 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.encoding import Encoder, Labels
+from hedgerow.encoding.label_forms import read_labels
 from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLabelWarning
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
-from hedgerow.estimators.parameters import AtLeast, CountOrAll, parameters
+from hedgerow.estimators.parameters import LARGEST, AtLeast, CountOrAll, parameters
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Decode, Held, Learner, Record, Training, best_labels, log_likelihood
 from hedgerow.model import Model
 from hedgerow.sequences import Sequences
 
 Callback = Callable[[Record], None]
+
+MOST_THREADS = 256  # results do not depend on how many there are
 
 log = logging.getLogger("hedgerow")
 
@@ -58,33 +61,34 @@ class Estimator(Conventions):
         self.check_parameters()
         if (X_dev is None) != (y_dev is None):
             raise InputError("X_dev and y_dev belong together; one of them is missing")
+        callbacks = _functions(callbacks)
         raw = Sequences(X)
+        given = read_labels(y, raw)  # once, for y may be a generator
         earlier = self._earlier()
-        labels = Labels.fit(y, raw) if earlier is None else earlier.labels
+        labels = Labels.fit(given, raw) if earlier is None else earlier.labels
         encoder = Encoder.fit(raw) if earlier is None else earlier.encoder
-        codes = labels.codes(y, raw)
+        codes = labels.codes(given, raw)
         if (codes < 0).any():
             raise InputError(
-                f"label {labels.unseen(y)[0]!r} is none of the model that fit goes on from; set warm_start=False"
+                f"label {labels.unseen(given)[0]!r} is none of the model that fit goes on from; set warm_start=False"
             )
         held = None
         if X_dev is not None:
             held_sequences = encoder.transform(Sequences(X_dev))
             held = Held(held_sequences, _codes(labels, y_dev, held_sequences))
         training = Training(
-            encoder, labels, encoder.transform(raw), codes, _weights(sample_weight, len(raw)), self.order, held,
+            encoder, labels, encoder.transform(raw), codes, _weights(sample_weight, len(raw)), int(self.order), held,
             self.decode, n_threads(self.n_jobs),
         )  # fmt: skip
         checkpoint = self._checkpoint(training)
         earlier = (checkpoint.load() if checkpoint else None) or earlier
-        self._follow(self._learner(training, earlier), training, earlier, checkpoint, [*callbacks], began)
+        self._follow(self._learner(training, earlier), training, checkpoint, callbacks, began)
         return self
 
     def _follow(
         self,
         learner: Learner,
         training: Training,
-        earlier: Model | None,
         checkpoint: Checkpoint | None,
         callbacks: list[Callback],
         began: float,
@@ -96,8 +100,8 @@ class Estimator(Conventions):
 
         def model() -> Model:
             potential = learner.potential
-            name, given = type(self).__name__, self.get_params()
-            return Model(training.labels, training.encoder, potential, self.order, name, given, history, origin)
+            name, given = type(self).__name__, self._plain_params()
+            return Model(training.labels, training.encoder, potential, training.order, name, given, history, origin)
 
         whole = False
         try:
@@ -144,7 +148,9 @@ class Estimator(Conventions):
 
     def predict_single(self, x: object) -> NDArray[Any]:
         """The labels of one sequence."""
-        return self.predict([x])[0]
+        if isinstance(x, Sequences) and len(x) != 1:
+            raise InputError(f"predict_single takes one sequence, but {len(x)} came; use predict")
+        return self.predict(x if isinstance(x, Sequences) else [x])[0]
 
     def predict_proba(self, X: object) -> list[NDArray[np.floating[Any]]]:
         """P(label at position | sequence): for each sequence an array (positions, labels), as `classes_`."""
@@ -219,9 +225,10 @@ def load(path: str | os.PathLike[str]) -> Estimator:
 
 def _codes(labels: Labels, y: object, sequences: Sequences) -> NDArray[np.int32]:
     """Label codes, -1 for labels training never saw, which is said once."""
-    codes = labels.codes(y, sequences)
+    given = read_labels(y, sequences)
+    codes = labels.codes(given, sequences)
     if (codes < 0).any():
-        unseen = labels.unseen(y)
+        unseen = labels.unseen(given)
         shown = ", ".join(map(repr, unseen[:5])) + (", ..." if len(unseen) > 5 else "")
         warnings.warn(
             f"{len(unseen)} of the given labels never occurred in training ({shown}): they count as wrong, "
@@ -232,10 +239,17 @@ def _codes(labels: Labels, y: object, sequences: Sequences) -> NDArray[np.int32]
     return codes
 
 
+def _functions(callbacks: object) -> list[Callback]:
+    functions = list(callbacks) if isinstance(callbacks, Iterable) else None
+    if functions is None or not all(map(callable, functions)):
+        raise InputError(f"callbacks must be a list of functions of one record, but {callbacks!r} came")
+    return functions
+
+
 def n_threads(n_jobs: int) -> int:
     """How many threads `n_jobs` asks for; -1 is every processor this process may run on."""
     if n_jobs > 0:
-        return n_jobs
+        return min(int(n_jobs), MOST_THREADS)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -244,15 +258,17 @@ def n_threads(n_jobs: int) -> int:
 def _weights(given: object, n: int) -> NDArray[np.float64]:
     if given is None:
         return np.ones(n)
-    weights = np.asarray(given, dtype=np.float64)
+    rule = f"sample_weight must hold one number for each of the {n} sequences"
+    try:
+        weights = np.ma.filled(np.ma.asarray(given, dtype=np.float64), np.nan)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{rule}; what came is no array of numbers ({error})") from None
     if weights.shape != (n,):
-        raise InputError(
-            f"sample_weight must hold one weight for each of the {n} sequences; its shape is {weights.shape}"
-        )
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+        raise InputError(f"{rule}; its shape is {weights.shape}")
+    wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST)))
     if wrong.size:
         raise InputError(
-            f"sample_weight must be finite and not negative; the weight of sequence {wrong[0]} is {weights[wrong[0]]}"
+            f"sample_weight must be from 0 to {LARGEST:g}; the weight of sequence {wrong[0]} is {weights[wrong[0]]}"
         )
     if not weights.any():
         raise InputError("sample_weight must not be 0 for every sequence; there would be nothing to learn from")

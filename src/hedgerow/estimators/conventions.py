@@ -30,6 +30,10 @@ class Conventions:
         """Parameters by name."""
         return {name: getattr(self, name) for name in parameters(type(self))}
 
+    def _plain_params(self) -> dict[str, Any]:
+        """Checked parameters as a model file can hold them."""
+        return {name: p.plain(getattr(self, name)) for name, p in parameters(type(self)).items()}
+
     def set_params(self, **values: Any) -> Self:
         """Change parameters; raises InputError for a name that is none."""
         known = parameters(type(self))

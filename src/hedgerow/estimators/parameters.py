@@ -15,6 +15,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from hedgerow.errors import InputError
 
+LARGEST = 1e30  # so that sums and products of a few still fit single precision
+LARGEST_INTEGER = 2**63 - 1
+
 
 @dataclass(frozen=True)
 class AtLeast:
@@ -96,6 +99,13 @@ class Parameter:
             return
         if not (self._is_of_type(value) and all(rule.holds(value) for rule in self.rules)):
             raise InputError(f"{owner}: {self.name} must be {self.describe()}; it is {value!r}")
+        largest = {int: LARGEST_INTEGER, float: LARGEST}.get(self.type)
+        if largest is not None and abs(value) > largest:
+            raise InputError(f"{owner}: {self.name} must not be larger than {largest:g}; it is {value!r}")
+
+    def plain(self, value: Any) -> Any:
+        """A checked value as JSON can hold it: numbers of numpy become Python's."""
+        return self.type(value) if self.type in (int, float) and value is not None else value
 
     def _is_of_type(self, value: Any) -> bool:
         if self.choices:

@@ -93,7 +93,7 @@ class TreeCRF(Estimator):
             return None
         if (self.subsample < 1 or self.max_features < 1) and self.random_state is None:
             raise InputError("checkpoint needs a random_state here, or what is drawn would differ; give a seed")
-        return Checkpoint.of(self.checkpoint, training, self.get_params())
+        return Checkpoint.of(self.checkpoint, training, self._plain_params())
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         shared, transitions = self.trees == "shared", self.transitions

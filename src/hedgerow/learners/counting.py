@@ -54,7 +54,8 @@ class Counting:
             counts = _count(column.ids, np.repeat(codes, lengths), attribute_weights, len(column.alphabet), k)
         else:
             return _normal(column.values.astype(np.float64), codes, weights, k)
-        return Discrete(_log(_smoothed(counts.T, self.smoothing, 1 / max(len(counts), 1)).T))
+        by_label = _smoothed(counts.T, self.smoothing, 1 / max(len(counts), 1))
+        return Discrete(_log(np.ascontiguousarray(by_label.T)))  # a value's row is read at once
 
 
 def _count(values: NDArray[np.integer[Any]], labels: NDArray[np.int32], weights: Floats, n: int, k: int) -> Floats:

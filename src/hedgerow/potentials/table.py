@@ -36,8 +36,11 @@ class Discrete:
     def scores(self, column: Column) -> Floats:
         """(positions, labels)"""
         if isinstance(column, CategoricalColumn):
-            padded = np.vstack([self.log_probability, np.zeros((2, self.log_probability.shape[1]))])
-            return padded[column.codes]  # MISSING and ABSENT, -1 and -2, read the zeros
+            if len(self.log_probability) == 0:
+                return np.zeros((len(column), self.log_probability.shape[1]))
+            scores = self.log_probability.take(column.codes, axis=0, mode="clip")
+            scores[column.codes < 0] = 0.0  # missing, absent, unseen
+            return scores
         assert isinstance(column, BagColumn)
         return _summed(column, self.log_probability)
 
