@@ -63,6 +63,14 @@ class Rules:
         total, weight, _ = self.sums(examples)
         return total * total / (self.l2 + weight) if self.l2 + weight > 0 else 0.0
 
+    def gain(self, yes, no, before):
+        """merit(yes) + merit(no) - before, in one division."""
+        (r1, w1, n1), (r2, w2, n2) = self.sums(yes), self.sums(no)
+        w1, w2 = w1 + self.l2, w2 + self.l2
+        if min(n1, n2) < self.min_leaf or w1 <= 0 or w2 <= 0:
+            return 0.0
+        return (r1 * r1 * w2 + r2 * r2 * w1) / (w1 * w2) - before
+
     def value(self, examples):
         total, weight, _ = self.sums(examples)
         value = total / (self.l2 + weight) if self.l2 + weight > 0 else 0.0
@@ -75,9 +83,7 @@ def best_split(examples, features, rules):
     for key, test in features:
         yes = [e for e in examples if test(e)]
         no = [e for e in examples if not test(e)]
-        if min(rules.sums(yes)[2], rules.sums(no)[2]) < rules.min_leaf or not yes or not no:
-            continue
-        gain = rules.merit(yes) + rules.merit(no) - before
+        gain = rules.gain(yes, no, before) if yes and no else 0.0
         if gain > best:
             best, found = gain, (key, yes, no)
     return best, found
@@ -141,7 +147,7 @@ def fit_tree_with_sets(examples, rows, order, k, max_leaves, rules):
         before = rules.merit(inside)
         for test in candidates(inside):
             yes, no = [e for e in inside if test(e)], [e for e in inside if not test(e)]
-            if yes and no and (gain := rules.merit(yes) + rules.merit(no) - before) > top:
+            if yes and no and (gain := rules.gain(yes, no, before)) > top:
                 found, top = (yes, no), gain
         return top, found
 

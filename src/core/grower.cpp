@@ -105,9 +105,7 @@ void Grower::load(Node& node) {
         const std::int32_t* row = residuals_ + t * n_histories_;
         std::int64_t residual = 0;
         for (const std::int32_t h : members) residual += row[h];
-        const auto n_examples = static_cast<std::int64_t>(members.size());
-        sums[to] = additive() ? one_position(residual, n_examples)
-                              : objective().position(residual, n_examples, counts(t));
+        sums[to] = brought(residual, static_cast<std::int64_t>(members.size()), t);
         layer.place(to++, c);
     }
     node.counted.end = to;
@@ -192,16 +190,11 @@ void Grower::count_histories(Node& node) {
         return;
     }
     // Sums over positions first, all those with as many labels before them together.
-    for (std::int64_t m = 0; m <= order_; ++m) {
-        std::int64_t n = 0;
+    for (std::int32_t m = 0; m <= order_; ++m) {
         columns_.assign(static_cast<std::size_t>(n_histories_), 0);
-        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-            const std::int32_t t = data_.position[cells[i]];
-            if (data_.depth[t] != m) continue;
-            const std::int32_t* row = residuals_ + t * n_histories_;
-            for (std::int64_t h = 0; h < n_histories_; ++h) columns_[h] += row[h];
-            ++n;
-        }
+        const std::int64_t n =
+            tree_kernels().sum_columns(cells + node.counted.begin, node.counted.size(), data_.position.data(),
+                                       data_.depth.data(), m, residuals_, n_histories_, columns_.data());
         if (n > 0) add_labels(node, m, n, 1.0);
     }
 }
@@ -272,8 +265,7 @@ void Grower::consider_histories(Node& node) {
             } else {
                 no -= at_start;
             }
-            if (!objective().large_enough(entry[0]) || !objective().large_enough(no)) continue;
-            const double gain = objective().merit(entry[0]) + objective().merit(no) - before;
+            const double gain = objective().gain(entry[0], no, before);
             if (gain > node.gain) {
                 node.gain = gain;
                 node.best = {-1, static_cast<std::int32_t>(lag), static_cast<std::int32_t>(v), {}};
@@ -321,8 +313,7 @@ void Grower::consider_label_sets(Node& node, std::int64_t lag) {
     }
     const double before = objective().merit(node.total);
     for (std::size_t r = 0; r + 1 < labels.size(); ++r) {
-        if (!objective().large_enough(yes[r]) || !objective().large_enough(no[r])) continue;
-        const double gain = objective().merit(yes[r]) + objective().merit(no[r]) - before;
+        const double gain = objective().gain(yes[r], no[r], before);
         if (!(gain > node.gain)) continue;
         node.gain = gain;
         std::vector<std::int32_t> chosen(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(r) + 1);
@@ -433,9 +424,38 @@ Grower::Children Grower::divide_histories(Node& parent) {
                          std::make_shared<Histories>(set.only(lag, test.label, test.others), order_));
     Node no = make_node(parent.layer, parent.counted, parent.others,
                         std::make_shared<Histories>(set.without(lag, test.label, test.others), order_));
-    load(yes);
-    load(no);
+    load_both(yes, no);
     return {std::move(yes), std::move(no)};
+}
+
+// The positions of `yes`, a copy of those of `no`, shared out: each side keeps those where it has an example.
+void Grower::load_both(Node& yes, Node& no) {
+    CellOrder &to_yes = layers_[yes.layer], &to_no = layers_[no.layer];
+    std::vector<Sums>&yes_sums = sums_[yes.layer], &no_sums = sums_[no.layer];
+    std::int64_t i = 0, j = no.counted.begin;
+    for (std::int64_t at = no.counted.begin; at < no.counted.end; ++at) {
+        const std::int32_t c = to_no.cells[at], t = data_.position[c];
+        const Members &in = yes.of->members[data_.depth[t]], &out = no.of->members[data_.depth[t]];
+        const std::int32_t* row = residuals_ + t * n_histories_;
+        const auto n_in = static_cast<std::int64_t>(in.size()), n_out = static_cast<std::int64_t>(out.size());
+        std::int64_t residual = 0, rest = 0;
+        for (const std::int32_t h : in) residual += row[h];
+        if (weights_) {
+            for (const std::int32_t h : out) rest += row[h];
+        } else {
+            rest = no_sums[at].residual - residual;
+        }
+        if (n_in > 0) {
+            yes_sums[i] = brought(residual, n_in, t);
+            to_yes.place(i++, c);
+        }
+        if (n_out > 0) {
+            no_sums[j] = brought(rest, n_out, t);
+            to_no.place(j++, c);
+        }
+    }
+    yes.counted.end = i;
+    no.counted.end = j;
 }
 
 void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {

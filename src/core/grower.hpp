@@ -86,6 +86,7 @@ class Grower {
     Range select(const std::int32_t* residuals, const std::uint8_t* in_sample);
     Node make_node(std::size_t layer, Range counted, Range others, std::shared_ptr<const Histories> of);
     void load(Node& node);
+    void load_both(Node& yes, Node& no);
     void sum_up(Node& node) const;
     void study(Node& node);
     template <bool marking>
@@ -110,6 +111,10 @@ class Grower {
     const Objective& objective() const { return rules_.split.objective; }
     // Whether the weight of a position is the sum of those of its examples.
     bool additive() const { return !objective().newton && !weights_; }
+    // What a position brings to a node where it has n examples.
+    Sums brought(std::int64_t residual, std::int64_t n, std::int32_t t) const {
+        return additive() ? one_position(residual, n) : objective().position(residual, n, counts(t));
+    }
     double counts(std::int32_t t) const { return weights_ ? weights_[t] : 1.0; }
     std::int64_t label_entry(std::int64_t lag, std::int64_t v) const { return 2 * (lag * (k_ + 1) + v); }
 

@@ -75,6 +75,12 @@ struct Objective {
         const double v = w > 0 ? residual(sums) / w : 0.0;
         return newton ? std::fmin(std::fmax(v, -max_step), max_step) : v;
     }
+    // What a split gains; the same arithmetic as the kernel that scans entries.
+    double gain(const Sums& yes, const Sums& no, double before) const {
+        if (!large_enough(yes) || !large_enough(no)) return 0;
+        const double r1 = residual(yes), w1 = l2 + weight(yes), r2 = residual(no), w2 = l2 + weight(no);
+        return w1 > 0 && w2 > 0 ? (r1 * r1 * w2 + r2 * r2 * w1) / (w1 * w2) - before : 0;
+    }
     bool large_enough(const Sums& sums) const { return sums.count() >= min_leaf; }
     ScanRules scan_rules(const Sums& total) const {
         return {l2, 1 / kResidualUnit, 1 / weight_unit, merit(total), min_leaf, kCountShift};

@@ -35,9 +35,8 @@ std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, cons
             const double r2 = static_cast<double>(all_residual - block[i].residual) * r_unit;
             const double w1 = l2 + static_cast<double>(packed & mask) * w_unit;
             const double w2 = l2 + static_cast<double>(rest & mask) * w_unit;
-            const double merit1 = w1 > 0 ? r1 * r1 / w1 : 0.0;
-            const double merit2 = w2 > 0 ? r2 * r2 / w2 : 0.0;
-            const double g = packed >= least && rest >= least ? merit1 + merit2 - before : 0.0;
+            const double both = (r1 * r1 * w2 + r2 * r2 * w1) / (w1 * w2);
+            const double g = packed >= least && rest >= least && w1 > 0 && w2 > 0 ? both - before : 0.0;
             gains[i] = g;
             top = g > top ? g : top;
         }
@@ -49,6 +48,37 @@ std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, cons
     }
     *gain = best;
     return found;
+}
+
+template <int kHistories>
+std::int64_t sum_fixed_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
+                               const std::int32_t* depths, std::int32_t depth, const std::int32_t* residuals,
+                               std::int64_t n_histories, std::int64_t* columns) {
+    const std::int64_t width = kHistories > 0 ? kHistories : n_histories;
+    std::int64_t sums[kHistories > 0 ? kHistories : 1] = {};
+    std::int64_t* to = kHistories > 0 ? sums : columns;
+    std::int64_t found = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t t = positions[cells[i]];
+        if (depths[t] != depth) continue;
+        const std::int32_t* row = residuals + t * width;
+#pragma omp simd
+        for (std::int64_t h = 0; h < width; ++h) to[h] += row[h];
+        ++found;
+    }
+    for (std::int64_t h = 0; kHistories > 0 && h < width; ++h) columns[h] += sums[h];
+    return found;
+}
+
+std::int64_t sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
+                         const std::int32_t* depths, std::int32_t depth, const std::int32_t* residuals,
+                         std::int64_t n_histories, std::int64_t* columns) {
+    const auto sum = n_histories == 2   ? sum_fixed_columns<2>
+                     : n_histories == 3 ? sum_fixed_columns<3>
+                     : n_histories == 4 ? sum_fixed_columns<4>
+                     : n_histories == 5 ? sum_fixed_columns<5>
+                                        : sum_fixed_columns<0>;
+    return sum(cells, n, positions, depths, depth, residuals, n_histories, columns);
 }
 
 inline bool any(const Bits& a) {
@@ -213,7 +243,7 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
 }  // namespace
 
 TreeKernels offer_trees() {
-    return {scan, replay, count_row, add_row, subtract_row, row_merit, split_merit};
+    return {scan, sum_columns, replay, count_row, add_row, subtract_row, row_merit, split_merit};
 }
 
 }  // namespace HEDGEROW_ISA

@@ -12,8 +12,8 @@ struct RawSums {
     std::int64_t residual, packed;
 };
 
-// How gain comes from sums: gain = merit(yes) + merit(no) - before, merit = r^2 / (l2 + w), where
-// r = residual * residual_unit and w = (packed without its count) * weight_unit.
+// How gain comes from sums: gain = r1^2 / w1 + r2^2 / w2 - before for the two sides, in one division, where
+// r = residual * residual_unit and w = l2 + (packed without its count) * weight_unit.
 struct ScanRules {
     double l2, residual_unit, weight_unit, before;
     std::int64_t min_count;
@@ -58,6 +58,12 @@ struct TreeKernels {
     // none.
     std::int64_t (*scan)(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
                          double* gain);
+
+    // Adds up the residuals (positions, n_histories) of those cells whose positions have `depth` labels before them;
+    // returns how many these are.
+    std::int64_t (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
+                                const std::int32_t* depths, std::int32_t depth, const std::int32_t* residuals,
+                                std::int64_t n_histories, std::int64_t* columns);
 
     // Adds the tree's value at every position of `all` to sums (histories, kChunkPositions). `waiting` has
     // room for as many entries as the tree has nodes.

@@ -53,7 +53,7 @@ class Training:
 
     def mean(self, by_sequence: NDArray[np.float64]) -> float:
         """The weighted mean over sequences."""
-        return float(by_sequence @ self.weights / self.weights.sum())
+        return float((by_sequence * self.weights).sum() / self.weights.sum())
 
 
 class Learner(Protocol):
