@@ -184,23 +184,24 @@ void Grower::count_histories(Node& node) {
     if (!additive()) {
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
             const std::int32_t t = data_.position[cells[i]];
-            columns_.assign(residuals_ + t * n_histories_, residuals_ + (t + 1) * n_histories_);
-            add_labels(node, data_.depth[t], 1, counts(t));
+            add_labels(node, data_.depth[t], 1, counts(t), residuals_ + t * n_histories_);
         }
         return;
     }
     // Sums over positions first, all those with as many labels before them together.
-    for (std::int32_t m = 0; m <= order_; ++m) {
-        columns_.assign(static_cast<std::size_t>(n_histories_), 0);
-        const std::int64_t n =
-            tree_kernels().sum_columns(cells + node.counted.begin, node.counted.size(), data_.position.data(),
-                                       data_.depth.data(), m, residuals_, n_histories_, columns_.data());
-        if (n > 0) add_labels(node, m, n, 1.0);
+    columns_.assign(static_cast<std::size_t>((order_ + 1) * n_histories_), 0);
+    n_cells_.assign(static_cast<std::size_t>(order_) + 1, 0);
+    tree_kernels().sum_columns(cells + node.counted.begin, node.counted.size(), data_.position.data(),
+                               data_.depth.data(), residuals_, n_histories_, columns_.data(),
+                               n_cells_.data());
+    for (std::int64_t m = 0; m <= order_; ++m) {
+        if (n_cells_[m] > 0) add_labels(node, m, n_cells_[m], 1.0, columns_.data() + m * n_histories_);
     }
 }
 
-// Adds the residuals of `n` positions, summed by history of m labels in columns_, to the entries by label.
-void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count) {
+// Adds the residuals of `n` positions, summed by history of m labels, to the entries by label.
+template <class Column>
+void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const Column* columns) {
     const Members& members = node.of->members[m];
     const auto n_members = static_cast<std::int64_t>(members.size());
     const auto brings = [&](std::int64_t residual, std::int64_t n_examples) {
@@ -208,7 +209,7 @@ void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count
         return n == 1 ? sums : Sums{residual, sums.packed * n};
     };
     std::int64_t all = 0;
-    for (const std::int32_t h : members) all += columns_[h];
+    for (const std::int32_t h : members) all += columns[h];
     for (std::int64_t lag = 0; lag < order_; ++lag) {
         if (node.of->set.size(lag) < 2) continue;
         if (lag >= m) {
@@ -217,7 +218,7 @@ void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count
         }
         std::fill(by_label_.begin(), by_label_.end(), 0);
         for (const std::int32_t h : members)
-            by_label_[m == 1 ? h : node.of->set.label(h, m, lag)] += columns_[h];
+            by_label_[m == 1 ? h : node.of->set.label(h, m, lag)] += columns[h];
         const std::int64_t n_values = node.of->set.size(lag) - node.of->set.allowed(lag, k_);
         const std::int64_t part = n_members / std::max<std::int64_t>(n_values, 1);
         for (std::int64_t v = 0; v < k_; ++v) {
@@ -451,7 +452,8 @@ void Grower::load_both(Node& yes, Node& no) {
         }
         if (n_out > 0) {
             no_sums[j] = brought(rest, n_out, t);
-            to_no.place(j++, c);
+            if (j != at) to_no.place(j, c);
+            ++j;
         }
     }
     yes.counted.end = i;

@@ -92,7 +92,8 @@ class Grower {
     template <bool marking>
     void count(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
-    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count);
+    template <class Column>
+    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const Column* columns);
     void find_best(Node& node, const Histogram& histogram, bool marked);
     void consider_histories(Node& node);
     void consider_label_sets(Node& node, std::int64_t lag);
@@ -134,7 +135,7 @@ class Grower {
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;
     std::unique_ptr<Histogram> scratch_;  // zero between uses
-    std::vector<std::int64_t> by_label_, columns_;
+    std::vector<std::int64_t> by_label_, columns_, n_cells_;
     std::vector<std::uint8_t> in_set_;
     struct DenseSlot {
         std::int64_t delta;

@@ -244,8 +244,10 @@ class Chain {
     template <bool PerPosition>
     double exponentiate_all() const {
         if (!keeps(length_, block_)) return 0;
-        if (common_ && !PerPosition && scores_.state) {
-            exponentiate(scores_.state, length_ * block_, shift_, exps_);
+        const Real* whole = PerPosition ? scores_.edge : scores_.state;
+        if (common_ && plain() &&
+            whole) {  // rows that a first position cannot have come along and mean nothing
+            exponentiate(whole, length_ * block_, shift_, exps_);
             return static_cast<double>(shift_) * static_cast<double>(length_);
         }
         double shifts = 0;

@@ -51,34 +51,29 @@ std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, cons
 }
 
 template <int kHistories>
-std::int64_t sum_fixed_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
-                               const std::int32_t* depths, std::int32_t depth, const std::int32_t* residuals,
-                               std::int64_t n_histories, std::int64_t* columns) {
+void sum_fixed_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
+                       const std::int32_t* depths, const std::int32_t* residuals, std::int64_t n_histories,
+                       std::int64_t* columns, std::int64_t* n_cells) {
     const std::int64_t width = kHistories > 0 ? kHistories : n_histories;
-    std::int64_t sums[kHistories > 0 ? kHistories : 1] = {};
-    std::int64_t* to = kHistories > 0 ? sums : columns;
-    std::int64_t found = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t t = positions[cells[i]];
-        if (depths[t] != depth) continue;
         const std::int32_t* row = residuals + t * width;
+        std::int64_t* to = columns + depths[t] * width;
 #pragma omp simd
         for (std::int64_t h = 0; h < width; ++h) to[h] += row[h];
-        ++found;
+        ++n_cells[depths[t]];
     }
-    for (std::int64_t h = 0; kHistories > 0 && h < width; ++h) columns[h] += sums[h];
-    return found;
 }
 
-std::int64_t sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
-                         const std::int32_t* depths, std::int32_t depth, const std::int32_t* residuals,
-                         std::int64_t n_histories, std::int64_t* columns) {
+void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
+                 const std::int32_t* depths, const std::int32_t* residuals, std::int64_t n_histories,
+                 std::int64_t* columns, std::int64_t* n_cells) {
     const auto sum = n_histories == 2   ? sum_fixed_columns<2>
                      : n_histories == 3 ? sum_fixed_columns<3>
                      : n_histories == 4 ? sum_fixed_columns<4>
                      : n_histories == 5 ? sum_fixed_columns<5>
                                         : sum_fixed_columns<0>;
-    return sum(cells, n, positions, depths, depth, residuals, n_histories, columns);
+    sum(cells, n, positions, depths, residuals, n_histories, columns, n_cells);
 }
 
 inline bool any(const Bits& a) {

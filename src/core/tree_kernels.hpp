@@ -59,11 +59,11 @@ struct TreeKernels {
     std::int64_t (*scan)(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
                          double* gain);
 
-    // Adds up the residuals (positions, n_histories) of those cells whose positions have `depth` labels before them;
-    // returns how many these are.
-    std::int64_t (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
-                                const std::int32_t* depths, std::int32_t depth, const std::int32_t* residuals,
-                                std::int64_t n_histories, std::int64_t* columns);
+    // Adds up the residuals (positions, n_histories) of cells, by the number of labels before their
+    // positions: columns (depths, n_histories), and how many cells each depth has.
+    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
+                        const std::int32_t* depths, const std::int32_t* residuals, std::int64_t n_histories,
+                        std::int64_t* columns, std::int64_t* n_cells);
 
     // Adds the tree's value at every position of `all` to sums (histories, kChunkPositions). `waiting` has
     // room for as many entries as the tree has nodes.
