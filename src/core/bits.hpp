@@ -8,7 +8,7 @@ namespace hedgerow {
 
 constexpr std::int64_t kChunkPositions = 512;
 
-struct alignas(64) Bits {
+struct alignas(64) PositionBits {
     std::uint64_t words[8];
 };
 

@@ -22,7 +22,8 @@ struct SlotIds {
 
 class Forest {
   public:
-    Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels, std::int64_t order);
+    Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels, std::int64_t order,
+           bool shared);
 
     // A tree for `label`, its nodes root first, children after their parents (checked by the caller).
     void add(std::int64_t label, const std::vector<TreeNode>& nodes);
@@ -39,12 +40,12 @@ class Forest {
 
     // What a thread needs to evaluate a chunk.
     struct Work {
-        std::vector<Bits> masks;            // by test: where it holds
+        std::vector<PositionBits> masks;            // by test: where it holds
         std::vector<std::uint8_t> holds;    // by test: whether it holds anywhere
         std::vector<std::int32_t> touched;  // tests that hold somewhere
-        std::vector<Bits> at_depth;         // positions with 0, 1, ..., order labels before them
+        std::vector<PositionBits> at_depth;         // positions with 0, 1, ..., order labels before them
         std::vector<Waiting> waiting;
-        std::vector<float> sums;  // (histories, 512) of one label, or (512, labels)
+        std::vector<float> sums;  // (512, width) or (histories, 512)
     };
     Work make_work() const;
 
@@ -67,7 +68,7 @@ class Forest {
     void add_scores(Work& work, std::int64_t n, float* scores) const;
 
   private:
-    static void insert(Bits& bits, std::int64_t i) { bits.words[i >> 6] |= std::uint64_t{1} << (i & 63); }
+    static void insert(PositionBits& bits, std::int64_t i) { bits.words[i >> 6] |= std::uint64_t{1} << (i & 63); }
 
     struct NamedTest {
         std::int32_t id;
@@ -75,13 +76,17 @@ class Forest {
         std::int32_t number;
     };
     std::int32_t number_of(const Test& test);
+    template <class AddRows>
+    void add_nodes(const std::vector<TreeNode>& nodes, AddRows add_rows);
 
     std::vector<SlotIds> slots_;
     std::int64_t n_ids_, k_, order_, n_histories_;
+    bool shared_;
+    std::int64_t width_;  // of rows: a value for each label, or one
     std::size_t most_nodes_ = 0;
     std::vector<std::vector<std::int32_t>> roots_;  // by label
     std::vector<FlatNode> nodes_;
-    std::vector<float> rows_;  // of trees for all labels
+    std::vector<float> rows_;  // of leaves
     std::vector<std::int32_t> member_starts_, members_;
     std::vector<NamedTest> named_;
     std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none

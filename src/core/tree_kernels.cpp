@@ -2,6 +2,11 @@
 // data.
 #include "tree_kernels.hpp"
 
+#include "numeric.hpp"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #endif
@@ -76,7 +81,7 @@ void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* 
     sum(cells, n, positions, depths, residuals, n_histories, columns, n_cells);
 }
 
-inline bool any(const Bits& a) {
+inline bool any(const PositionBits& a) {
     std::uint64_t all = 0;
     for (int w = 0; w < 8; ++w) all |= a.words[w];
     return all != 0;
@@ -92,7 +97,7 @@ inline int lowest_bit(std::uint64_t word) {
 #endif
 }
 
-inline int n_bits(std::uint64_t word) {
+inline int count_bits(std::uint64_t word) {
 #if defined(_MSC_VER) && !defined(__clang__)
     return static_cast<int>(__popcnt64(word));
 #else
@@ -100,50 +105,85 @@ inline int n_bits(std::uint64_t word) {
 #endif
 }
 
-// Adds a value at the positions of a word of 64, one by one where they are few.
-inline void add_word(std::uint64_t word, float value, float* sums) {
-    if (n_bits(word) < 20) {
-        for (; word != 0; word &= word - 1) sums[lowest_bit(word)] += value;
-        return;
-    }
-    for (int half = 0; half < 2; ++half) {
-        const auto bits = static_cast<std::uint32_t>(word >> (32 * half));
-#pragma omp simd
-        for (int i = 0; i < 32; ++i) sums[32 * half + i] += (bits >> i) & 1 ? value : 0.0f;
-    }
-}
-
-// Adds a row of values, one for each label, at every position of a set.
-inline void add_row_at(const Bits& where, const float* row, std::int64_t n_labels, float* sums) {
+// The positions of a set, one after the other; returns how many.
+inline std::int64_t list_bits(const PositionBits& bits, const PositionBits& among, std::int16_t* found) {
+    std::int64_t n = 0;
     for (int w = 0; w < 8; ++w) {
-        for (std::uint64_t word = where.words[w]; word != 0; word &= word - 1) {
-            float* to = sums + (64 * w + lowest_bit(word)) * n_labels;
-#pragma omp simd
-            for (std::int64_t k = 0; k < n_labels; ++k) to[k] += row[k];
+        for (std::uint64_t word = bits.words[w] & among.words[w]; word != 0; word &= word - 1) {
+            found[n++] = static_cast<std::int16_t>(64 * w + lowest_bit(word));
+        }
+    }
+    return n;
+}
+
+// A leaf with many positions: its value, or nothing, for all. Where a mask is an operand this is so quick that many
+// begins at a few.
+#if defined(__AVX512F__)
+constexpr std::int64_t kMany = 6;
+
+inline void add_to_many(const PositionBits& bits, const PositionBits& among, float value, float* sums) {
+    const __m512 added = _mm512_set1_ps(value);
+    for (int w = 0; w < 8; ++w) {
+        const std::uint64_t word = bits.words[w] & among.words[w];
+        for (int part = 0; part < 4; ++part) {
+            float* to = sums + 64 * w + 16 * part;
+            const __m512 x = _mm512_loadu_ps(to);
+            _mm512_storeu_ps(to, _mm512_mask_add_ps(x, static_cast<__mmask16>(word >> (16 * part)), x, added));
         }
     }
 }
+#else
+constexpr std::int64_t kMany = 96;
 
-inline void add_leaf(const Replay& replay, const FlatNode& leaf, const Bits& where, float* sums) {
-    if (replay.rows) {
-        add_row_at(where, replay.rows + (&leaf - replay.nodes) * replay.n_labels, replay.n_labels, sums);
+inline void add_to_many(const PositionBits& bits, const PositionBits& among, float value, float* sums) {
+    for (int w = 0; w < 16; ++w) {
+        const std::uint64_t word = bits.words[w / 2] & among.words[w / 2];
+        const auto half = static_cast<std::uint32_t>(word >> (32 * (w % 2)));
+        if (half == 0) continue;
+#pragma omp simd
+        for (int i = 0; i < 32; ++i) sums[32 * w + i] += (half >> i) & 1 ? value : 0.0f;
+    }
+}
+#endif
+
+inline std::int64_t n_bits(const PositionBits& bits, const PositionBits& among) {
+    std::int64_t n = 0;
+    for (int w = 0; w < 8; ++w) n += count_bits(bits.words[w] & among.words[w]);
+    return n;
+}
+
+inline void add_leaf(const Replay& replay, const FlatNode& leaf, const PositionBits& where, float* sums) {
+    std::int16_t found[kChunkPositions];
+    const std::int64_t width = replay.width;
+    if (width > 1) {
+        const float* row = replay.rows + leaf.if_true * width;
+        const std::int64_t n = list_bits(where, replay.at_depth[0], found);
+        for (std::int64_t i = 0; i < n; ++i) {
+            float* to = sums + found[i] * width;
+            for (std::int64_t k = 0; k < width; k += 4) store<4>(to + k, load<4>(to + k) + load<4>(row + k));
+        }
         return;
     }
-    const std::int32_t* starts = replay.member_starts + leaf.if_true;
+    const float value = replay.rows[leaf.if_true];
+    const std::int32_t* starts = replay.member_starts + leaf.if_false;
     for (std::int64_t m = 0; m <= replay.order; ++m) {
-        for (int w = 0; w < 8; ++w) {
-            const std::uint64_t word = where.words[w] & replay.at_depth[m].words[w];
-            if (word == 0) continue;
-            for (std::int32_t j = starts[m]; j < starts[m + 1]; ++j)
-                add_word(word, leaf.value, sums + replay.members[j] * kChunkPositions + 64 * w);
+        const std::int64_t n = starts[m] == starts[m + 1] ? 0 : n_bits(where, replay.at_depth[m]);
+        if (n > 0 && n < kMany) list_bits(where, replay.at_depth[m], found);
+        for (std::int32_t j = starts[m]; n > 0 && j < starts[m + 1]; ++j) {
+            float* to = sums + replay.members[j] * kChunkPositions;
+            if (n >= kMany) {
+                add_to_many(where, replay.at_depth[m], value, to);
+            } else {
+                for (std::int64_t i = 0; i < n; ++i) to[found[i]] += value;
+            }
         }
     }
 }
 
-void replay(const Replay& trees, std::int32_t root, const Bits& all, Waiting* waiting, float* sums) {
+void replay(const Replay& trees, std::int32_t root, const PositionBits& all, Waiting* waiting, float* sums) {
     std::int64_t n_waiting = 0;
     std::int32_t at = root;
-    Bits where = all;
+    PositionBits where = all;
     for (;;) {
         const FlatNode& node = trees.nodes[at];
         bool done = node.test == kLeaf;
@@ -153,8 +193,8 @@ void replay(const Replay& trees, std::int32_t root, const Bits& all, Waiting* wa
             waiting[n_waiting++] = {where, node.if_true};
         } else if (trees.holds[node.test]) {
             // Where tests fail the set stays at hand; the positions where this one holds wait.
-            const Bits& mask = trees.masks[node.test];
-            Bits yes;
+            const PositionBits& mask = trees.masks[node.test];
+            PositionBits yes;
             for (int w = 0; w < 8; ++w) yes.words[w] = where.words[w] & mask.words[w];
             if (any(yes)) {
                 waiting[n_waiting++] = {yes, node.if_true};

@@ -289,7 +289,7 @@ class BoundForest {
                 const Input<std::int32_t, 1>& labels, const Input<std::int64_t, 1>& starts,
                 const Input<std::int32_t, 2>& nodes, const Input<float, 2>& values,
                 const Input<std::int64_t, 1>& set_starts, const Input<std::int32_t, 1>& set_members)
-        : slots_(layout(reader)), forest_(slots_, reader.n_ids(), n_labels, order) {
+        : slots_(layout(reader)), forest_(slots_, reader.n_ids(), n_labels, order, values.shape(1) != 1) {
         require(n_labels >= 1 && order >= 0, "trees need labels and an order of at least 0");
         const auto n = static_cast<std::int64_t>(values.shape(0)),
                    n_trees = static_cast<std::int64_t>(labels.shape(0));
