@@ -81,10 +81,30 @@ void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* 
     sum(cells, n, positions, depths, residuals, n_histories, columns, n_cells);
 }
 
-inline bool any(const PositionBits& a) {
+// yes <- the part of `where` that is in `mask`; returns whether there is any.
+inline bool intersect(const PositionBits& where, const PositionBits& mask, PositionBits* yes) {
+#if defined(__AVX512F__)
+    const __m512i both = _mm512_and_si512(_mm512_load_si512(where.words), _mm512_load_si512(mask.words));
+    _mm512_store_si512(yes->words, both);
+    return _mm512_test_epi64_mask(both, both) != 0;
+#else
     std::uint64_t all = 0;
-    for (int w = 0; w < 8; ++w) all |= a.words[w];
+    for (int w = 0; w < 8; ++w) all |= yes->words[w] = where.words[w] & mask.words[w];
     return all != 0;
+#endif
+}
+
+// Takes `part` out of `where`; returns whether anything is left.
+inline bool remove(PositionBits* where, const PositionBits& part) {
+#if defined(__AVX512F__)
+    const __m512i left = _mm512_andnot_si512(_mm512_load_si512(part.words), _mm512_load_si512(where->words));
+    _mm512_store_si512(where->words, left);
+    return _mm512_test_epi64_mask(left, left) != 0;
+#else
+    std::uint64_t all = 0;
+    for (int w = 0; w < 8; ++w) all |= where->words[w] &= ~part.words[w];
+    return all != 0;
+#endif
 }
 
 inline int lowest_bit(std::uint64_t word) {
@@ -106,10 +126,10 @@ inline int count_bits(std::uint64_t word) {
 }
 
 // The positions of a set, one after the other; returns how many.
-inline std::int64_t list_bits(const PositionBits& bits, const PositionBits& among, std::int16_t* found) {
+inline std::int64_t list_bits(const PositionBits& bits, std::int16_t* found) {
     std::int64_t n = 0;
     for (int w = 0; w < 8; ++w) {
-        for (std::uint64_t word = bits.words[w] & among.words[w]; word != 0; word &= word - 1) {
+        for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1) {
             found[n++] = static_cast<std::int16_t>(64 * w + lowest_bit(word));
         }
     }
@@ -121,10 +141,10 @@ inline std::int64_t list_bits(const PositionBits& bits, const PositionBits& amon
 #if defined(__AVX512F__)
 constexpr std::int64_t kMany = 6;
 
-inline void add_to_many(const PositionBits& bits, const PositionBits& among, float value, float* sums) {
+inline void add_to_many(const PositionBits& bits, float value, float* sums) {
     const __m512 added = _mm512_set1_ps(value);
     for (int w = 0; w < 8; ++w) {
-        const std::uint64_t word = bits.words[w] & among.words[w];
+        const std::uint64_t word = bits.words[w];
         for (int part = 0; part < 4; ++part) {
             float* to = sums + 64 * w + 16 * part;
             const __m512 x = _mm512_loadu_ps(to);
@@ -135,9 +155,9 @@ inline void add_to_many(const PositionBits& bits, const PositionBits& among, flo
 #else
 constexpr std::int64_t kMany = 96;
 
-inline void add_to_many(const PositionBits& bits, const PositionBits& among, float value, float* sums) {
+inline void add_to_many(const PositionBits& bits, float value, float* sums) {
     for (int w = 0; w < 16; ++w) {
-        const std::uint64_t word = bits.words[w / 2] & among.words[w / 2];
+        const std::uint64_t word = bits.words[w / 2];
         const auto half = static_cast<std::uint32_t>(word >> (32 * (w % 2)));
         if (half == 0) continue;
 #pragma omp simd
@@ -146,9 +166,9 @@ inline void add_to_many(const PositionBits& bits, const PositionBits& among, flo
 }
 #endif
 
-inline std::int64_t n_bits(const PositionBits& bits, const PositionBits& among) {
+inline std::int64_t n_bits(const PositionBits& bits) {
     std::int64_t n = 0;
-    for (int w = 0; w < 8; ++w) n += count_bits(bits.words[w] & among.words[w]);
+    for (int w = 0; w < 8; ++w) n += count_bits(bits.words[w]);
     return n;
 }
 
@@ -157,7 +177,7 @@ inline void add_leaf(const Replay& replay, const FlatNode& leaf, const PositionB
     const std::int64_t width = replay.width;
     if (width > 1) {
         const float* row = replay.rows + leaf.if_true * width;
-        const std::int64_t n = list_bits(where, replay.at_depth[0], found);
+        const std::int64_t n = list_bits(where, found);
         for (std::int64_t i = 0; i < n; ++i) {
             float* to = sums + found[i] * width;
             for (std::int64_t k = 0; k < width; k += 4) store<4>(to + k, load<4>(to + k) + load<4>(row + k));
@@ -167,12 +187,14 @@ inline void add_leaf(const Replay& replay, const FlatNode& leaf, const PositionB
     const float value = replay.rows[leaf.if_true];
     const std::int32_t* starts = replay.member_starts + leaf.if_false;
     for (std::int64_t m = 0; m <= replay.order; ++m) {
-        const std::int64_t n = starts[m] == starts[m + 1] ? 0 : n_bits(where, replay.at_depth[m]);
-        if (n > 0 && n < kMany) list_bits(where, replay.at_depth[m], found);
-        for (std::int32_t j = starts[m]; n > 0 && j < starts[m + 1]; ++j) {
+        PositionBits here;
+        if (starts[m] == starts[m + 1] || !intersect(where, replay.at_depth[m], &here)) continue;
+        const std::int64_t n = n_bits(here);
+        if (n < kMany) list_bits(here, found);
+        for (std::int32_t j = starts[m]; j < starts[m + 1]; ++j) {
             float* to = sums + replay.members[j] * kChunkPositions;
             if (n >= kMany) {
-                add_to_many(where, replay.at_depth[m], value, to);
+                add_to_many(here, value, to);
             } else {
                 for (std::int64_t i = 0; i < n; ++i) to[found[i]] += value;
             }
@@ -191,16 +213,10 @@ void replay(const Replay& trees, std::int32_t root, const PositionBits& all, Wai
             add_leaf(trees, node, where, sums);
         } else if (node.test == kHistory) {
             waiting[n_waiting++] = {where, node.if_true};
-        } else if (trees.holds[node.test]) {
+        } else if (trees.holds[node.test] && intersect(where, trees.masks[node.test], &waiting[n_waiting].where)) {
             // Where tests fail the set stays at hand; the positions where this one holds wait.
-            const PositionBits& mask = trees.masks[node.test];
-            PositionBits yes;
-            for (int w = 0; w < 8; ++w) yes.words[w] = where.words[w] & mask.words[w];
-            if (any(yes)) {
-                waiting[n_waiting++] = {yes, node.if_true};
-                for (int w = 0; w < 8; ++w) where.words[w] &= ~yes.words[w];
-                done = !any(where);
-            }
+            done = !remove(&where, waiting[n_waiting].where);
+            waiting[n_waiting++].node = node.if_true;
         }
         if (!done) {
             at = node.if_false;
