@@ -132,29 +132,48 @@ def test_what_training_adds_is_what_evaluation_adds(case, newton):
     np.testing.assert_array_equal(scores, again)
 
 
-def many_values(rng, n_sequences=40):
-    """Columns of so many values that small nodes are counted by the entries they touch."""
+def many_values(rng, n_sequences=20):
+    """Columns of so many values that trees look up which of them they can use."""
 
     def position():
-        return {"word": f"w{int(rng.zipf(1.3)) % 400}", "bag": [f"b{i}" for i in rng.integers(0, 300, size=2)]}
+        word = f"w{int(rng.zipf(1.3)) % 300}"
+        return {"word": word, "bag": [f"b{i}" for i in rng.integers(0, 30, size=2)], "size": float(len(word))}
 
-    X = [[position() for _ in range(n)] for n in rng.integers(2, 12, size=n_sequences)]
-    return Rows(hr.Sequences(X), Window.of(1))
+    X = [[position() for _ in range(n)] for n in rng.integers(2, 8, size=n_sequences)]
+    for i in range(400):  # values that occur once
+        X[i % n_sequences][0]["bag"].append(f"once{i}")
+    sequences = hr.Sequences(X)
+    binnings = {"size": Binning.fit(sequences.column("size").values)}
+    return Rows(sequences, Window.of(1), binnings)
 
 
-@pytest.mark.parametrize("newton", [False, True])
+@pytest.mark.parametrize(("newton", "min_leaf"), [(False, 1), (True, 1), (True, 3)])
 @pytest.mark.parametrize("order", [0, 1])
-def test_many_values_change_nothing(newton, order):
+def test_many_values_change_nothing(newton, min_leaf, order):
     rng = np.random.default_rng(5)
     rows = many_values(rng)
     starts = rows.sequences.starts.tolist()
     gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
     marginals = random_marginals(rng, starts, order, 2)
-    trees, _ = grow(rows, order, 2, marginals, gold, newton=newton, min_leaf=2, max_leaves=12)
+    trees, _ = grow(rows, order, 2, marginals, gold, newton=newton, min_leaf=min_leaf, max_leaves=25, l2=0.0)
     features = oracles_trees.features_of(rows, order, 2)
     examples = oracles_trees.examples_of(marginals, gold, starts, 0, order, 2)
-    expected = oracles_trees.fit_regression_tree(examples, features, 12, oracles_trees.Rules(2.0, newton, 1.0, 2))
-    assert tree(trees, 0) == in_single(expected)
+    rules = oracles_trees.Rules(0.0, newton, 1.0, min_leaf)
+    assert tree(trees, 0) == in_single(oracles_trees.fit_regression_tree(examples, features, 25, rules))
+
+
+def test_sets_of_many_values_change_nothing():
+    rng = np.random.default_rng(12)
+    rows = many_values(rng)
+    starts = rows.sequences.starts.tolist()
+    gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
+    marginals = random_marginals(rng, starts, 0, 2)
+    _, scores = grow(rows, 0, 2, marginals, gold, subsets=True, max_leaves=3)
+    examples = oracles_trees.examples_of(marginals, gold, starts, 0, 0, 2)
+    expected = oracles_trees.fit_tree_with_sets(examples, rows, 0, 2, 3, oracles_trees.Rules(2.0))
+    assert {(t, ()): float(scores[t, 0, 0]) for t in range(starts[-1])} == {
+        key: float(np.float32(value)) for key, value in expected.items()
+    }
 
 
 @pytest.mark.parametrize("order", [0, 1])

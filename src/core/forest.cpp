@@ -35,7 +35,8 @@ void Forest::add_nodes(const std::vector<TreeNode>& nodes, AddRows add_rows) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const TreeNode& from = nodes[i];
         if (from.test.is_leaf()) {
-            nodes_.push_back({kLeaf, static_cast<std::int32_t>(static_cast<std::int64_t>(rows_.size()) / width_),
+            nodes_.push_back({kLeaf,
+                              static_cast<std::int32_t>(static_cast<std::int64_t>(rows_.size()) / width_),
                               static_cast<std::int32_t>(member_starts_.size())});
             add_rows(i);
         } else {
@@ -53,7 +54,8 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
         if (from.test.is_leaf()) continue;
         const bool reads = from.test.id >= 0;
         sets[from.if_true] = reads ? sets[i] : sets[i].only(from.test.lag, from.test.label, from.test.others);
-        sets[from.if_false] = reads ? sets[i] : sets[i].without(from.test.lag, from.test.label, from.test.others);
+        sets[from.if_false] =
+            reads ? sets[i] : sets[i].without(from.test.lag, from.test.label, from.test.others);
     }
     add_nodes(nodes, [&](std::size_t i) {
         rows_.push_back(static_cast<float>(nodes[i].value));
@@ -105,9 +107,9 @@ Forest::Work Forest::make_work() const {
 
 void Forest::add_scores(Work& work, std::int64_t n, float* scores) const {
     const TreeKernels& kernels = tree_kernels();
-    const Replay trees{nodes_.data(), work.masks.data(), work.holds.data(), work.at_depth.data(),
-                       order_,        rows_.data(),      width_,            member_starts_.data(),
-                       members_.data()};
+    const Replay trees{
+        nodes_.data(), work.masks.data(),     work.holds.data(), work.at_depth.data(), order_, rows_.data(),
+        width_,        member_starts_.data(), members_.data()};
     PositionBits all{};
     for (std::int64_t i = 0; i < n; ++i) insert(all, i);
     for (std::int64_t label = 0; label < k_; ++label) {

@@ -40,10 +40,10 @@ class Forest {
 
     // What a thread needs to evaluate a chunk.
     struct Work {
-        std::vector<PositionBits> masks;            // by test: where it holds
-        std::vector<std::uint8_t> holds;    // by test: whether it holds anywhere
-        std::vector<std::int32_t> touched;  // tests that hold somewhere
-        std::vector<PositionBits> at_depth;         // positions with 0, 1, ..., order labels before them
+        std::vector<PositionBits> masks;     // by test: where it holds
+        std::vector<std::uint8_t> holds;     // by test: whether it holds anywhere
+        std::vector<std::int32_t> touched;   // tests that hold somewhere
+        std::vector<PositionBits> at_depth;  // positions with 0, 1, ..., order labels before them
         std::vector<Waiting> waiting;
         std::vector<float> sums;  // (512, width) or (histories, 512)
     };
@@ -68,7 +68,9 @@ class Forest {
     void add_scores(Work& work, std::int64_t n, float* scores) const;
 
   private:
-    static void insert(PositionBits& bits, std::int64_t i) { bits.words[i >> 6] |= std::uint64_t{1} << (i & 63); }
+    static void insert(PositionBits& bits, std::int64_t i) {
+        bits.words[i >> 6] |= std::uint64_t{1} << (i & 63);
+    }
 
     struct NamedTest {
         std::int32_t id;

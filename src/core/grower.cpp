@@ -5,6 +5,9 @@
 
 namespace hedgerow {
 
+constexpr std::int32_t kManyEntries = 1024;  // from here on a tree looks up which entries it can use
+constexpr std::size_t kMostSpare = 16;       // histograms kept for the next tree
+
 Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, const GrowthRules& rules,
                const double* weights)
     : data_(data),
@@ -13,7 +16,11 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
       rules_(rules),
       weights_(weights),
       splitter_(data, rules.split),
-      scratch_(std::make_unique<Histogram>(static_cast<std::size_t>(data.n_entries))),
+      all_(data),
+      some_(data),
+      map_(&all_),
+      scratch_(static_cast<std::size_t>(data.n_entries) + 1),
+      root_(data.n_entries > kManyEntries ? static_cast<std::size_t>(data.n_entries) + 1 : 0),
       by_label_(static_cast<std::size_t>(n_labels) + 1) {
     for (const TreeData::Slot& slot : data.slots) {
         const bool bag = slot.column->kind == TreeData::Kind::bag;
@@ -34,7 +41,7 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
     Node root = make_node(0, counted, {counted.end, data_.n_positions},
                           std::make_shared<Histories>(HistorySet(k_, order_), order_));
     load(root);
-    study(root);
+    study_root(root);
     tree_[0].value = objective().value(root.total);
     tree_[0].count = root.total.count();
     nodes_.push_back(std::move(root));
@@ -49,6 +56,7 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
     for (Node& node : nodes_) {
         if (node.histogram) spare_.push_back(std::move(node.histogram));
     }
+    if (spare_.size() > kMostSpare) spare_.resize(kMostSpare);
     return tree_;
 }
 
@@ -112,10 +120,11 @@ void Grower::load(Node& node) {
 }
 
 std::unique_ptr<Histogram> Grower::take_histogram() {
-    if (spare_.empty()) return std::make_unique<Histogram>(static_cast<std::size_t>(data_.n_entries));
+    const auto size = static_cast<std::size_t>(map_->n_places()) + 1;
+    if (spare_.empty()) return std::make_unique<Histogram>(size);
     std::unique_ptr<Histogram> histogram = std::move(spare_.back());
     spare_.pop_back();
-    std::fill(histogram->entries.begin(), histogram->entries.end(), Sums{});
+    histogram->entries.assign(size, Sums{});
     return histogram;
 }
 
@@ -132,31 +141,69 @@ void Grower::study(Node& node) {
     count_histories(node);
     if (is_large(node)) {
         node.histogram = take_histogram();
-        count<false>(node, *node.histogram);
+        count(node, *node.histogram, false);
         find_best(node, *node.histogram, false);
     } else {
-        count<true>(node, *scratch_);
-        find_best(node, *scratch_, true);
-        scratch_->clear_marked();
+        count(node, scratch_, true);
+        find_best(node, scratch_, true);
+        scratch_.clear_marked();
     }
 }
 
-template <bool marking>
-void Grower::count(const Node& node, Histogram& histogram) const {
+// The root is counted in full; where entries are many, only those that can matter go on from there.
+void Grower::study_root(Node& root) {
+    map_ = &all_;
+    splitter_.use(all_);
+    if (data_.n_entries <= kManyEntries) return study(root);
+    sum_up(root);
+    count_histories(root);
+    const bool marking = !is_large(root);
+    count(root, root_, marking);
+    some_.keep(data_, root_, marking, objective().min_leaf, rules_.split.subsets);
+    map_ = &some_;
+    splitter_.use(some_);
+    scratch_.resize(static_cast<std::size_t>(some_.n_places()) + 1);
+    root.histogram = take_histogram();
+    for (std::int32_t place = 0; place < some_.n_places(); ++place) {
+        root.histogram->entries[place] = root_.entries[some_.entry(place)];
+    }
+    if (marking) {
+        root_.clear_marked();
+    } else {
+        std::fill(root_.entries.begin(), root_.entries.end(), Sums{});
+    }
+    find_best(root, *root.histogram, false);
+}
+
+void Grower::count(const Node& node, Histogram& histogram, bool marking) const {
+    if (map_ == &all_) {
+        marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
+        for (const TreeData::Slot& slot : data_.slots) histogram.entries[slot.nothing()] = {};
+    } else {
+        marking ? count_as<true, true>(node, histogram) : count_as<false, true>(node, histogram);
+        histogram.entries[map_->n_places()] = {};
+    }
+}
+
+template <bool marking, bool mapped>
+void Grower::count_as(const Node& node, Histogram& histogram) const {
     const std::int32_t* cells = layers_[node.layer].cells.data();
     const Sums* sums = sums_[node.layer].data();
+    const std::int32_t* index = map_->index();
+    Sums* entries = histogram.entries.data();
+    const auto add = [&](std::int32_t entry, const Sums& sum) {
+        const std::int32_t place = mapped ? index[entry] : entry;
+        entries[place] += sum;
+        if (marking) histogram.mark(place);
+    };
     std::vector<DenseSlot> dense;
     for (const TreeData::Slot& slot : data_.slots) {
-        Sums* entries = histogram.entries.data() + slot.first_entry;
         if (slot.column->kind != TreeData::Kind::bag) {
-            dense.push_back({slot.offset * data_.stride + slot.column->at, entries});
+            dense.push_back({slot.offset * data_.stride + slot.column->at, slot.first_entry});
             continue;
         }
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-            data_.read(slot, cells[i], [&](std::int32_t code) {
-                entries[code] += sums[i];
-                if (marking) histogram.mark(slot.first_entry + code);
-            });
+            data_.read(slot, cells[i], [&](std::int32_t code) { add(slot.first_entry + code, sums[i]); });
         }
     }
     // Slots inside positions: the additions of one position go to different entries and do not wait for each
@@ -166,13 +213,8 @@ void Grower::count(const Node& node, Histogram& histogram) const {
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t* row = data_.rows.data() + cells[i] * data_.stride;
         const Sums sum = sums[i];
-        for (std::size_t s = 0; s < n_slots; ++s) {
-            Sums* entry = slots[s].entries + row[slots[s].delta];
-            *entry += sum;
-            if (marking) histogram.mark(static_cast<std::int32_t>(entry - histogram.entries.data()));
-        }
+        for (std::size_t s = 0; s < n_slots; ++s) add(slots[s].first_entry + row[slots[s].delta], sum);
     }
-    for (const TreeData::Slot& slot : data_.slots) histogram.entries[slot.nothing()] = {};
 }
 
 // For each lag and label: the sums where the previous label is that one, and where it is another. Histories
@@ -391,14 +433,14 @@ void Grower::study_divided_positions(Node& parent, Node& yes, Node& no) {
     count_histories(small);
     if (is_large(small)) {
         small.histogram = take_histogram();
-        count<false>(small, *small.histogram);
+        count(small, *small.histogram, false);
         find_best(small, *small.histogram, false);
         for (std::size_t e = 0; e < left.size(); ++e) left[e] -= small.histogram->entries[e];
     } else {
-        count<true>(small, *scratch_);
-        find_best(small, *scratch_, true);
-        scratch_->each_marked(0, data_.n_entries, [&](std::int32_t e) { left[e] -= scratch_->entries[e]; });
-        scratch_->clear_marked();
+        count(small, scratch_, true);
+        find_best(small, scratch_, true);
+        scratch_.each_marked(0, map_->n_places(), [&](std::int32_t e) { left[e] -= scratch_.entries[e]; });
+        scratch_.clear_marked();
     }
     large.total = parent.total - small.total;
     large.by_label = std::move(parent.by_label);
@@ -480,8 +522,9 @@ void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {
     no.histogram = std::move(parent.histogram);
     no.total = parent.total;
     take(no.total, yes.total);
-    for (std::int32_t e = 0; e < data_.n_entries; ++e)
+    for (std::int32_t e = 0; e < map_->n_places(); ++e) {
         take(no.histogram->entries[e], yes.histogram->entries[e]);
+    }
     count_histories(no);
     find_best(no, *no.histogram, false);
 }

@@ -89,8 +89,10 @@ class Grower {
     void load_both(Node& yes, Node& no);
     void sum_up(Node& node) const;
     void study(Node& node);
-    template <bool marking>
-    void count(const Node& node, Histogram& histogram) const;
+    void study_root(Node& root);
+    void count(const Node& node, Histogram& histogram, bool marking) const;
+    template <bool marking, bool mapped>
+    void count_as(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
     template <class Column>
     void add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const Column* columns);
@@ -107,7 +109,7 @@ class Grower {
 
     // Whether counting the node costs enough for its histogram to be kept.
     bool is_large(const Node& node) const {
-        return 4 * static_cast<double>(node.counted.size()) * reads_ >= data_.n_entries;
+        return 4 * static_cast<double>(node.counted.size()) * reads_ >= map_->n_places();
     }
     const Objective& objective() const { return rules_.split.objective; }
     // Whether the weight of a position is the sum of those of its examples.
@@ -127,6 +129,8 @@ class Grower {
     const std::int32_t* residuals_ = nullptr;
     std::uint64_t seed_ = 0;
     Splitter splitter_;
+    EntryMap all_, some_;  // of all entries; and of those that the tree can use
+    const EntryMap* map_;
     std::vector<TreeNode> tree_;
     std::vector<Node> nodes_;
     // A split on histories copies its positions: each copy is a layer.
@@ -134,12 +138,12 @@ class Grower {
     std::vector<std::vector<Sums>> sums_;
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;
-    std::unique_ptr<Histogram> scratch_;  // zero between uses
+    Histogram scratch_, root_;  // zero between uses
     std::vector<std::int64_t> by_label_, columns_, n_cells_;
     std::vector<std::uint8_t> in_set_;
     struct DenseSlot {
         std::int64_t delta;
-        Sums* entries;
+        std::int32_t first_entry;
     };
 };
 

@@ -97,7 +97,17 @@ struct Histogram {
 
     void mark(std::int32_t entry) { marks[entry >> 6] |= std::uint64_t{1} << (entry & 63); }
 
-    // visit(entry) for the marked entries of [first, last), ascending.
+    void resize(std::size_t n_entries) {
+        entries.assign(n_entries, Sums{});
+        marks.assign((n_entries + 63) / 64, 0);
+    }
+
+    // visit(entry) for all entries of [first, last), or for the marked ones, ascending.
+    template <class Visit>
+    void each(bool marked, std::int32_t first, std::int32_t last, Visit visit) const {
+        if (marked) return each_marked(first, last, visit);
+        for (std::int32_t e = first; e < last; ++e) visit(e);
+    }
     template <class Visit>
     void each_marked(std::int32_t first, std::int32_t last, Visit visit) const {
         if (first >= last) return;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "entry_map.hpp"
 #include "histogram.hpp"
 #include "tree_data.hpp"
 
@@ -33,19 +34,24 @@ inline bool chosen(std::uint64_t key, std::int32_t entry, double max_features) {
 
 class Splitter {
   public:
-    Splitter(const TreeData& data, const SplitRules& rules) : data_(data), rules_(rules) {
-        for (const TreeData::Slot& slot : data.slots) {
+    Splitter(const TreeData& data, const SplitRules& rules) : data_(data), rules_(rules) {}
+
+    // Says what the places of the histograms to come mean.
+    void use(const EntryMap& map) {
+        map_ = &map;
+        runs_.clear();
+        for (std::size_t s = 0; s < data_.slots.size(); ++s) {
+            const TreeData::Slot& slot = data_.slots[s];
             const bool simple = slot.column->kind != TreeData::Kind::numeric && !in_sets(slot);
-            const std::int32_t end = slot.first_entry + slot.n_entries();
             if (simple && !runs_.empty() && runs_.back().simple) {
-                runs_.back().end = end;
+                runs_.back().end = map.first_place(s + 1);
             } else {
-                runs_.push_back({&slot, slot.first_entry, end, simple});
+                runs_.push_back({&slot, map.first_place(s), map.first_place(s + 1), simple});
             }
         }
     }
 
-    // Ties go to the entry that comes first. `marked`: only marked entries hold anything. `key` chooses the
+    // Ties go to the entry that comes first. `marked`: only marked places hold anything. `key` chooses the
     // tests where max_features is below 1.
     Split best(const Histogram& histogram, bool marked, const Sums& total, std::uint64_t key) {
         Split best;
@@ -54,7 +60,7 @@ class Splitter {
             if (run.simple && !marked && rules_.max_features >= 1) {
                 const std::int64_t i = tree_kernels().scan(histogram.entries.data() + run.first,
                                                            run.end - run.first, total, scan, &best.gain);
-                if (i >= 0) best.entries.assign(1, run.first + static_cast<std::int32_t>(i));
+                if (i >= 0) best.entries.assign(1, map_->entry(run.first + static_cast<std::int32_t>(i)));
                 continue;
             }
             candidates_.clear();
@@ -64,18 +70,16 @@ class Splitter {
             const std::int64_t i = tree_kernels().scan(
                 candidates_.data(), static_cast<std::int64_t>(candidates_.size()), total, scan, &best.gain);
             if (i < 0) continue;
-            if (run.simple || !in_sets(*run.slot)) {
-                best.entries.assign(1, names_[i]);
-            } else {
-                best.entries.assign(names_.begin(), names_.begin() + i + 1);
-                std::sort(best.entries.begin(), best.entries.end());
-            }
+            best.entries.clear();
+            const std::int64_t first = run.simple || !in_sets(*run.slot) ? i : 0;
+            for (std::int64_t j = first; j <= i; ++j) best.entries.push_back(map_->entry(names_[j]));
+            std::sort(best.entries.begin(), best.entries.end());
         }
         return best;
     }
 
   private:
-    // Slots in a row whose entries are tests by themselves, or one slot that is not so simple.
+    // Slots in a row whose entries are tests by themselves, or one slot that is not so simple; as places.
     struct Run {
         const TreeData::Slot* slot;
         std::int32_t first, end;
@@ -86,34 +90,27 @@ class Splitter {
         return rules_.subsets && slot.column->kind == TreeData::Kind::categorical;
     }
 
-    template <class Visit>
-    void each_entry(const Run& run, const Histogram& histogram, bool marked, Visit visit) const {
-        if (marked) return histogram.each_marked(run.first, run.end, visit);
-        for (std::int32_t e = run.first; e < run.end; ++e) visit(e);
-    }
-
     // Candidates in the order of their entries, for sets in the order of their values.
     void collect(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key) {
-        const std::vector<Sums>& entries = histogram.entries;
-        if (!run.simple && !chosen(key, run.first, rules_.max_features)) return;
-        each_entry(run, histogram, marked, [&](std::int32_t e) {
-            if (entries[e].packed != 0 && (!run.simple || chosen(key, e, rules_.max_features)))
-                names_.push_back(e);
+        const std::vector<Sums>& sums = histogram.entries;
+        if (!run.simple && !chosen(key, run.slot->first_entry, rules_.max_features)) return;
+        histogram.each(marked, run.first, run.end, [&](std::int32_t place) {
+            const bool may = !run.simple || chosen(key, map_->entry(place), rules_.max_features);
+            if (sums[place].packed != 0 && may) names_.push_back(place);
         });
         if (!run.simple && in_sets(*run.slot)) {
             std::sort(names_.begin(), names_.end(), [&](std::int32_t a, std::int32_t b) {
-                const double x = height(entries[a]), y = height(entries[b]);
+                const double x = height(sums[a]), y = height(sums[b]);
                 return x != y ? x > y : a < b;
             });
         }
-        const bool adds_up = !run.simple;
         const std::int32_t padding = run.slot->first_entry + run.slot->column->n_codes;
+        const bool numeric = run.slot->column->kind == TreeData::Kind::numeric;
         Sums sum;
-        for (const std::int32_t e : names_) {
-            sum += entries[e];
-            const bool alone =
-                !adds_up || (run.slot->column->kind == TreeData::Kind::numeric && e == padding);
-            candidates_.push_back(alone ? entries[e] : sum);
+        for (const std::int32_t place : names_) {
+            sum += sums[place];
+            const bool alone = run.simple || (numeric && map_->entry(place) == padding);
+            candidates_.push_back(alone ? sums[place] : sum);
         }
     }
 
@@ -123,6 +120,7 @@ class Splitter {
 
     const TreeData& data_;
     SplitRules rules_;
+    const EntryMap* map_ = nullptr;
     std::vector<Run> runs_;
     std::vector<Sums> candidates_;
     std::vector<std::int32_t> names_;

@@ -136,8 +136,8 @@ inline std::int64_t list_bits(const PositionBits& bits, std::int16_t* found) {
     return n;
 }
 
-// A leaf with many positions: its value, or nothing, for all. Where a mask is an operand this is so quick that many
-// begins at a few.
+// A leaf with many positions: its value, or nothing, for all. Where a mask is an operand this is so quick
+// that many begins at a few.
 #if defined(__AVX512F__)
 constexpr std::int64_t kMany = 6;
 
@@ -148,7 +148,8 @@ inline void add_to_many(const PositionBits& bits, float value, float* sums) {
         for (int part = 0; part < 4; ++part) {
             float* to = sums + 64 * w + 16 * part;
             const __m512 x = _mm512_loadu_ps(to);
-            _mm512_storeu_ps(to, _mm512_mask_add_ps(x, static_cast<__mmask16>(word >> (16 * part)), x, added));
+            _mm512_storeu_ps(to,
+                             _mm512_mask_add_ps(x, static_cast<__mmask16>(word >> (16 * part)), x, added));
         }
     }
 }
@@ -213,7 +214,8 @@ void replay(const Replay& trees, std::int32_t root, const PositionBits& all, Wai
             add_leaf(trees, node, where, sums);
         } else if (node.test == kHistory) {
             waiting[n_waiting++] = {where, node.if_true};
-        } else if (trees.holds[node.test] && intersect(where, trees.masks[node.test], &waiting[n_waiting].where)) {
+        } else if (trees.holds[node.test] &&
+                   intersect(where, trees.masks[node.test], &waiting[n_waiting].where)) {
             // Where tests fail the set stays at hand; the positions where this one holds wait.
             done = !remove(&where, waiting[n_waiting].where);
             waiting[n_waiting++].node = node.if_true;

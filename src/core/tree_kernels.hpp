@@ -29,13 +29,15 @@ constexpr std::int32_t kLeaf = -1, kHistory = -2;
 // Trees, and where their tests hold in a chunk of positions.
 struct Replay {
     const FlatNode* nodes;
-    const PositionBits* masks;          // by test
-    const std::uint8_t* holds;  // by test: whether it holds anywhere
-    const PositionBits* at_depth;       // positions with 0, 1, ..., order labels before them
+    const PositionBits* masks;     // by test
+    const std::uint8_t* holds;     // by test: whether it holds anywhere
+    const PositionBits* at_depth;  // positions with 0, 1, ..., order labels before them
     std::int64_t order;
-    const float* rows;  // of a leaf: what it adds to each label, `width` of them; or, where width is 1, its value
+    const float*
+        rows;  // of a leaf: what it adds to each label, `width` of them; or, where width is 1, its value
     std::int64_t width;
-    const std::int32_t* member_starts;  // where width is 1: for each depth, where a leaf's histories begin in members
+    const std::int32_t*
+        member_starts;  // where width is 1: for each depth, where a leaf's histories begin in members
     const std::int32_t* members;
 };
 
@@ -64,9 +66,10 @@ struct TreeKernels {
                         const std::int32_t* depths, const std::int32_t* residuals, std::int64_t n_histories,
                         std::int64_t* columns, std::int64_t* n_cells);
 
-    // Adds, at every position of `all`, its leaf's row to sums (kChunkPositions, width), or its leaf's value to sums
-    // (histories, kChunkPositions). `waiting` has room for as many entries as the tree has nodes.
-    void (*replay)(const Replay& replay, std::int32_t root, const PositionBits& all, Waiting* waiting, float* sums);
+    // Adds, at every position of `all`, its leaf's row to sums (kChunkPositions, width), or its leaf's value
+    // to sums (histories, kChunkPositions). `waiting` has room for as many entries as the tree has nodes.
+    void (*replay)(const Replay& replay, std::int32_t root, const PositionBits& all, Waiting* waiting,
+                   float* sums);
 
     // Adds a position's row to the entries of what it reads; an entry of count 0 holds nothing yet.
     void (*count_row)(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes,

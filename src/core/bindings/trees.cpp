@@ -137,24 +137,29 @@ class TreeGrower {
         {
             const nb::gil_scoped_release release;
             const std::lock_guard<std::mutex> lock(guard_);
-            turned_.resize(static_cast<std::size_t>(k_ * n * n_histories_));
-            turn_residuals(marginals.data(), gold.data(), n_threads);
-            const std::int64_t row = n * n_histories_;
-            parallel_for(k_, n_threads, [&] {
-                return [&, grower = take_grower()](std::int64_t label) {
-                    std::int32_t* mine = turned_.data() + label * row;
-                    trees[label] =
-                        grower->grow(mine, n_histories_, in_sample ? in_sample->data() : nullptr,
-                                     seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
-                    // The residuals have done their work: the tree's values take their place.
-                    grower->apply([&](std::int64_t t, std::int64_t h, double value) {
-                        const auto added = static_cast<float>(value * step);
-                        std::memcpy(mine + t * n_histories_ + h, &added, sizeof added);
-                    });
-                };
-            });
-            n_lent_ = 0;
-            add_turned(scores.data(), n_threads);
+            const std::int64_t row = n * n_histories_,
+                               block = std::min(k_, std::max<std::int64_t>(8, 2 * n_threads));
+            turned_.resize(static_cast<std::size_t>(block * row));
+            for (std::int64_t first = 0; first < k_; first += block) {
+                const std::int64_t last = std::min(first + block, k_);
+                turn_residuals(marginals.data(), gold.data(), first, last, n_threads);
+                parallel_for(last - first, n_threads, [&] {
+                    return [&, grower = take_grower()](std::int64_t i) {
+                        const std::int64_t label = first + i;
+                        std::int32_t* mine = turned_.data() + i * row;
+                        trees[label] =
+                            grower->grow(mine, n_histories_, in_sample ? in_sample->data() : nullptr,
+                                         seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
+                        // The residuals have done their work: the tree's values take their place.
+                        grower->apply([&](std::int64_t t, std::int64_t h, double value) {
+                            const auto added = static_cast<float>(value * step);
+                            std::memcpy(mine + t * n_histories_ + h, &added, sizeof added);
+                        });
+                    };
+                });
+                n_lent_ = 0;
+                add_turned(scores.data(), first, last, n_threads);
+            }
         }
         TreeWriter writer;
         for (const auto& tree : trees) writer.add(tree, step);
@@ -231,38 +236,42 @@ class TreeGrower {
         });
     }
 
-    // Gold minus marginals in units of 2^-30, label by label: (labels, positions, histories).
-    void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t n_threads) {
+    // Gold minus marginals in units of 2^-30 for the labels [first, last): (labels, positions, histories).
+    // Labels go by blocks, so that the residuals of all of them are never there at once.
+    void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t first,
+                        std::int64_t last, std::int64_t n_threads) {
         const std::int64_t row = data_->n_positions * n_histories_;
-        by_tiles(n_threads, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t label = 0; label < k_; ++label) {
-                std::int32_t* out = turned_.data() + label * row;
-                for (std::int64_t i = first * n_histories_; i < last * n_histories_; ++i) {
+        by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t label = first; label < last; ++label) {
+                std::int32_t* out = turned_.data() + (label - first) * row;
+                for (std::int64_t i = begin * n_histories_; i < end * n_histories_; ++i) {
                     // Pseudo-marginals may lie outside [0, 1]; a residual has room for less than 2.
                     const double residual = -static_cast<double>(marginals[i * k_ + label]) * kResidualUnit;
                     out[i] = static_cast<std::int32_t>(
                         std::lrint(std::min(std::max(residual, -2147483647.0), 1073741823.0)));
                 }
             }
-            for (std::int64_t t = first; t < last; ++t) {
+            for (std::int64_t t = begin; t < end; ++t) {
                 std::int64_t h = 0;
                 for (std::int64_t back = 1; back <= data_->depth[t]; ++back) h = h * k_ + gold[t - back];
-                turned_[gold[t] * row + t * n_histories_ + h] += 1 << 30;
+                if (gold[t] >= first && gold[t] < last) {
+                    turned_[(gold[t] - first) * row + t * n_histories_ + h] += 1 << 30;
+                }
                 for (std::int64_t past = power(k_, data_->depth[t]); past < n_histories_; ++past) {
-                    for (std::int64_t label = 0; label < k_; ++label)
-                        turned_[label * row + t * n_histories_ + past] = 0;
+                    for (std::int64_t i = 0; i < last - first; ++i)
+                        turned_[i * row + t * n_histories_ + past] = 0;
                 }
             }
         });
     }
 
-    void add_turned(float* scores, std::int64_t n_threads) const {
+    void add_turned(float* scores, std::int64_t first, std::int64_t last, std::int64_t n_threads) const {
         const std::int64_t row = data_->n_positions * n_histories_;
-        by_tiles(n_threads, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t label = 0; label < k_; ++label) {
-                for (std::int64_t i = first * n_histories_; i < last * n_histories_; ++i) {
+        by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t label = first; label < last; ++label) {
+                for (std::int64_t i = begin * n_histories_; i < end * n_histories_; ++i) {
                     float added;
-                    std::memcpy(&added, turned_.data() + label * row + i, sizeof added);
+                    std::memcpy(&added, turned_.data() + (label - first) * row + i, sizeof added);
                     scores[i * k_ + label] += added;
                 }
             }

@@ -194,11 +194,12 @@ class Boosting:
         watch = _Watch(rules.early_stopping, self._before)
         answer = self._infer(here, len(self._before) + 1)
         for at in range(len(self._before) + 1, 1 if watch.is_over else rules.n_rounds + 1):
+            objective = answer.objective
             self._grow(here, grower, observed, at, answer)
-            taken = self._try(here, at, answer.objective)
-            if taken is None:
+            del answer  # its marginals are as large as the scores: no second one beside the next
+            answer, factor = self._try(here, at, objective)
+            if factor == 0:
                 break  # no step improves the likelihood: it is at its top
-            answer, factor = taken
             self._kept = len(self._steps)
             record: Record = {"round": at, "objective": answer.objective, "step": rules.learning_rate * factor}
             if at == 1:
@@ -263,8 +264,8 @@ class Boosting:
         drawn[rng.permutation(n)[: max(1, round(self.rules.subsample * n))]] = 1
         return np.repeat(drawn, self.training.sequences.lengths)
 
-    def _try(self, here: _Scored, at: int, before: float) -> tuple[_Answer, float] | None:
-        """Shortens or lengthens the step just taken; (answer, what the step was multiplied by) or None."""
+    def _try(self, here: _Scored, at: int, before: float) -> tuple[_Answer, float]:
+        """Shortens or lengthens the step just taken; (answer, what the step was multiplied by: 0 if none helps)."""
         rules, step, factor = self.rules, self._steps[-1], 1.0
         answer = self._infer(here, at + 1)
         must_rise = (rules.newton or rules.line_search) and at > rules.pseudo_rounds
@@ -272,10 +273,11 @@ class Boosting:
             if np.isfinite(answer.objective) and (answer.objective >= before or not must_rise):
                 break
             factor /= 2
+            del answer
             answer = self._retake(here, at, step.times(factor))
         else:
             self._steps.pop()
-            return None
+            return answer, 0.0
         if rules.line_search and at > rules.pseudo_rounds and factor == 1:
             for _ in range(MOST_DOUBLINGS):
                 longer = self._retake(here, at, step.times(2 * factor))

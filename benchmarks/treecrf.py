@@ -1,0 +1,276 @@
+"""TreeCRF beside python-crfsuite and LightGBM: training time, memory, accuracy and tagging speed.
+
+HEDGEROW_DATA=... python benchmarks/treecrf.py            # the tables of docs/benchmarks.md
+
+Every job is a fresh process on one thread unless it says otherwise; seconds are of the wall, for training alone.
+TreeCRF trains from encoded sequences that another process made, as python-crfsuite does from what was appended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hedgerow as hr
+from encoding import attributes
+from machine import describe_machine
+
+# Chosen on the last fifth of the training sentences; see docs/results.md.
+CHUNKER = {"learning_rate": 0.3, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01}
+SMALL: dict[str, dict[str, Any]] = {
+    "protein": {"window": 5},
+    "nettalk-stress": {"window": 6},
+    "hyphen": {"window": 0},
+    "nettalk": {"window": 3, "trees": "shared", "max_leaves": 300},
+    "letters": {"window": 1, "trees": "shared", "max_leaves": 100},
+}
+PUBLISHED = {"protein": (5, 142, 4.4), "nettalk-stress": (6, 169, 4.1), "hyphen": (0, 58, 2.4)}
+
+
+def peak() -> float:
+    """Megabytes that this process had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def sentences(split: str) -> list[tuple[list[str], ...]]:
+    blocks = (Path(os.environ["HEDGEROW_DATA"]) / "conll2000" / f"{split}.txt").read_text().split("\n\n")
+    rows = [[line.split(" ") for line in block.splitlines()] for block in blocks if block.strip()]
+    return [tuple(map(list, zip(*block, strict=True))) for block in rows]
+
+
+def encode(path: str) -> dict[str, float]:
+    train = sentences("train")
+    X = hr.Sequences([attributes(words, tags) for words, tags, _ in train])
+    Path(path).write_bytes(pickle.dumps((X, [" ".join(chunks) for _, _, chunks in train])))
+    return {}
+
+
+def chunk_with_trees(path: str, n_rounds: int, n_jobs: int) -> dict[str, float]:
+    with Path(path).open("rb") as file:
+        X, y = pickle.load(file)
+    y = [sentence.split(" ") for sentence in y]
+    model = hr.TreeCRF(n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER)
+    begin = time.perf_counter()
+    model.fit(X, y)
+    seconds, memory = time.perf_counter() - begin, peak()
+    test = sentences("test")
+    gold = [chunks for _, _, chunks in test]
+    items = model.model_.encode(attributes(words, tags) for words, tags, _ in test)
+    model.predict(items[:10])
+    begin = time.perf_counter()
+    found = [labels.tolist() for labels in model.predict(items)]
+    speed = items.n_positions / (time.perf_counter() - begin)
+    return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores(gold, found)}
+
+
+def chunk_with_crfsuite() -> dict[str, float]:
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", params={"c2": 1.0, "c1": 0.0}, verbose=False)
+    for words, tags, chunks in sentences("train"):
+        trainer.append(attributes(words, tags), chunks)
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "m.crfsuite")
+        begin = time.perf_counter()
+        trainer.train(path)
+        seconds, memory = time.perf_counter() - begin, peak()
+        tagger = pycrfsuite.Tagger()
+        tagger.open(path)
+        test = sentences("test")
+        items = [pycrfsuite.ItemSequence(attributes(words, tags)) for words, tags, _ in test]
+        begin = time.perf_counter()
+        found = [tagger.tag(item) for item in items]
+        speed = sum(map(len, found)) / (time.perf_counter() - begin)
+    return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores([c for _, _, c in test], found)}
+
+
+def chunk_scores(gold: list[list[str]], found: list[list[str]]) -> dict[str, float]:
+    return {"accuracy": hr.metrics.accuracy(gold, found), "f1": hr.metrics.span_f1(gold, found)}
+
+
+def windowed(name: str, X: Any, window: int) -> tuple[Any, list[str]]:
+    """Rows of a window for LightGBM, padding as a value of its own; which columns are categories."""
+    if name == "letters":
+        rows = []
+        for x in X:
+            padded = np.pad(np.asarray(x, dtype=np.float32), ((window, window), (0, 0)), constant_values=-1)
+            rows += [padded[t : t + 2 * window + 1].ravel() for t in range(len(x))]
+        return np.array(rows), []
+    rows = []
+    for x in X:
+        cells = [tuple(p.values()) if isinstance(p, dict) else (p,) for p in x]
+        width = len(cells[0])
+        padded = [("",) * width] * window + cells + [("",) * width] * window
+        rows += [sum(padded[t : t + 2 * window + 1], ()) for t in range(len(cells))]
+    values = sorted({value for row in rows for value in row})
+    codes = {value: i for i, value in enumerate(values)}
+    return np.array([[codes[value] for value in row] for row in rows]), ["all"]
+
+
+def small_with_lightgbm(name: str) -> dict[str, float]:
+    import lightgbm
+
+    train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
+    window = SMALL[name]["window"]
+    both, categories = windowed(name, [*train.X, *test.X], window)
+    y = np.concatenate([np.asarray(labels) for labels in train.y])
+    model = lightgbm.LGBMClassifier(n_estimators=100, n_jobs=1, verbose=-1, min_child_samples=5, reg_lambda=5.0)
+    n = len(y)
+    begin = time.perf_counter()
+    model.fit(both[:n], y, categorical_feature=list(range(both.shape[1])) if categories else "auto")
+    seconds = time.perf_counter() - begin
+    right = model.predict(both[n:]) == np.concatenate([np.asarray(labels) for labels in test.y])
+    return {"seconds": seconds, "accuracy": float(right.mean())}
+
+
+def small_with_crfsuite(name: str) -> dict[str, float]:
+    import pycrfsuite
+
+    def items(x: Any) -> list[dict[str, str]]:
+        found = []
+        for t in range(len(x)):
+            item = {}
+            for offset in range(-window, window + 1):
+                if not 0 <= t + offset < len(x):
+                    item[f"{offset}"] = "outside"
+                elif name == "letters":
+                    item |= {f"{offset}:{j}": "1" for j in np.flatnonzero(x[t + offset])}
+                elif isinstance(x[t + offset], dict):
+                    item |= {f"{offset}:{key}": value for key, value in x[t + offset].items()}
+                else:
+                    item[f"{offset}"] = x[t + offset]
+            found.append(item)
+        return found
+
+    window = SMALL[name]["window"]
+    train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", params={"c2": 1.0, "c1": 0.0}, verbose=False)
+    for x, labels in zip(train.X, train.y, strict=True):
+        trainer.append(items(x), [str(label) for label in labels])
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.perf_counter()
+        trainer.train(str(Path(folder) / "m"))
+        seconds = time.perf_counter() - begin
+        tagger = pycrfsuite.Tagger()
+        tagger.open(str(Path(folder) / "m"))
+        found = [tagger.tag(items(x)) for x in test.X]
+    gold = [[str(label) for label in labels] for labels in test.y]
+    return {"seconds": seconds, "accuracy": hr.metrics.accuracy(gold, found)}
+
+
+def small_with_trees(name: str) -> dict[str, float]:
+    train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
+    model = hr.TreeCRF(n_jobs=1, **SMALL[name])
+    begin = time.perf_counter()
+    model.fit(train.X, train.y)
+    seconds = time.perf_counter() - begin
+    items = model.model_.encode(test.X)
+    model.predict(items[:10])
+    begin = time.perf_counter()
+    found = model.predict(items)
+    speed = items.n_positions / (time.perf_counter() - begin)
+    right = np.concatenate(found) == np.concatenate([np.asarray(labels) for labels in test.y])
+    return {"seconds": seconds, "accuracy": float(right.mean()), "speed": speed}
+
+
+def published(name: str) -> dict[str, float]:
+    """The papers' algorithm: milliseconds a round, the quickest of five runs; accuracy of both decodings."""
+    window, n_rounds, _ = PUBLISHED[name]
+    train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
+    X = hr.Sequences(train.X)
+    times = []
+    for n_jobs in (1, 1, 1, 1, 1, 2, 2, 2):
+        model = hr.TreeCRF.published(window=window, n_rounds=n_rounds, n_jobs=n_jobs).fit(X, train.y)
+        history = model.history_
+        times.append(1000 * (history[-1]["seconds"] - history[0]["seconds"]) / (n_rounds - 1))
+    viterbi = model.score(test.X, test.y)
+    marginal = model.set_params(decode="marginal").score(test.X, test.y)
+    return {"ms": min(times[:5]), "ms_two": min(times[5:]), "marginal": marginal, "viterbi": viterbi}
+
+
+JOBS: dict[str, Any] = {
+    "encode": encode,
+    "trees": chunk_with_trees,
+    "crfsuite": chunk_with_crfsuite,
+    "small-trees": small_with_trees,
+    "small-crfsuite": small_with_crfsuite,
+    "small-lightgbm": small_with_lightgbm,
+    "published": published,
+}
+
+
+def run(job: str, *arguments: object) -> dict[str, float]:
+    """A job in a process of its own."""
+    command = [sys.executable, __file__, "--job", json.dumps([job, *arguments])]
+    alone = {**os.environ, "OMP_NUM_THREADS": "1"}
+    answer = subprocess.run(command, check=True, capture_output=True, text=True, env=alone)
+    return json.loads(answer.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+def heading(*names: str) -> None:
+    print("\n| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|")
+
+
+def print_chunking() -> None:
+    peer = run("crfsuite")
+    heading("CoNLL-2000", "train s", "ratio", "peak MB", "accuracy", "chunk F1", "tag tokens/s")
+    rows = [("python-crfsuite L-BFGS", peer)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "train.pickle")
+        run("encode", path)
+        rows += [(f"TreeCRF, {n} rounds", run("trees", path, n, 1)) for n in (40, 70, 120)]
+        rows += [("TreeCRF, 70 rounds, 2 threads", run("trees", path, 70, 2))]
+    for name, row in rows:
+        print(
+            f"| {name} | {row['seconds']:.1f} | {row['seconds'] / peer['seconds']:.2f} | {row['peak']:.0f} | "
+            f"{100 * row['accuracy']:.2f} | {100 * row['f1']:.2f} | {row['speed'] / 1000:.0f}k |"
+        )
+
+
+def print_published() -> None:
+    heading("published algorithm", "rounds", "ms a round", "two threads", "prototype", "marginal", "Viterbi")
+    for name, (_, n_rounds, before) in PUBLISHED.items():
+        row = run("published", name)
+        print(
+            f"| {name} | {n_rounds} | {row['ms']:.2f} | {row['ms_two']:.2f} | {before} | {100 * row['marginal']:.2f} | "
+            f"{100 * row['viterbi']:.2f} |"
+        )
+
+
+def print_small() -> None:
+    heading("Viterbi", "TreeCRF", "s", "positions/s", "python-crfsuite", "s", "LightGBM on the window", "s")
+    for name in SMALL:
+        ours, suite, light = (run(f"small-{peer}", name) for peer in ("trees", "crfsuite", "lightgbm"))
+        cells = [f"{100 * ours['accuracy']:.2f}", f"{ours['seconds']:.2f}", f"{ours['speed'] / 1000:.0f}k"]
+        for peer in (suite, light):
+            cells += [f"{100 * peer['accuracy']:.2f}", f"{peer['seconds']:.2f}"]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--job", help="run one job here and print its figures as JSON")
+    given = parser.parse_args()
+    if given.job:
+        job, *arguments = json.loads(given.job)
+        print(json.dumps(JOBS[job](*arguments)))
+        return
+    print(describe_machine())
+    print_chunking()
+    print_published()
+    print_small()
+
+
+if __name__ == "__main__":
+    main()
