@@ -125,15 +125,18 @@ inline int count_bits(std::uint64_t word) {
 #endif
 }
 
-// The positions of a set, one after the other; returns how many.
-inline std::int64_t list_bits(const PositionBits& bits, std::int16_t* found) {
-    std::int64_t n = 0;
+// visit(position) for each of a set.
+template <class Visit>
+inline void each_bit(const PositionBits& bits, Visit visit) {
+#if defined(__AVX512F__)
+    const __m512i whole = _mm512_load_si512(bits.words);
+    for (unsigned filled = _mm512_test_epi64_mask(whole, whole); filled != 0; filled &= filled - 1) {
+        const int w = lowest_bit(filled);
+#else
     for (int w = 0; w < 8; ++w) {
-        for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1) {
-            found[n++] = static_cast<std::int16_t>(64 * w + lowest_bit(word));
-        }
+#endif
+        for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1) visit(64 * w + lowest_bit(word));
     }
-    return n;
 }
 
 // A leaf with many positions: its value, or nothing, for all. Where a mask is an operand this is so quick
@@ -173,32 +176,35 @@ inline std::int64_t n_bits(const PositionBits& bits) {
     return n;
 }
 
+inline void add_value(const PositionBits& bits, float value, float* sums) {
+    if (n_bits(bits) >= kMany) {
+        add_to_many(bits, value, sums);
+    } else {
+        each_bit(bits, [&](std::int64_t i) { sums[i] += value; });
+    }
+}
+
 inline void add_leaf(const Replay& replay, const FlatNode& leaf, const PositionBits& where, float* sums) {
-    std::int16_t found[kChunkPositions];
     const std::int64_t width = replay.width;
     if (width > 1) {
         const float* row = replay.rows + leaf.if_true * width;
-        const std::int64_t n = list_bits(where, found);
-        for (std::int64_t i = 0; i < n; ++i) {
-            float* to = sums + found[i] * width;
+        each_bit(where, [&](std::int64_t i) {
+            float* to = sums + i * width;
             for (std::int64_t k = 0; k < width; k += 4) store<4>(to + k, load<4>(to + k) + load<4>(row + k));
-        }
+        });
         return;
     }
     const float value = replay.rows[leaf.if_true];
+    if (replay.order == 0) {
+        add_value(where, value, sums);
+        return;
+    }
     const std::int32_t* starts = replay.member_starts + leaf.if_false;
     for (std::int64_t m = 0; m <= replay.order; ++m) {
         PositionBits here;
         if (starts[m] == starts[m + 1] || !intersect(where, replay.at_depth[m], &here)) continue;
-        const std::int64_t n = n_bits(here);
-        if (n < kMany) list_bits(here, found);
         for (std::int32_t j = starts[m]; j < starts[m + 1]; ++j) {
-            float* to = sums + replay.members[j] * kChunkPositions;
-            if (n >= kMany) {
-                add_to_many(here, value, to);
-            } else {
-                for (std::int64_t i = 0; i < n; ++i) to[found[i]] += value;
-            }
+            add_value(here, value, sums + replay.members[j] * kChunkPositions);
         }
     }
 }
