@@ -11,6 +11,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLabelWarning
+from hedgerow.estimators import base
 from hedgerow.estimators.conventions import REGISTRY
 
 ESTIMATORS = sorted(set(REGISTRY) - {"Estimator"})
@@ -268,3 +269,22 @@ def test_verbose_logs_and_prints_nothing(make, capsys, caplog):
         make(verbose=1).fit(X, Y)
     assert make.__name__ in caplog.text
     assert capsys.readouterr().out == ""
+
+
+def test_predicting_some_after_the_other_changes_nothing(make, monkeypatch):
+    model = make().fit(X, Y)
+    questions = (
+        lambda: model.predict(X),
+        lambda: model.predict(X, decode="marginal"),
+        lambda: model.predict_proba(X),
+        lambda: [score for best in model.predict_nbest(X, n=2) for score, _ in best],
+        lambda: [labels for best in model.predict_nbest(X, n=2) for _, labels in best],
+        lambda: [model.score(X, Y)],
+        lambda: [model.log_likelihood(X, Y)],
+    )
+    whole = [question() for question in questions]
+    monkeypatch.setattr(base, "MOST_SCORES", 1)
+    assert len(list(model._lattices(model.model_.encode(X)))) == len(X)
+    for expected, question in zip(whole, questions, strict=True):
+        for a, b in zip(expected, question(), strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -135,7 +135,8 @@ inline void each_bit(const PositionBits& bits, Visit visit) {
 #else
     for (int w = 0; w < 8; ++w) {
 #endif
-        for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1) visit(64 * w + lowest_bit(word));
+        for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1)
+            visit(64 * w + lowest_bit(word));
     }
 }
 

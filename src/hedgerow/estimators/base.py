@@ -6,7 +6,7 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
@@ -27,6 +27,8 @@ from hedgerow.sequences import Sequences
 Callback = Callable[[Record], None]
 
 MOST_THREADS = 256  # results do not depend on how many there are
+
+MOST_SCORES = 2**22  # of a lattice in prediction: 16 MB of single precision
 
 log = logging.getLogger("hedgerow")
 
@@ -142,9 +144,9 @@ class Estimator(Conventions):
         """The labels of each sequence, as 1-D arrays; `decode` overrides the estimator's."""
         decode = self.decode if decode is None else decode
         parameters(type(self))["decode"].check("predict", decode)
-        lattice = self._lattice(self._encode(X))
-        labels = self._fitted().labels.decode(best_labels(lattice, decode))
-        return _cut(labels, lattice.starts)
+        sequences = self._encode(X)
+        codes = self._best_labels(sequences, decode)
+        return _cut(self._fitted().labels.decode(codes), sequences.starts)
 
     def predict_single(self, x: object) -> NDArray[Any]:
         """The labels of one sequence."""
@@ -154,8 +156,7 @@ class Estimator(Conventions):
 
     def predict_proba(self, X: object) -> list[NDArray[np.floating[Any]]]:
         """P(label at position | sequence): for each sequence an array (positions, labels), as `classes_`."""
-        lattice = self._lattice(self._encode(X))
-        return _cut(lattice.marginals()[1], lattice.starts)
+        return [p for lattice in self._lattices(self._encode(X)) for p in _cut(lattice.marginals()[1], lattice.starts)]
 
     def predict_marginals(self, X: object) -> list[list[dict[Any, float]]]:
         """The same as `predict_proba`, as a dict for each position."""
@@ -164,30 +165,25 @@ class Estimator(Conventions):
 
     def predict_nbest(self, X: object, n: int = 3) -> list[list[tuple[float, NDArray[Any]]]]:
         """The n most probable label sequences with their log-probabilities, best first; fewer if there are."""
-        lattice = self._lattice(self._encode(X))
-        scores, paths = lattice.nbest(n)
-        log_z = lattice.log_partition()
         labels = self._fitted().labels
-        return [
-            [
-                (float(scores[i, r] - log_z[i]), labels.decode(paths[r, begin:end]))
-                for r in range(n)
-                if scores[i, r] > -np.inf
-            ]
-            for i, (begin, end) in enumerate(pairwise(lattice.starts.tolist()))
-        ]
+        return [best for lattice in self._lattices(self._encode(X)) for best in _nbest(lattice, n, labels)]
 
     def score(self, X: object, y: object) -> float:
         """The share of positions labelled right."""
         sequences = self._encode(X)
         codes = _codes(self._fitted().labels, y, sequences)
-        return float(np.mean(best_labels(self._lattice(sequences), self.decode) == codes))
+        return float(np.mean(self._best_labels(sequences, self.decode) == codes))
 
     def log_likelihood(self, X: object, y: object) -> NDArray[np.float64]:
         """log P(labels | sequence) for each sequence; -inf for labels that training never saw."""
         sequences = self._encode(X)
         codes = _codes(self._fitted().labels, y, sequences)
-        return log_likelihood(self._lattice(sequences), codes)
+        parts, first = [], 0
+        for lattice in self._lattices(sequences):
+            last = first + int(lattice.starts[-1])
+            parts.append(log_likelihood(lattice, codes[first:last]))
+            first = last
+        return np.concatenate(parts)
 
     def _fitted(self) -> Model:
         model = getattr(self, "model_", None)
@@ -198,8 +194,19 @@ class Estimator(Conventions):
     def _encode(self, X: object) -> Sequences:
         return self._fitted().encode(X)
 
-    def _lattice(self, sequences: Sequences) -> Lattice:
-        return self._fitted().lattice(sequences, n_threads(self.n_jobs))
+    def _lattices(self, sequences: Sequences) -> Iterator[Lattice]:
+        """Lattices over some sequences after the other, so that the scores of all are never there at once."""
+        model, threads = self._fitted(), n_threads(self.n_jobs)
+        most = max(MOST_SCORES // len(model.labels) ** (model.order + 1), 1)
+        first, starts = 0, sequences.starts
+        while first < len(sequences):
+            last = max(int(np.searchsorted(starts, starts[first] + most, side="right")) - 1, first + 1)
+            whole = first == 0 and last == len(sequences)
+            yield model.lattice(sequences if whole else sequences[first:last], threads)
+            first = last
+
+    def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
+        return np.concatenate([best_labels(lattice, decode) for lattice in self._lattices(sequences)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as one file; `hedgerow.load` gives it back."""
@@ -273,6 +280,14 @@ def _weights(given: object, n: int) -> NDArray[np.float64]:
     if not weights.any():
         raise InputError("sample_weight must not be 0 for every sequence; there would be nothing to learn from")
     return weights
+
+
+def _nbest(lattice: Lattice, n: int, labels: Labels) -> Iterator[list[tuple[float, NDArray[Any]]]]:
+    scores, paths = lattice.nbest(n)
+    log_z = lattice.log_partition()
+    for i, (begin, end) in enumerate(pairwise(lattice.starts.tolist())):
+        there = [r for r in range(n) if scores[i, r] > -np.inf]
+        yield [(float(scores[i, r] - log_z[i]), labels.decode(paths[r, begin:end])) for r in there]
 
 
 def _cut(rows: NDArray[Any], starts: NDArray[np.int64]) -> list[NDArray[Any]]:
