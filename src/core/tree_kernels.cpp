@@ -32,8 +32,7 @@ std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, cons
     for (std::int64_t first = 0; first < n; first += kBlock) {
         const std::int64_t size = n - first < kBlock ? n - first : kBlock;
         const RawSums* block = yes + first;
-        double top = 0;
-#pragma omp simd reduction(max : top)
+#pragma omp simd
         for (std::int64_t i = 0; i < size; ++i) {
             const std::int64_t packed = block[i].packed, rest = all_packed - packed;
             const double r1 = static_cast<double>(block[i].residual) * r_unit;
@@ -43,8 +42,14 @@ std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, cons
             const double both = (r1 * r1 * w2 + r2 * r2 * w1) / (w1 * w2);
             const double g = packed >= least && rest >= least && w1 > 0 && w2 > 0 ? both - before : 0.0;
             gains[i] = g;
-            top = g > top ? g : top;
         }
+        for (std::int64_t i = size; i < kBlock; ++i) gains[i] = 0;
+        double tops[8] = {};
+        for (std::int64_t i = 0; i < kBlock; i += 8) {
+            for (int j = 0; j < 8; ++j) tops[j] = gains[i + j] > tops[j] ? gains[i + j] : tops[j];
+        }
+        double top = 0;
+        for (const double one : tops) top = one > top ? one : top;
         if (!(top > best)) continue;
         best = top;
         std::int64_t i = 0;
