@@ -29,15 +29,15 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
     }
 }
 
-const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::int64_t n_histories,
+const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::int64_t width,
                                           const std::uint8_t* in_sample, std::uint64_t seed) {
     residuals_ = residuals;
-    n_histories_ = n_histories;
+    width_ = width;
     seed_ = seed;
     tree_.clear();
     nodes_.clear();
     n_layers_ = 0;
-    const Range counted = select(residuals, in_sample);
+    const Range counted = select(in_sample);
     Node root = make_node(0, counted, {counted.end, data_.n_positions},
                           std::make_shared<Histories>(HistorySet(k_, order_), order_));
     load(root);
@@ -61,7 +61,7 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
 }
 
 // All positions in the first layer: those that count in front.
-Range Grower::select(const std::int32_t* residuals, const std::uint8_t* in_sample) {
+Range Grower::select(const std::uint8_t* in_sample) {
     const std::size_t first = new_layer();
     CellOrder& order = layers_[first];
     order.cells.resize(static_cast<std::size_t>(data_.n_positions));
@@ -71,8 +71,8 @@ Range Grower::select(const std::int32_t* residuals, const std::uint8_t* in_sampl
         bool in = !in_sample || in_sample[t];
         if (in && rules_.trim > 0) {
             std::int64_t size = 0;
-            for (std::int64_t h = 0; h < n_histories_; ++h)
-                size += std::abs(std::int64_t{residuals[t * n_histories_ + h]});
+            const std::int32_t* one = row(data_.cell[t]);
+            for (std::int64_t h = 0; h < width_; ++h) size += std::abs(std::int64_t{one[h]});
             in = size >= rules_.trim;
         }
         order.place(in ? front++ : --back, data_.cell[t]);
@@ -107,13 +107,12 @@ void Grower::load(Node& node) {
     std::vector<Sums>& sums = sums_[node.layer];
     std::int64_t to = node.counted.begin;
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-        const std::int32_t c = layer.cells[i], t = data_.position[c];
-        const Members& members = node.of->members[data_.depth[t]];
+        const std::int32_t c = layer.cells[i];
+        const Members& members = node.of->members[data_.depth_at[c]];
         if (members.empty()) continue;
-        const std::int32_t* row = residuals_ + t * n_histories_;
         std::int64_t residual = 0;
-        for (const std::int32_t h : members) residual += row[h];
-        sums[to] = brought(residual, static_cast<std::int64_t>(members.size()), t);
+        for (const std::int32_t h : members) residual += row(c)[h];
+        sums[to] = brought(residual, static_cast<std::int64_t>(members.size()), c);
         layer.place(to++, c);
     }
     node.counted.end = to;
@@ -225,19 +224,17 @@ void Grower::count_histories(Node& node) {
     const std::int32_t* cells = layers_[node.layer].cells.data();
     if (!additive()) {
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-            const std::int32_t t = data_.position[cells[i]];
-            add_labels(node, data_.depth[t], 1, counts(t), residuals_ + t * n_histories_);
+            add_labels(node, data_.depth_at[cells[i]], 1, counts(cells[i]), row(cells[i]));
         }
         return;
     }
     // Sums over positions first, all those with as many labels before them together.
-    columns_.assign(static_cast<std::size_t>((order_ + 1) * n_histories_), 0);
+    columns_.assign(static_cast<std::size_t>((order_ + 1) * width_), 0);
     n_cells_.assign(static_cast<std::size_t>(order_) + 1, 0);
-    tree_kernels().sum_columns(cells + node.counted.begin, node.counted.size(), data_.position.data(),
-                               data_.depth.data(), residuals_, n_histories_, columns_.data(),
-                               n_cells_.data());
+    tree_kernels().sum_columns(cells + node.counted.begin, node.counted.size(), data_.depth_at.data(), order_,
+                               residuals_, width_, columns_.data(), n_cells_.data());
     for (std::int64_t m = 0; m <= order_; ++m) {
-        if (n_cells_[m] > 0) add_labels(node, m, n_cells_[m], 1.0, columns_.data() + m * n_histories_);
+        if (n_cells_[m] > 0) add_labels(node, m, n_cells_[m], 1.0, columns_.data() + m * width_);
     }
 }
 
@@ -334,24 +331,24 @@ void Grower::consider_label_sets(Node& node, std::int64_t lag) {
     std::vector<Sums> yes(labels.size()), no(labels.size());
     std::vector<std::int64_t> residual(labels.size()), examples(labels.size());
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-        const std::int32_t t = data_.position[layers_[node.layer].cells[i]];
-        const std::int64_t m = data_.depth[t];
+        const std::int32_t c = layers_[node.layer].cells[i];
+        const std::int64_t m = data_.depth_at[c];
         std::fill(residual.begin(), residual.end(), 0);
         std::fill(examples.begin(), examples.end(), 0);
         std::int64_t all = 0, n_all = 0;
         for (const std::int32_t h : node.of->members[m]) {
             const std::size_t r = rank[set.label(h, m, lag)];
-            residual[r] += residuals_[t * n_histories_ + h];
+            residual[r] += row(c)[h];
             ++examples[r];
-            all += residuals_[t * n_histories_ + h];
+            all += row(c)[h];
             ++n_all;
         }
         std::int64_t sum = 0, n = 0;
         for (std::size_t r = 0; r < labels.size(); ++r) {
             sum += residual[r];
             n += examples[r];
-            if (n > 0) yes[r] += objective().position(sum, n, counts(t));
-            if (n < n_all) no[r] += objective().position(all - sum, n_all - n, counts(t));
+            if (n > 0) yes[r] += objective().position(sum, n, counts(c));
+            if (n < n_all) no[r] += objective().position(all - sum, n_all - n, counts(c));
         }
     }
     const double before = objective().merit(node.total);
@@ -477,23 +474,22 @@ void Grower::load_both(Node& yes, Node& no) {
     std::vector<Sums>&yes_sums = sums_[yes.layer], &no_sums = sums_[no.layer];
     std::int64_t i = 0, j = no.counted.begin;
     for (std::int64_t at = no.counted.begin; at < no.counted.end; ++at) {
-        const std::int32_t c = to_no.cells[at], t = data_.position[c];
-        const Members &in = yes.of->members[data_.depth[t]], &out = no.of->members[data_.depth[t]];
-        const std::int32_t* row = residuals_ + t * n_histories_;
+        const std::int32_t c = to_no.cells[at], depth = data_.depth_at[c];
+        const Members &in = yes.of->members[depth], &out = no.of->members[depth];
         const auto n_in = static_cast<std::int64_t>(in.size()), n_out = static_cast<std::int64_t>(out.size());
         std::int64_t residual = 0, rest = 0;
-        for (const std::int32_t h : in) residual += row[h];
+        for (const std::int32_t h : in) residual += row(c)[h];
         if (weights_) {
-            for (const std::int32_t h : out) rest += row[h];
+            for (const std::int32_t h : out) rest += row(c)[h];
         } else {
             rest = no_sums[at].residual - residual;
         }
         if (n_in > 0) {
-            yes_sums[i] = brought(residual, n_in, t);
+            yes_sums[i] = brought(residual, n_in, c);
             to_yes.place(i++, c);
         }
         if (n_out > 0) {
-            no_sums[j] = brought(rest, n_out, t);
+            no_sums[j] = brought(rest, n_out, c);
             if (j != at) to_no.place(j, c);
             ++j;
         }

@@ -35,9 +35,10 @@ class Grower {
     Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, const GrowthRules& rules,
            const double* weights);
 
-    // residuals: (positions, n_histories) in units of 2^-30; a row of fewer than `order` previous labels uses
-    // its first K^depth entries. in_sample: by position, null where all are. Returns the nodes, root first.
-    const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t n_histories,
+    // residuals: (cells, width) in units of 2^-30, at least K^order wide; of a cell with fewer than `order` labels
+    // before it, the first K^depth of a row matter, and the others are 0. in_sample: by position, null where all are.
+    // Returns the nodes, root first.
+    const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t width,
                                       const std::uint8_t* in_sample, std::uint64_t seed);
 
     // After grow(): visit(position, history, value) for every position and history, with the value of its
@@ -49,8 +50,8 @@ class Grower {
             const CellOrder& order = layers_[node.layer];
             for (const Range& range : {node.counted, node.others}) {
                 for (std::int64_t i = range.begin; i < range.end; ++i) {
-                    const std::int32_t t = data_.position[order.cells[i]];
-                    for (const std::int32_t h : node.of->members[data_.depth[t]]) visit(t, h, value);
+                    const std::int32_t c = order.cells[i];
+                    for (const std::int32_t h : node.of->members[data_.depth_at[c]]) visit(c, h, value);
                 }
             }
         }
@@ -83,7 +84,7 @@ class Grower {
 
     using Children = std::pair<Node, Node>;
 
-    Range select(const std::int32_t* residuals, const std::uint8_t* in_sample);
+    Range select(const std::uint8_t* in_sample);
     Node make_node(std::size_t layer, Range counted, Range others, std::shared_ptr<const Histories> of);
     void load(Node& node);
     void load_both(Node& yes, Node& no);
@@ -115,14 +116,15 @@ class Grower {
     // Whether the weight of a position is the sum of those of its examples.
     bool additive() const { return !objective().newton && !weights_; }
     // What a position brings to a node where it has n examples.
-    Sums brought(std::int64_t residual, std::int64_t n, std::int32_t t) const {
-        return additive() ? one_position(residual, n) : objective().position(residual, n, counts(t));
+    Sums brought(std::int64_t residual, std::int64_t n, std::int32_t c) const {
+        return additive() ? one_position(residual, n) : objective().position(residual, n, counts(c));
     }
-    double counts(std::int32_t t) const { return weights_ ? weights_[t] : 1.0; }
+    double counts(std::int32_t c) const { return weights_ ? weights_[data_.position[c]] : 1.0; }
+    const std::int32_t* row(std::int32_t c) const { return residuals_ + c * width_; }
     std::int64_t label_entry(std::int64_t lag, std::int64_t v) const { return 2 * (lag * (k_ + 1) + v); }
 
     const TreeData& data_;
-    std::int64_t k_, order_, n_histories_ = 1;
+    std::int64_t k_, order_, width_ = 1;
     GrowthRules rules_;
     const double* weights_;
     double reads_ = 0;  // attributes of a position, on average

@@ -40,7 +40,8 @@ std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, cons
             const double w1 = l2 + static_cast<double>(packed & mask) * w_unit;
             const double w2 = l2 + static_cast<double>(rest & mask) * w_unit;
             const double both = (r1 * r1 * w2 + r2 * r2 * w1) / (w1 * w2);
-            const double g = packed >= least && rest >= least && w1 > 0 && w2 > 0 ? both - before : 0.0;
+            const bool may = (packed >= least) & (rest >= least) & (w1 > 0) & (w2 > 0);
+            const double g = may ? both - before : 0.0;
             gains[i] = g;
         }
         for (std::int64_t i = size; i < kBlock; ++i) gains[i] = 0;
@@ -60,30 +61,38 @@ std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, cons
     return found;
 }
 
-template <int kHistories>
-void sum_fixed_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
-                       const std::int32_t* depths, const std::int32_t* residuals, std::int64_t n_histories,
-                       std::int64_t* columns, std::int64_t* n_cells) {
-    const std::int64_t width = kHistories > 0 ? kHistories : n_histories;
+template <int kWidth>
+void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+                    const std::int32_t* residuals, std::int64_t width, std::int64_t* columns, std::int64_t* n_cells) {
+    std::int64_t sums[kWidth] = {};
+    std::int64_t others = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-        const std::int64_t t = positions[cells[i]];
-        const std::int32_t* row = residuals + t * width;
-        std::int64_t* to = columns + depths[t] * width;
-#pragma omp simd
-        for (std::int64_t h = 0; h < width; ++h) to[h] += row[h];
-        ++n_cells[depths[t]];
+        const std::int64_t c = cells[i];
+        const std::int32_t* row = residuals + c * width;
+        if (depths[c] == order) {
+            for (int h = 0; h < kWidth; ++h) sums[h] += row[h];
+        } else {
+            for (int h = 0; h < kWidth; ++h) columns[depths[c] * width + h] += row[h];
+            ++n_cells[depths[c]];
+            ++others;
+        }
     }
+    for (int h = 0; h < kWidth; ++h) columns[order * width + h] += sums[h];
+    n_cells[order] += n - others;
 }
 
-void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
-                 const std::int32_t* depths, const std::int32_t* residuals, std::int64_t n_histories,
-                 std::int64_t* columns, std::int64_t* n_cells) {
-    const auto sum = n_histories == 2   ? sum_fixed_columns<2>
-                     : n_histories == 3 ? sum_fixed_columns<3>
-                     : n_histories == 4 ? sum_fixed_columns<4>
-                     : n_histories == 5 ? sum_fixed_columns<5>
-                                        : sum_fixed_columns<0>;
-    sum(cells, n, positions, depths, residuals, n_histories, columns, n_cells);
+void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+                 const std::int32_t* residuals, std::int64_t width, std::int64_t* columns, std::int64_t* n_cells) {
+    if (width == 2) return sum_columns_of<2>(cells, n, depths, order, residuals, width, columns, n_cells);
+    if (width == 4) return sum_columns_of<4>(cells, n, depths, order, residuals, width, columns, n_cells);
+    if (width == 8) return sum_columns_of<8>(cells, n, depths, order, residuals, width, columns, n_cells);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t c = cells[i];
+        std::int64_t* to = columns + depths[c] * width;
+#pragma omp simd
+        for (std::int64_t h = 0; h < width; ++h) to[h] += residuals[c * width + h];
+        ++n_cells[depths[c]];
+    }
 }
 
 // yes <- the part of `where` that is in `mask`; returns whether there is any.

@@ -60,11 +60,11 @@ struct TreeKernels {
     std::int64_t (*scan)(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
                          double* gain);
 
-    // Adds up the residuals (positions, n_histories) of cells, by the number of labels before their
-    // positions: columns (depths, n_histories), and how many cells each depth has.
-    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* positions,
-                        const std::int32_t* depths, const std::int32_t* residuals, std::int64_t n_histories,
-                        std::int64_t* columns, std::int64_t* n_cells);
+    // Adds up the residuals (cells, width) of some cells, by the number of labels before them: columns (depths,
+    // width), and how many cells each depth has. Most have `order` labels before them.
+    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+                        const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
+                        std::int64_t* n_cells);
 
     // Adds, at every position of `all`, its leaf's row to sums (kChunkPositions, width), or its leaf's value
     // to sums (histories, kChunkPositions). `waiting` has room for as many entries as the tree has nodes.

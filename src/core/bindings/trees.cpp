@@ -86,6 +86,8 @@ class TreeGrower {
     TreeGrower(nb::object reader, std::int64_t n_labels, std::int64_t order, const Rules& rules,
                std::optional<Input<double, 1>> weights)
         : reader_(std::move(reader)), k_(n_labels), order_(order), n_histories_(power(n_labels, order)) {
+        width_ = n_histories_ <= 2 ? n_histories_ : n_histories_ <= 4 ? 4 : (n_histories_ + 7) / 8 * 8;
+        for (std::int64_t m = 0; m <= order; ++m) n_histories_of_.push_back(power(n_labels, m));
         const auto& source = nb::cast<const RowReader&>(reader_);
         require(n_labels >= 2 && order >= 0, "trees need two labels and an order of at least 0");
         require(source.n_positions() < kMostPositions, "trees take fewer than 2^24 positions");
@@ -137,8 +139,7 @@ class TreeGrower {
         {
             const nb::gil_scoped_release release;
             const std::lock_guard<std::mutex> lock(guard_);
-            const std::int64_t row = n * n_histories_,
-                               block = std::min(k_, std::max<std::int64_t>(8, 2 * n_threads));
+            const std::int64_t row = turned_row(), block = std::min(k_, std::max<std::int64_t>(8, 2 * n_threads));
             turned_.resize(static_cast<std::size_t>(block * row));
             for (std::int64_t first = 0; first < k_; first += block) {
                 const std::int64_t last = std::min(first + block, k_);
@@ -148,12 +149,12 @@ class TreeGrower {
                         const std::int64_t label = first + i;
                         std::int32_t* mine = turned_.data() + i * row;
                         trees[label] =
-                            grower->grow(mine, n_histories_, in_sample ? in_sample->data() : nullptr,
+                            grower->grow(mine, width_, in_sample ? in_sample->data() : nullptr,
                                          seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
                         // The residuals have done their work: the tree's values take their place.
-                        grower->apply([&](std::int64_t t, std::int64_t h, double value) {
+                        grower->apply([&](std::int64_t c, std::int64_t h, double value) {
                             const auto added = static_cast<float>(value * step);
-                            std::memcpy(mine + t * n_histories_ + h, &added, sizeof added);
+                            std::memcpy(mine + c * width_ + h, &added, sizeof added);
                         });
                     };
                 });
@@ -236,50 +237,56 @@ class TreeGrower {
         });
     }
 
-    // Gold minus marginals in units of 2^-30 for the labels [first, last): (labels, positions, histories).
-    // Labels go by blocks, so that the residuals of all of them are never there at once.
-    void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t first,
-                        std::int64_t last, std::int64_t n_threads) {
-        const std::int64_t row = data_->n_positions * n_histories_;
+    std::int64_t turned_row() const { return static_cast<std::int64_t>(data_->position.size()) * width_; }
+
+    // Gold minus marginals in units of 2^-30 for the labels [first, last): (labels, cells, histories). Labels go by
+    // blocks, so that the residuals of all of them are never there at once.
+    void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t first, std::int64_t last,
+                        std::int64_t n_threads) {
         by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t label = first; label < last; ++label) {
-                std::int32_t* out = turned_.data() + (label - first) * row;
-                for (std::int64_t i = begin * n_histories_; i < end * n_histories_; ++i) {
-                    // Pseudo-marginals may lie outside [0, 1]; a residual has room for less than 2.
-                    const double residual = -static_cast<double>(marginals[i * k_ + label]) * kResidualUnit;
-                    out[i] = static_cast<std::int32_t>(
-                        std::lrint(std::min(std::max(residual, -2147483647.0), 1073741823.0)));
+                std::int32_t* out = turned_.data() + (label - first) * turned_row();
+                for (std::int64_t t = begin; t < end; ++t) {
+                    const float* from = marginals + t * n_histories_ * k_ + label;
+                    std::int32_t* to = out + data_->cell[t] * width_;
+                    const std::int64_t there = n_histories_of_[data_->depth[t]];
+                    for (std::int64_t h = 0; h < there; ++h) {
+                        // Pseudo-marginals may lie outside [0, 1]; a residual has room for less than 2.
+                        const double residual = -static_cast<double>(from[h * k_]) * kResidualUnit;
+                        to[h] = static_cast<std::int32_t>(
+                            std::lrint(std::min(std::max(residual, -2147483647.0), 1073741823.0)));
+                    }
+                    for (std::int64_t h = there; h < width_; ++h) to[h] = 0;
                 }
             }
             for (std::int64_t t = begin; t < end; ++t) {
+                if (gold[t] < first || gold[t] >= last) continue;
                 std::int64_t h = 0;
                 for (std::int64_t back = 1; back <= data_->depth[t]; ++back) h = h * k_ + gold[t - back];
-                if (gold[t] >= first && gold[t] < last) {
-                    turned_[(gold[t] - first) * row + t * n_histories_ + h] += 1 << 30;
-                }
-                for (std::int64_t past = power(k_, data_->depth[t]); past < n_histories_; ++past) {
-                    for (std::int64_t i = 0; i < last - first; ++i)
-                        turned_[i * row + t * n_histories_ + past] = 0;
-                }
+                turned_[(gold[t] - first) * turned_row() + data_->cell[t] * width_ + h] += 1 << 30;
             }
         });
     }
 
     void add_turned(float* scores, std::int64_t first, std::int64_t last, std::int64_t n_threads) const {
-        const std::int64_t row = data_->n_positions * n_histories_;
         by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t label = first; label < last; ++label) {
-                for (std::int64_t i = begin * n_histories_; i < end * n_histories_; ++i) {
-                    float added;
-                    std::memcpy(&added, turned_.data() + (label - first) * row + i, sizeof added);
-                    scores[i * k_ + label] += added;
+                const std::int32_t* in = turned_.data() + (label - first) * turned_row();
+                for (std::int64_t t = begin; t < end; ++t) {
+                    float* to = scores + t * n_histories_ * k_ + label;
+                    for (std::int64_t h = 0; h < n_histories_; ++h) {
+                        float added;
+                        std::memcpy(&added, in + data_->cell[t] * width_ + h, sizeof added);
+                        to[h * k_] += added;
+                    }
                 }
             }
         });
     }
 
     nb::object reader_;
-    std::int64_t k_, order_, n_histories_;
+    std::int64_t k_, order_, n_histories_, width_;  // width_: of a row of residuals, for vectors
+    std::vector<std::int64_t> n_histories_of_;      // by depth
     std::vector<double> weights_;
     std::unique_ptr<TreeData> data_;
     GrowthRules rules_{};
