@@ -2,6 +2,8 @@
 // data.
 #include "tree_kernels.hpp"
 
+#include <cmath>
+
 #include "numeric.hpp"
 
 #if defined(__AVX512F__)
@@ -61,23 +63,68 @@ std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, cons
     return found;
 }
 
+inline float rint_of(float x) {
+#if defined(__GNUC__)
+    return __builtin_rintf(x);
+#else
+    return std::nearbyint(x);
+#endif
+}
+
+// Scaling by a power of two is exact in single precision too.
+void negate(const float* probabilities, std::int64_t n, std::int32_t* to) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) {
+        float scaled = probabilities[i] * -1073741824.0f;
+        scaled = scaled < -2147483520.0f ? -2147483520.0f : scaled;
+        scaled = scaled > 1073741760.0f ? 1073741760.0f : scaled;
+        to[i] = static_cast<std::int32_t>(rint_of(scaled));
+    }
+}
+
+// A row of whole numbers, widened as it is added.
+template <int kWidth>
+struct Columns {
+    std::int64_t sums[kWidth] = {};
+    void add(const std::int32_t* row) {
+        for (int h = 0; h < kWidth; ++h) sums[h] += row[h];
+    }
+};
+#if defined(__GNUC__)
+#define HEDGEROW_COLUMNS(width)                                                \
+    template <>                                                                \
+    struct Columns<width> {                                                    \
+        typedef std::int32_t Narrow __attribute__((vector_size(4 * (width)))); \
+        typedef std::int64_t Wide __attribute__((vector_size(8 * (width))));   \
+        Wide sums = {};                                                        \
+        void add(const std::int32_t* row) {                                    \
+            Narrow narrow;                                                     \
+            std::memcpy(&narrow, row, sizeof narrow);                          \
+            sums += __builtin_convertvector(narrow, Wide);                     \
+        }                                                                      \
+    };
+HEDGEROW_COLUMNS(2)
+HEDGEROW_COLUMNS(4)
+HEDGEROW_COLUMNS(8)
+#endif
+
 template <int kWidth>
 void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
                     const std::int32_t* residuals, std::int64_t width, std::int64_t* columns, std::int64_t* n_cells) {
-    std::int64_t sums[kWidth] = {};
+    Columns<kWidth> usual;
     std::int64_t others = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t c = cells[i];
         const std::int32_t* row = residuals + c * width;
         if (depths[c] == order) {
-            for (int h = 0; h < kWidth; ++h) sums[h] += row[h];
+            usual.add(row);
         } else {
             for (int h = 0; h < kWidth; ++h) columns[depths[c] * width + h] += row[h];
             ++n_cells[depths[c]];
             ++others;
         }
     }
-    for (int h = 0; h < kWidth; ++h) columns[order * width + h] += sums[h];
+    for (int h = 0; h < kWidth; ++h) columns[order * width + h] += usual.sums[h];
     n_cells[order] += n - others;
 }
 
@@ -317,7 +364,7 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
 }  // namespace
 
 TreeKernels offer_trees() {
-    return {scan, sum_columns, replay, count_row, add_row, subtract_row, row_merit, split_merit};
+    return {scan, negate, sum_columns, replay, count_row, add_row, subtract_row, row_merit, split_merit};
 }
 
 }  // namespace HEDGEROW_ISA

@@ -60,6 +60,9 @@ struct TreeKernels {
     std::int64_t (*scan)(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
                          double* gain);
 
+    // to <- minus the probabilities in units of 2^-30, rounded; what is beyond the range of the type is cut.
+    void (*negate)(const float* probabilities, std::int64_t n, std::int32_t* to);
+
     // Adds up the residuals (cells, width) of some cells, by the number of labels before them: columns (depths,
     // width), and how many cells each depth has. Most have `order` labels before them.
     void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,

@@ -244,18 +244,16 @@ class TreeGrower {
     void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t first, std::int64_t last,
                         std::int64_t n_threads) {
         by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
+            const std::int64_t size = n_histories_ * k_;
+            std::vector<std::int32_t> tile(static_cast<std::size_t>((end - begin) * size));
+            tree_kernels().negate(marginals + begin * size, (end - begin) * size, tile.data());
             for (std::int64_t label = first; label < last; ++label) {
                 std::int32_t* out = turned_.data() + (label - first) * turned_row();
                 for (std::int64_t t = begin; t < end; ++t) {
-                    const float* from = marginals + t * n_histories_ * k_ + label;
+                    const std::int32_t* from = tile.data() + (t - begin) * size + label;
                     std::int32_t* to = out + data_->cell[t] * width_;
                     const std::int64_t there = n_histories_of_[data_->depth[t]];
-                    for (std::int64_t h = 0; h < there; ++h) {
-                        // Pseudo-marginals may lie outside [0, 1]; a residual has room for less than 2.
-                        const double residual = -static_cast<double>(from[h * k_]) * kResidualUnit;
-                        to[h] = static_cast<std::int32_t>(
-                            std::lrint(std::min(std::max(residual, -2147483647.0), 1073741823.0)));
-                    }
+                    for (std::int64_t h = 0; h < there; ++h) to[h] = from[h * k_];
                     for (std::int64_t h = there; h < width_; ++h) to[h] = 0;
                 }
             }
