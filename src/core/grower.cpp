@@ -5,8 +5,9 @@
 
 namespace hedgerow {
 
-constexpr std::int32_t kManyEntries = 1024;  // from here on a tree looks up which entries it can use
-constexpr std::size_t kMostSpare = 16;       // histograms kept for the next tree
+constexpr std::int32_t kManyEntries =
+    TreeData::kFewEntries;              // beyond, a tree looks up which entries it can use
+constexpr std::size_t kMostSpare = 16;  // histograms kept for the next tree
 
 Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, const GrowthRules& rules,
                const double* weights)
@@ -207,6 +208,15 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
     }
     // Slots inside positions: the additions of one position go to different entries and do not wait for each
     // other.
+    if (!mapped && !data_.entry_rows.empty()) {
+        const std::int64_t n = data_.n_dense;
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            const std::int32_t* row = data_.entry_rows.data() + cells[i] * n;
+            const Sums sum = sums[i];
+            for (std::int64_t s = 0; s < n; ++s) add(row[s], sum);
+        }
+        return;
+    }
     const DenseSlot* slots = dense.data();
     const std::size_t n_slots = dense.size();
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {

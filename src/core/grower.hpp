@@ -35,9 +35,9 @@ class Grower {
     Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, const GrowthRules& rules,
            const double* weights);
 
-    // residuals: (cells, width) in units of 2^-30, at least K^order wide; of a cell with fewer than `order` labels
-    // before it, the first K^depth of a row matter, and the others are 0. in_sample: by position, null where all are.
-    // Returns the nodes, root first.
+    // residuals: (cells, width) in units of 2^-30, at least K^order wide; of a cell with fewer than `order`
+    // labels before it, the first K^depth of a row matter, and the others are 0. in_sample: by position, null
+    // where all are. Returns the nodes, root first.
     const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t width,
                                       const std::uint8_t* in_sample, std::uint64_t seed);
 

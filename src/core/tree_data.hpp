@@ -40,14 +40,18 @@ struct TreeData {
         }
     };
 
-    std::int64_t n_positions = 0, stride = 0;
+    static constexpr std::int32_t kFewEntries = 1024;
+    static constexpr std::int64_t kFewCells = 1 << 23;
+
+    std::int64_t n_positions = 0, stride = 0, n_dense = 0;
     std::int32_t n_entries = 0;
     std::int64_t min_count;
-    std::vector<std::int32_t> position;  // by cell, -1 where empty
-    std::vector<std::int32_t> cell;      // by position
-    std::vector<std::int32_t> depth;     // by position: how many labels go before it, at most the order
-    std::vector<std::int32_t> depth_at;  // the same by cell
-    std::vector<std::int32_t> rows;      // by cell, then column: codes
+    std::vector<std::int32_t> position;    // by cell, -1 where empty
+    std::vector<std::int32_t> cell;        // by position
+    std::vector<std::int32_t> depth;       // by position: how many labels go before it, at most the order
+    std::vector<std::int32_t> depth_at;    // the same by cell
+    std::vector<std::int32_t> rows;        // by cell, then column: codes
+    std::vector<std::int32_t> entry_rows;  // by cell, then slot that is no bag; empty where it would be large
     std::vector<Column> columns;
     std::vector<Slot> slots;
 
@@ -91,6 +95,25 @@ struct TreeData {
     void add_slot(std::int64_t column, std::int64_t offset, std::int32_t first_id, bool padded) {
         slots.push_back({&columns[column], offset, first_id, n_entries, padded});
         n_entries += slots.back().n_entries();
+    }
+
+    // After the last slot: where everything is small, the entries of a cell are written out, slot by slot.
+    void finish() {
+        for (const Slot& slot : slots) n_dense += slot.column->kind != Kind::bag;
+        if (n_entries > kFewEntries || static_cast<std::int64_t>(position.size()) * n_dense > kFewCells)
+            return;
+        entry_rows.resize(position.size() * static_cast<std::size_t>(n_dense));
+        std::int32_t* to = entry_rows.data();
+        for (std::size_t c = 0; c < position.size(); ++c) {
+            for (const Slot& slot : slots) {
+                if (slot.column->kind == Kind::bag) continue;
+                const bool there = position[c] >= 0;
+                *to++ =
+                    there ? slot.first_entry +
+                                rows[(static_cast<std::int64_t>(c) + slot.offset) * stride + slot.column->at]
+                          : 0;
+            }
+        }
     }
 
     // Calls emit(code) for what the slot reads at a cell.

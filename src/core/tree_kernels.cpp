@@ -110,7 +110,8 @@ HEDGEROW_COLUMNS(8)
 
 template <int kWidth>
 void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
-                    const std::int32_t* residuals, std::int64_t width, std::int64_t* columns, std::int64_t* n_cells) {
+                    const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
+                    std::int64_t* n_cells) {
     Columns<kWidth> usual;
     std::int64_t others = 0;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -129,7 +130,8 @@ void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_
 }
 
 void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
-                 const std::int32_t* residuals, std::int64_t width, std::int64_t* columns, std::int64_t* n_cells) {
+                 const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
+                 std::int64_t* n_cells) {
     if (width == 2) return sum_columns_of<2>(cells, n, depths, order, residuals, width, columns, n_cells);
     if (width == 4) return sum_columns_of<4>(cells, n, depths, order, residuals, width, columns, n_cells);
     if (width == 8) return sum_columns_of<8>(cells, n, depths, order, residuals, width, columns, n_cells);

@@ -63,11 +63,11 @@ struct TreeKernels {
     // to <- minus the probabilities in units of 2^-30, rounded; what is beyond the range of the type is cut.
     void (*negate)(const float* probabilities, std::int64_t n, std::int32_t* to);
 
-    // Adds up the residuals (cells, width) of some cells, by the number of labels before them: columns (depths,
-    // width), and how many cells each depth has. Most have `order` labels before them.
-    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
-                        const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
-                        std::int64_t* n_cells);
+    // Adds up the residuals (cells, width) of some cells, by the number of labels before them: columns
+    // (depths, width), and how many cells each depth has. Most have `order` labels before them.
+    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+                        std::int64_t order, const std::int32_t* residuals, std::int64_t width,
+                        std::int64_t* columns, std::int64_t* n_cells);
 
     // Adds, at every position of `all`, its leaf's row to sums (kChunkPositions, width), or its leaf's value
     // to sums (histories, kChunkPositions). `waiting` has room for as many entries as the tree has nodes.

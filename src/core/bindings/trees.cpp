@@ -120,6 +120,7 @@ class TreeGrower {
                 first_id += source.n_values(j) + (source.padded() ? 1 : 0);
             }
         }
+        data_->finish();
         const double weight_unit = rules.newton ? 65536.0 : weights ? 256.0 : 1.0;
         rules_ = {{{rules.l2, rules.newton, rules.max_step, rules.min_leaf, weight_unit},
                    rules.subsets,
@@ -139,7 +140,8 @@ class TreeGrower {
         {
             const nb::gil_scoped_release release;
             const std::lock_guard<std::mutex> lock(guard_);
-            const std::int64_t row = turned_row(), block = std::min(k_, std::max<std::int64_t>(8, 2 * n_threads));
+            const std::int64_t row = turned_row(),
+                               block = std::min(k_, std::max<std::int64_t>(8, 2 * n_threads));
             turned_.resize(static_cast<std::size_t>(block * row));
             for (std::int64_t first = 0; first < k_; first += block) {
                 const std::int64_t last = std::min(first + block, k_);
@@ -239,10 +241,10 @@ class TreeGrower {
 
     std::int64_t turned_row() const { return static_cast<std::int64_t>(data_->position.size()) * width_; }
 
-    // Gold minus marginals in units of 2^-30 for the labels [first, last): (labels, cells, histories). Labels go by
-    // blocks, so that the residuals of all of them are never there at once.
-    void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t first, std::int64_t last,
-                        std::int64_t n_threads) {
+    // Gold minus marginals in units of 2^-30 for the labels [first, last): (labels, cells, histories). Labels
+    // go by blocks, so that the residuals of all of them are never there at once.
+    void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t first,
+                        std::int64_t last, std::int64_t n_threads) {
         by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
             const std::int64_t size = n_histories_ * k_;
             std::vector<std::int32_t> tile(static_cast<std::size_t>((end - begin) * size));
