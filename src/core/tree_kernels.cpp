@@ -240,8 +240,8 @@ inline std::int64_t n_bits(const PositionBits& bits) {
     return n;
 }
 
-inline void add_value(const PositionBits& bits, float value, float* sums) {
-    if (n_bits(bits) >= kMany) {
+inline void add_value(const PositionBits& bits, bool many, float value, float* sums) {
+    if (many) {
         add_to_many(bits, value, sums);
     } else {
         each_bit(bits, [&](std::int64_t i) { sums[i] += value; });
@@ -260,15 +260,16 @@ inline void add_leaf(const Replay& replay, const FlatNode& leaf, const PositionB
     }
     const float value = replay.rows[leaf.if_true];
     if (replay.order == 0) {
-        add_value(where, value, sums);
+        add_value(where, n_bits(where) >= kMany, value, sums);
         return;
     }
     const std::int32_t* starts = replay.member_starts + leaf.if_false;
     for (std::int64_t m = 0; m <= replay.order; ++m) {
         PositionBits here;
         if (starts[m] == starts[m + 1] || !intersect(where, replay.at_depth[m], &here)) continue;
+        const bool many = n_bits(here) >= kMany;
         for (std::int32_t j = starts[m]; j < starts[m + 1]; ++j) {
-            add_value(here, value, sums + replay.members[j] * kChunkPositions);
+            add_value(here, many, value, sums + replay.members[j] * kChunkPositions);
         }
     }
 }
