@@ -233,8 +233,16 @@ void Grower::count_histories(Node& node) {
     node.by_label.assign(static_cast<std::size_t>(label_entry(order_, 0)), Sums{});
     const std::int32_t* cells = layers_[node.layer].cells.data();
     if (!additive()) {
-        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-            add_labels(node, data_.depth_at[cells[i]], 1, counts(cells[i]), row(cells[i]));
+        const bool narrow = order_ == 1 && width_ <= 8 && !weights_;
+        std::int64_t n = node.counted.size();
+        const std::int32_t* one_by_one = cells + node.counted.begin;
+        if (narrow) {
+            n = count_narrow(node, one_by_one, n);
+            one_by_one = others_.data();
+        }
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int32_t c = one_by_one[i];
+            add_labels(node, data_.depth_at[c], 1, counts(c), row(c));
         }
         return;
     }
@@ -246,6 +254,28 @@ void Grower::count_histories(Node& node) {
     for (std::int64_t m = 0; m <= order_; ++m) {
         if (n_cells_[m] > 0) add_labels(node, m, n_cells_[m], 1.0, columns_.data() + m * width_);
     }
+}
+
+// The same for many cells at once, where rows are narrow; returns how many cells, in others_, are left to
+// count.
+std::int64_t Grower::count_narrow(Node& node, const std::int32_t* cells, std::int64_t n) {
+    const HistorySet& set = node.of->set;
+    std::int64_t allowed[8] = {}, out[4 * 8];
+    std::int64_t n_allowed = 0;
+    for (std::int64_t v = 0; v < k_; ++v) {
+        allowed[v] = set.allowed(0, v) ? -1 : 0;
+        n_allowed += set.allowed(0, v);
+    }
+    others_.resize(static_cast<std::size_t>(n));
+    const std::int64_t left = tree_kernels().newton_columns(
+        cells, n, data_.depth_at.data(), residuals_, width_, allowed, kCountShift, out, others_.data());
+    for (std::int64_t v = 0; v < k_ && n > left; ++v) {
+        if (!allowed[v] || set.size(0) < 2) continue;
+        Sums* entry = node.by_label.data() + label_entry(0, v);
+        entry[0] += Sums{out[v], out[width_ + v]};
+        if (n_allowed > 1) entry[1] += Sums{out[2 * width_ + v], out[3 * width_ + v]};
+    }
+    return left;
 }
 
 // Adds the residuals of `n` positions, summed by history of m labels, to the entries by label.

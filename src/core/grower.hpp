@@ -95,6 +95,7 @@ class Grower {
     template <bool marking, bool mapped>
     void count_as(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
+    std::int64_t count_narrow(Node& node, const std::int32_t* cells, std::int64_t n);
     template <class Column>
     void add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const Column* columns);
     void find_best(Node& node, const Histogram& histogram, bool marked);
@@ -143,6 +144,7 @@ class Grower {
     Histogram scratch_, root_;  // zero between uses
     std::vector<std::int64_t> by_label_, columns_, n_cells_;
     std::vector<std::uint8_t> in_set_;
+    std::vector<std::int32_t> others_;
     struct DenseSlot {
         std::int64_t delta;
         std::int32_t first_entry;

@@ -144,6 +144,89 @@ void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* 
     }
 }
 
+// |r| (1 - |r|) as histogram.hpp has it, and a count of one.
+inline std::int64_t packed_curvature(std::int64_t r, int count_shift) {
+    const std::int64_t one = std::int64_t{1} << 30, size = r < 0 ? -r : r;
+    const std::int64_t curvature = size < one ? (size * (one - size) + (std::int64_t{1} << 43)) >> 44 : 0;
+    return (std::int64_t{1} << count_shift) + curvature;
+}
+
+template <int kWidth>
+struct NewtonColumns {
+    std::int64_t out[4][kWidth] = {};
+    void add(const std::int32_t* row, const std::int64_t* allowed, int count_shift) {
+        std::int64_t all = 0;
+        for (int v = 0; v < kWidth; ++v) all += row[v] & allowed[v];
+        for (int v = 0; v < kWidth; ++v) {
+            const std::int64_t r = row[v] & allowed[v];
+            out[0][v] += r;
+            out[1][v] += packed_curvature(r, count_shift);
+            out[2][v] += all - r;
+            out[3][v] += packed_curvature(all - r, count_shift);
+        }
+    }
+};
+#if defined(__GNUC__)
+#define HEDGEROW_NEWTON_COLUMNS(width)                                                            \
+    template <>                                                                                   \
+    struct NewtonColumns<width> {                                                                 \
+        typedef std::int32_t Narrow __attribute__((vector_size(4 * (width))));                    \
+        typedef std::int64_t Wide __attribute__((vector_size(8 * (width))));                      \
+        Wide out[4] = {};                                                                         \
+        static Wide packed(Wide r, int count_shift) {                                             \
+            const Wide zero = {}, one = zero + (std::int64_t{1} << 30), size = r < zero ? -r : r; \
+            const Wide curvature = (size * (one - size) + (std::int64_t{1} << 43)) >> 44;         \
+            return (size < one ? curvature : zero) + (std::int64_t{1} << count_shift);            \
+        }                                                                                         \
+        void add(const std::int32_t* row, const std::int64_t* allowed, int count_shift) {         \
+            Narrow narrow;                                                                        \
+            Wide mask;                                                                            \
+            std::memcpy(&narrow, row, sizeof narrow);                                             \
+            std::memcpy(&mask, allowed, sizeof mask);                                             \
+            const Wide r = __builtin_convertvector(narrow, Wide) & mask;                          \
+            std::int64_t all = 0;                                                                 \
+            for (int v = 0; v < (width); ++v) all += r[v];                                        \
+            const Wide rest = all - r;                                                            \
+            out[0] += r;                                                                          \
+            out[1] += packed(r, count_shift);                                                     \
+            out[2] += rest;                                                                       \
+            out[3] += packed(rest, count_shift);                                                  \
+        }                                                                                         \
+    };
+HEDGEROW_NEWTON_COLUMNS(2)
+HEDGEROW_NEWTON_COLUMNS(4)
+HEDGEROW_NEWTON_COLUMNS(8)
+#endif
+
+template <int kWidth>
+std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+                               const std::int32_t* residuals, const std::int64_t* allowed, int count_shift,
+                               std::int64_t* out, std::int32_t* others) {
+    NewtonColumns<kWidth> sums;
+    std::int64_t n_others = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t c = cells[i];
+        if (depths[c] == 1) {
+            sums.add(residuals + c * kWidth, allowed, count_shift);
+        } else {
+            others[n_others++] = cells[i];
+        }
+    }
+    for (int part = 0; part < 4; ++part) {
+        for (int v = 0; v < kWidth; ++v) out[part * kWidth + v] = sums.out[part][v];
+    }
+    return n_others;
+}
+
+std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+                            const std::int32_t* residuals, std::int64_t width, const std::int64_t* allowed,
+                            int count_shift, std::int64_t* out, std::int32_t* others) {
+    const auto sum = width == 2   ? newton_columns_of<2>
+                     : width == 4 ? newton_columns_of<4>
+                                  : newton_columns_of<8>;
+    return sum(cells, n, depths, residuals, allowed, count_shift, out, others);
+}
+
 // yes <- the part of `where` that is in `mask`; returns whether there is any.
 inline bool intersect(const PositionBits& where, const PositionBits& mask, PositionBits* yes) {
 #if defined(__AVX512F__)
@@ -367,7 +450,8 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
 }  // namespace
 
 TreeKernels offer_trees() {
-    return {scan, negate, sum_columns, replay, count_row, add_row, subtract_row, row_merit, split_merit};
+    return {scan,      negate,  sum_columns,  newton_columns, replay,
+            count_row, add_row, subtract_row, row_merit,      split_merit};
 }
 
 }  // namespace HEDGEROW_ISA

@@ -69,6 +69,15 @@ struct TreeKernels {
                         std::int64_t order, const std::int32_t* residuals, std::int64_t width,
                         std::int64_t* columns, std::int64_t* n_cells);
 
+    // Newton's sums by previous label, order 1, rows of up to 8: for each label v that `allowed` has (all
+    // bits set, or none), those of residual v, and of what the other allowed labels of the row leave: out (4,
+    // width) holds residuals and packed weights of the one, then of the other. Cells with no label before
+    // them go to `others`.
+    std::int64_t (*newton_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+                                   const std::int32_t* residuals, std::int64_t width,
+                                   const std::int64_t* allowed, int count_shift, std::int64_t* out,
+                                   std::int32_t* others);
+
     // Adds, at every position of `all`, its leaf's row to sums (kChunkPositions, width), or its leaf's value
     // to sums (histories, kChunkPositions). `waiting` has room for as many entries as the tree has nodes.
     void (*replay)(const Replay& replay, std::int32_t root, const PositionBits& all, Waiting* waiting,
