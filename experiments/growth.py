@@ -40,18 +40,18 @@ class Cost:
 
 @contextmanager
 def clocks() -> Iterator[dict[str, float]]:
-    """The seconds that learners spend meanwhile in inference and in growing."""
+    """The CPU seconds that learners spend meanwhile in inference and in growing."""
     spent = {"_infer": 0.0, "_grow": 0.0}
 
     def timed(name: str) -> Callable[..., Any]:
         work = getattr(Boosting, name)
 
         def call(*given: Any) -> Any:
-            began = time.perf_counter()
+            began = time.process_time()
             try:
                 return work(*given)
             finally:
-                spent[name] += time.perf_counter() - began
+                spent[name] += time.process_time() - began
 
         return call
 

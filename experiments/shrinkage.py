@@ -97,9 +97,9 @@ def tested(choices: list[Choice], pairs: list[tuple[Part, Part]]) -> Outcome:
     for choice, (train, test) in zip(choices, pairs, strict=True):
         took = []
         for _ in range(3):  # the quickest of three is the one least disturbed
-            began = time.perf_counter()
+            began = time.process_time()
             model = fit(choice.candidate, choice.n_rounds, train)
-            took.append(time.perf_counter() - began)
+            took.append(time.process_time() - began)
         seconds += min(took)
         gold += test.y
         predicted += model.predict(test.X, decode=choice.decode)  # type: ignore[arg-type]
@@ -174,7 +174,8 @@ def main() -> None:
         shrinkage,
     )
     print_table(
-        ["set", "decoding", "accuracy", "rounds", "seconds", "published", "rounds", "CPU seconds", "faster"], treecrf
+        ["set", "decoding", "accuracy", "rounds", "CPU seconds", "published", "rounds", "CPU seconds", "faster"],
+        treecrf,
     )
 
 
