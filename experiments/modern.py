@@ -52,12 +52,10 @@ FIRST_ORDER: Axes = {
 }
 SHARED: Axes = {
     "max_features": (0.5, 0.2),
-    "l2": (3.0, 0.3),
+    "l2": (3.0,),
     "min_leaf": (3,),
-    "max_leaves": (100,),
     "learning_rate": (0.2,),
 }
-PER_LABEL: Axes = {"max_leaves": (50,)}
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ PAPERS: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": 
 FEW_LABELS = (({}, NEWTON), (PAPERS, FIRST_ORDER))
 MANY_LABELS = (
     ({"trees": "shared", "max_leaves": 300}, SHARED),
-    ({"transitions": "table", "max_leaves": 20}, PER_LABEL),
+    ({"transitions": "table", "max_leaves": 20}, {}),
 )
 LAMBDAS = (5.0, 10.0, 20.0, 40.0, 80.0)
 
@@ -93,7 +91,7 @@ PLANS = {
         (({"trees": "shared", "max_leaves": 300}, {"max_features": (0.2,)}),),
         150,
         (20.0,),
-        60,
+        30,
         n_used=1,
         bar=95.0,
     ),
