@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
+from families import families
+from hedgerow.datasets.dataset import Dataset
 from hedgerow.errors import UnseenLabelWarning
 from hedgerow.lattice import Lattice
 from hedgerow.learners import boosting
@@ -34,14 +36,19 @@ say = partial(print, file=sys.stderr, flush=True)  # progress; standard output h
 
 @dataclass(frozen=True)
 class Part:
-    """Sequences and their labels."""
+    """Sequences, their labels, and for each the family that folds keep together."""
 
     X: list[Any]
     y: list[Any]
+    family: list[int]
+
+    @classmethod
+    def of(cls, data: Dataset) -> Part:
+        return cls(data.X, data.y, families(data.X) if data.name == "protein" else list(range(len(data))))
 
     def take(self, which: Iterable[int]) -> Part:
         chosen = list(which)
-        return Part([self.X[i] for i in chosen], [self.y[i] for i in chosen])
+        return Part(*([values[i] for i in chosen] for values in (self.X, self.y, self.family)))
 
     @property
     def n_positions(self) -> int:
@@ -72,13 +79,13 @@ def splits(task: Task) -> list[tuple[Part, Part]]:
     """(training, test) as the papers have it: one pair, or one for each file that is left out."""
     if task is QUICK:
         made = [hr.datasets.hmm_three(20, 15, seed=seed) for seed in (0, 1)]
-        return [(Part(made[0].X, made[0].y), Part(made[1].X, made[1].y))]
+        return [(Part.of(made[0]), Part.of(made[1]))]
     if task.test == "leave one out":
-        data = hr.datasets.load(task.data, task.train)
-        files = Part(data.X, data.y)
-        return [(files.take(j for j in range(len(data)) if j != i), files.take([i])) for i in range(len(data))]
-    train, test = (hr.datasets.load(task.data, split) for split in (task.train, task.test))
-    return [(Part(train.X, train.y), Part(test.X, test.y))]
+        files = Part.of(hr.datasets.load(task.data, task.train))
+        n = len(files.X)
+        return [(files.take(j for j in range(n) if j != i), files.take([i])) for i in range(n)]
+    train, test = (Part.of(hr.datasets.load(task.data, split)) for split in (task.train, task.test))
+    return [(train, test)]
 
 
 def fit(candidate: hr.TreeCRF, n_rounds: int, train: Part, held: Part | None = None) -> hr.TreeCRF:
@@ -104,11 +111,12 @@ def accuracy_by_round(candidate: hr.TreeCRF, n_rounds: int, train: Part, held: P
     return found
 
 
-def folds(n: int, n_folds: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """(kept, held out) for each fold; the sequences are shuffled once, with a fixed seed."""
-    parts = np.array_split(np.random.default_rng(0).permutation(n), n_folds)
-    for i, held in enumerate(parts):
-        yield np.concatenate(parts[:i] + parts[i + 1 :]), held
+def folds(data: Part, n_folds: int) -> Iterator[tuple[Part, Part]]:
+    """(kept, held out) for each fold; the families are shuffled once, with a fixed seed."""
+    shuffled = np.random.default_rng(0).permutation(sorted(set(data.family)))
+    for held in np.array_split(shuffled, n_folds):
+        out = np.isin(data.family, held)
+        yield data.take(np.flatnonzero(~out)), data.take(np.flatnonzero(out))
 
 
 @dataclass(frozen=True)
@@ -127,11 +135,10 @@ def validate(
     """How the candidate does on held-out training data, for each decoding; `n_used` of the folds are tried."""
     right: dict[str, Floats] = {decode: np.zeros(n_rounds) for decode in DECODINGS}
     n_positions = 0
-    for kept, held in list(folds(len(train.X), n_folds))[:n_used]:
-        part = train.take(held)
-        n_positions += part.n_positions
-        for decode, curve in accuracy_by_round(candidate, n_rounds, train.take(kept), part).items():
-            right[decode] += curve * part.n_positions
+    for kept, held in list(folds(train, n_folds))[:n_used]:
+        n_positions += held.n_positions
+        for decode, curve in accuracy_by_round(candidate, n_rounds, kept, held).items():
+            right[decode] += curve * held.n_positions
     best = {decode: int(counts.argmax()) for decode, counts in right.items()}
     found = {d: Choice(candidate, d, at + 1, right[d][at] / n_positions) for d, at in best.items()}
     shown = ", ".join(f"{d} {choice.accuracy:.2%} after {choice.n_rounds} rounds" for d, choice in found.items())

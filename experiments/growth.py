@@ -12,10 +12,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
+import numpy as np
 
 import figures
 import hedgerow as hr
@@ -74,14 +76,14 @@ def papers(window: int, **others: Any) -> hr.TreeCRF:
 
 
 def synthetic(length: int, n_sequences: int = 100) -> Part:
-    made = hr.datasets.hmm_three(n_sequences, length, seed=0)
-    return Part(made.X, made.y)
+    return Part.of(hr.datasets.hmm_three(n_sequences, length, seed=0))
 
 
 def with_labels(n_labels: int, n_sequences: int) -> Part:
     """The same observations whatever the number of labels: the forty labels are merged."""
     made = hr.datasets.hmm_forty(n_sequences, 100, kind="both", seed=0)
-    return Part(made.X, [[f"l{int(label[1:]) % n_labels}" for label in y] for y in made.y])
+    merged = [np.array([f"l{int(label[1:]) % n_labels}" for label in labels]) for labels in made.y]
+    return Part.of(replace(made, y=merged))
 
 
 class Growth:

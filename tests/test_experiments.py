@@ -46,10 +46,19 @@ def test_figures_are_small(script: str, tmp_path: Path) -> None:
 
 
 def test_folds_hold_every_sequence_out_once(common) -> None:
-    parts = list(common.folds(17, 5))
-    assert sorted(np.concatenate([held for _, held in parts])) == list(range(17))
+    data = common.Part(list(range(17)), list(range(17)), [i // 2 for i in range(17)])
+    parts = list(common.folds(data, 5))
+    assert sorted(np.concatenate([held.X for _, held in parts])) == list(range(17))
     for kept, held in parts:
-        assert sorted([*kept, *held]) == list(range(17))
+        assert sorted(kept.X + held.X) == list(range(17))
+        assert not set(kept.family) & set(held.family)
+
+
+def test_families_are_relatives_and_theirs(common) -> None:
+    a, b, c = "ABCDEFGHIJKLMNOP", "JKLMNOPQRSTUVWXYZ", "TUVWXYZ0123456789"
+    numbers = importlib.import_module("families").families([a, "*" * 20, c, b, "short"])
+    assert numbers[0] == numbers[2] == numbers[3]
+    assert len(set(numbers)) == 3
 
 
 def test_curves_end_where_the_fitted_model_stands(common) -> None:
@@ -69,10 +78,9 @@ def test_the_choice_is_the_best_round_of_the_best_candidate(common) -> None:
     for decode, choice in best.items():
         right = {}
         for candidate in candidates:
-            for kept, held in common.folds(len(train.X), 3):
-                part = train.take(held)
-                curve = common.accuracy_by_round(candidate, 4, train.take(kept), part)[decode]
+            for kept, held in common.folds(train, 3):
+                curve = common.accuracy_by_round(candidate, 4, kept, held)[decode]
                 for at, share in enumerate(curve, start=1):
-                    right[candidate.window, at] = right.get((candidate.window, at), 0) + share * part.n_positions
+                    right[candidate.window, at] = right.get((candidate.window, at), 0) + share * held.n_positions
         assert right[choice.candidate.window, choice.n_rounds] == pytest.approx(max(right.values()))
         assert choice.accuracy == pytest.approx(max(right.values()) / train.n_positions)
