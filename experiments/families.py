@@ -1,7 +1,7 @@
 """Which sequences are relatives: they share pieces of text, and belong on the same side of a split.
 
 Of the 111 training proteins 38 have a relative among them, four pairs are the same chain twice or a part of one
-another, and no test protein has one: folds that part relatives would promise too much, and for too many rounds.
+another, and no test protein has one: folds that part relatives promise more than a test can keep.
 """
 
 from __future__ import annotations
