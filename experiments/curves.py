@@ -22,9 +22,9 @@ SHOWN = (1, 10, 25, 50, 100, 150, 200)
 
 PAPERS: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees", "max_leaves": 100}
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
-    "protein": {"published": {**PAPERS, "l2": 80.0}, "modern": {"l2": 20.0, "max_leaves": 100}},
+    "protein": {"published": {**PAPERS, "l2": 40.0}, "modern": {"l2": 20.0, "max_leaves": 100}},
     "stress": {"published": {**PAPERS, "l2": 40.0}, "modern": {"l2": 5.0}},
-    "hyphen": {"published": {**PAPERS, "l2": 5.0}, "modern": {}},
+    "hyphen": {"published": {**PAPERS, "l2": 5.0}, "modern": {"max_leaves": 100, "min_leaf": 5}},
     "perlfaq": {"published": {**PAPERS, "l2": 20.0}, "modern": {}},
     "quick": {"published": {**PAPERS, "l2": 20.0}, "modern": {}},
 }
