@@ -22,7 +22,7 @@ SHOWN = (1, 10, 25, 50, 100, 150, 200)
 
 PAPERS: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees", "max_leaves": 100}
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
-    "protein": {"published": {**PAPERS, "l2": 40.0}, "modern": {"l2": 20.0, "max_leaves": 100}},
+    "protein": {"published": {**PAPERS, "l2": 40.0}, "modern": {"max_leaves": 20, "category_splits": "subset"}},
     "stress": {"published": {**PAPERS, "l2": 40.0}, "modern": {"l2": 5.0}},
     "hyphen": {"published": {**PAPERS, "l2": 5.0}, "modern": {"max_leaves": 100, "min_leaf": 5}},
     "perlfaq": {"published": {**PAPERS, "l2": 20.0}, "modern": {}},
@@ -60,7 +60,7 @@ def plot(found: dict[str, dict[str, dict[str, Floats]]], folder: Path) -> None:
             best = max(percent.max() for d in settings.values() for percent in d.values())
             low = min(percent[len(percent) // 20] for d in settings.values() for percent in d.values())
             panel.set(title=title, xlabel="rounds", ylabel="% right", ylim=(low, best + 0.1 * (best - low)))
-        axes[0].legend(frameon=False, fontsize=8)
+        axes[1 % len(axes)].legend(frameon=False, fontsize=8, loc="lower right")
 
     figures.draw(folder / "curves.png", len(found), panels)
 

@@ -29,3 +29,13 @@ def draw(path: Path, n_panels: int, draw_on: Callable[[list[Any]], None], column
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=90)
     pyplot.close(figure)
+    _with_few_colours(path)
+
+
+def _with_few_colours(path: Path) -> None:
+    """Thin lines need no more, and the file is a third."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        few = image.convert("RGB").quantize(16)
+    few.save(path, optimize=True)
