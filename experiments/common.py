@@ -146,9 +146,11 @@ def validate(
     return found
 
 
-def choose(candidates: Sequence[hr.TreeCRF], n_rounds: int, train: Part, n_folds: int) -> dict[str, Choice]:
+def choose(
+    candidates: Sequence[hr.TreeCRF], n_rounds: int, train: Part, n_folds: int, n_used: int | None = None
+) -> dict[str, Choice]:
     """For each decoding the candidate and the number of rounds that are best in cross-validation."""
-    found = [validate(candidate, n_rounds, train, n_folds) for candidate in candidates]
+    found = [validate(candidate, n_rounds, train, n_folds, n_used) for candidate in candidates]
     return {decode: max((f[decode] for f in found), key=lambda choice: choice.accuracy) for decode in DECODINGS}
 
 
