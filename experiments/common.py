@@ -23,9 +23,9 @@ from hedgerow.datasets.dataset import Dataset
 from hedgerow.errors import UnseenLabelWarning
 from hedgerow.lattice import Lattice
 from hedgerow.learners import boosting
-from hedgerow.learners.base import Held, Record, best_labels
+from hedgerow.learners.base import Decode, Held, Record, best_labels
 
-DECODINGS = ("marginal", "viterbi")
+DECODINGS: tuple[Decode, ...] = ("marginal", "viterbi")
 Floats = NDArray[np.float64]
 
 # A rare label may be absent from a part of the training data; there it counts as wrong, which is what we want.

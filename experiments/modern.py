@@ -33,6 +33,7 @@ from common import (
 )
 
 Axes = dict[str, tuple[Any, ...]]
+Starts = tuple[tuple[dict[str, Any], Axes], ...]
 
 NEWTON: Axes = {
     "category_splits": ("subset",),
@@ -63,7 +64,7 @@ class Plan:
     """Where the search starts and what it tries; `lambdas` are those of the papers' algorithm, to compare with."""
 
     task: Task
-    starts: tuple[tuple[dict[str, Any], Axes], ...]
+    starts: Starts
     n_rounds: int
     lambdas: tuple[float, ...]
     published_rounds: int
@@ -73,8 +74,8 @@ class Plan:
 
 
 PAPERS: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees", "max_leaves": 100, "l2": 80.0}
-FEW_LABELS = (({}, NEWTON), (PAPERS, FIRST_ORDER))
-MANY_LABELS = (
+FEW_LABELS: Starts = (({}, NEWTON), (PAPERS, FIRST_ORDER))
+MANY_LABELS: Starts = (
     ({"trees": "shared", "max_leaves": 300}, SHARED),
     ({"transitions": "table", "max_leaves": 20}, {}),
 )
@@ -143,7 +144,7 @@ def row(plan: Plan) -> Iterator[str]:
     yield f"{accuracy['viterbi']:.2f}"
     yield f"{standard_error(reached, test.n_positions):.2f}"
     yield f"{percent(test.y, theirs):.2f} (λ {papers.candidate.l2:g}, {papers.n_rounds} rounds)"
-    yield f"{hr.significance.mcnemar(test.y, ours[choice.decode], theirs).p_value:.2g}"
+    yield f"{max(hr.significance.mcnemar(test.y, ours[choice.decode], theirs).p_value, 1e-99):.2g}"
     if plan.bar is None:
         yield ""
     else:
