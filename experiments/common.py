@@ -101,10 +101,10 @@ def _both_accuracies(lattice: Lattice, held: Held, decode: str) -> Record:
     return {decode: float(np.mean(best_labels(lattice, decode) == held.codes)) for decode in DECODINGS}
 
 
-def accuracy_by_round(candidate: hr.TreeCRF, n_rounds: int, train: Part, held: Part) -> dict[str, Floats]:
+def accuracy_by_round(candidate: hr.TreeCRF, n_rounds: int, train: Part, held: Part) -> dict[Decode, Floats]:
     """For each decoding the share of held-out positions that are right after 1, 2, ... rounds."""
     history = fit(candidate, n_rounds, train, held).history_
-    found = {}
+    found: dict[Decode, Floats] = {}
     for decode in DECODINGS:
         curve = [record[decode] for record in history]
         found[decode] = np.array(curve + curve[-1:] * (n_rounds - len(curve)))  # a fit may end at the optimum
@@ -124,16 +124,16 @@ class Choice:
     """What cross-validation within the training data found best for one decoding."""
 
     candidate: hr.TreeCRF
-    decode: str
+    decode: Decode
     n_rounds: int
     accuracy: float  # of the cross-validation
 
 
 def validate(
     candidate: hr.TreeCRF, n_rounds: int, train: Part, n_folds: int, n_used: int | None = None
-) -> dict[str, Choice]:
+) -> dict[Decode, Choice]:
     """How the candidate does on held-out training data, for each decoding; `n_used` of the folds are tried."""
-    right: dict[str, Floats] = {decode: np.zeros(n_rounds) for decode in DECODINGS}
+    right: dict[Decode, Floats] = {decode: np.zeros(n_rounds) for decode in DECODINGS}
     n_positions = 0
     for kept, held in list(folds(train, n_folds))[:n_used]:
         n_positions += held.n_positions
@@ -148,7 +148,7 @@ def validate(
 
 def choose(
     candidates: Sequence[hr.TreeCRF], n_rounds: int, train: Part, n_folds: int, n_used: int | None = None
-) -> dict[str, Choice]:
+) -> dict[Decode, Choice]:
     """For each decoding the candidate and the number of rounds that are best in cross-validation."""
     found = [validate(candidate, n_rounds, train, n_folds, n_used) for candidate in candidates]
     return {decode: max((f[decode] for f in found), key=lambda choice: choice.accuracy) for decode in DECODINGS}
@@ -156,7 +156,7 @@ def choose(
 
 def labelled(choice: Choice, train: Part, test: Part) -> list[NDArray[Any]]:
     """What the chosen model, trained on all training data, says of the test data."""
-    return fit(choice.candidate, choice.n_rounds, train).predict(test.X, decode=choice.decode)  # type: ignore[arg-type]
+    return fit(choice.candidate, choice.n_rounds, train).predict(test.X, decode=choice.decode)
 
 
 def described(model: hr.TreeCRF) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 import figures
 import hedgerow as hr
 from common import QUICK, TASKS, Floats, Task, accuracy_by_round, arguments, print_table, say, splits
+from hedgerow.learners.base import Decode
 
 N_ROUNDS = 200
 SHOWN = (1, 10, 25, 50, 100, 150, 200)
@@ -30,11 +31,11 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-def curve(task: Task, given: dict[str, Any], n_rounds: int) -> dict[str, Floats]:
+def curve(task: Task, given: dict[str, Any], n_rounds: int) -> dict[Decode, Floats]:
     """For each decoding the percentage of test positions that are right, by round; over all files left out."""
     pairs = splits(task)
     n_positions = sum(test.n_positions for _, test in pairs)
-    right: dict[str, Floats] = {"marginal": np.zeros(n_rounds), "viterbi": np.zeros(n_rounds)}
+    right: dict[Decode, Floats] = {"marginal": np.zeros(n_rounds), "viterbi": np.zeros(n_rounds)}
     model = hr.TreeCRF(window=task.window, random_state=0, n_jobs=1, **given)
     for train, test in pairs:
         for decode, shares in accuracy_by_round(model, n_rounds, train, test).items():
@@ -47,7 +48,7 @@ def highest(percent: Floats) -> str:
     return f"{percent.max():.2f} at {percent.argmax() + 1}"
 
 
-def plot(found: dict[str, dict[str, dict[str, Floats]]], folder: Path) -> None:
+def plot(found: dict[str, dict[str, dict[Decode, Floats]]], folder: Path) -> None:
     styles = {"marginal": "-", "viterbi": ":"}
     colours = {"published": "C0", "modern": "C1"}
 

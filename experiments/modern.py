@@ -31,6 +31,7 @@ from common import (
     standard_error,
     validate,
 )
+from hedgerow.learners.base import Decode
 
 Axes = dict[str, tuple[Any, ...]]
 Starts = tuple[tuple[dict[str, Any], Axes], ...]
@@ -100,10 +101,10 @@ PLANS = {
 }
 
 
-def search(plan: Plan, start: dict[str, Any], axes: Axes, train: Part, n_rounds: int) -> dict[str, Choice]:
+def search(plan: Plan, start: dict[str, Any], axes: Axes, train: Part, n_rounds: int) -> dict[Decode, Choice]:
     """The best parameters found from a start, by the better of the two decodings."""
 
-    def validated(given: dict[str, Any]) -> dict[str, Choice]:
+    def validated(given: dict[str, Any]) -> dict[Decode, Choice]:
         candidate = hr.TreeCRF(window=plan.task.window, random_state=0, **given)
         return validate(candidate, n_rounds, train, plan.n_folds, plan.n_used)
 
@@ -117,7 +118,7 @@ def search(plan: Plan, start: dict[str, Any], axes: Axes, train: Part, n_rounds:
     return best
 
 
-def preferred(found: dict[str, Choice]) -> Choice:
+def preferred(found: dict[Decode, Choice]) -> Choice:
     """The decoding that held-out data prefer."""
     return max((found[decode] for decode in DECODINGS), key=lambda choice: choice.accuracy)
 

@@ -29,6 +29,7 @@ from common import (
     standard_error,
     stars,
 )
+from hedgerow.learners.base import Decode
 
 MOST_ROUNDS = 200
 N_FOLDS = 5
@@ -76,11 +77,11 @@ def span(numbers: list[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def run(task: Task, quick: bool) -> dict[tuple[str, str], Outcome]:
+def run(task: Task, quick: bool) -> dict[tuple[str, Decode], Outcome]:
     """(method, decoding) → what came of it on the test data."""
     pairs = splits(task)
     n_folds, n_used = (N_FOLDS, None) if len(pairs) == 1 else (N_FOLDS_EACH, 1)
-    outcomes = {}
+    outcomes: dict[tuple[str, Decode], Outcome] = {}
     for method, candidates in methods(task.window, quick).items():
         chosen = []
         for i, (train, _) in enumerate(pairs):
@@ -103,11 +104,11 @@ def tested(choices: list[Choice], pairs: list[tuple[Part, Part]]) -> Outcome:
             took.append(time.process_time() - began)
         seconds += min(took)
         gold += test.y
-        predicted += model.predict(test.X, decode=choice.decode)  # type: ignore[arg-type]
+        predicted += model.predict(test.X, decode=choice.decode)
     return Outcome(choices, gold, predicted, seconds)
 
 
-def rows_of_3_4(name: str, task: Task, outcomes: dict[tuple[str, str], Outcome]) -> list[list[str]]:
+def rows_of_3_4(name: str, task: Task, outcomes: dict[tuple[str, Decode], Outcome]) -> list[list[str]]:
     rows = []
     for i, decode in enumerate(DECODINGS):
         ours, other = outcomes["shrinkage", decode], outcomes["leaf limit", decode]
@@ -136,7 +137,7 @@ def values(outcome: Outcome, parameter: str) -> str:
     return span([int(getattr(choice.candidate, parameter)) for choice in outcome.choices])
 
 
-def row_of_3_5(name: str, task: Task, outcomes: dict[tuple[str, str], Outcome]) -> list[str]:
+def row_of_3_5(name: str, task: Task, outcomes: dict[tuple[str, Decode], Outcome]) -> list[str]:
     """The decoding that cross-validation prefers; the dissertation takes the one that is better on test data."""
     by_validation = {
         decode: np.mean([choice.accuracy for choice in outcomes["shrinkage", decode].choices]) for decode in DECODINGS
