@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[1] / "docs" / "figures"
-
 
 def draw(path: Path, n_panels: int, draw_on: Callable[[list[Any]], None], columns: int = 2) -> None:
     """Writes a figure of several panels; `draw_on` is given their axes."""
