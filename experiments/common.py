@@ -1,0 +1,200 @@
+"""What the experiments share: the tasks, choosing by cross-validation within training data, and tables.
+
+Parameters and the number of rounds are chosen on training data alone; test data are labelled once, at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hedgerow as hr
+from families import families
+from hedgerow.datasets.dataset import Dataset
+from hedgerow.errors import UnseenLabelWarning
+from hedgerow.lattice import Lattice
+from hedgerow.learners import boosting
+from hedgerow.learners.base import Decode, Held, Record, best_labels
+
+DECODINGS: tuple[Decode, ...] = ("marginal", "viterbi")
+Floats = NDArray[np.float64]
+
+# A rare label may be absent from a part of the training data; there it counts as wrong, which is what we want.
+warnings.filterwarnings("ignore", category=UnseenLabelWarning)
+
+say = partial(print, file=sys.stderr, flush=True)  # progress; standard output has the tables alone
+
+
+@dataclass(frozen=True)
+class Part:
+    """Sequences, their labels, and for each the family that folds keep together."""
+
+    X: list[Any]
+    y: list[Any]
+    family: list[int]
+
+    @classmethod
+    def of(cls, data: Dataset) -> Part:
+        return cls(data.X, data.y, families(data.X) if data.name == "protein" else list(range(len(data))))
+
+    def take(self, which: Iterable[int]) -> Part:
+        chosen = list(which)
+        return Part(*([values[i] for i in chosen] for values in (self.X, self.y, self.family)))
+
+    @property
+    def n_positions(self) -> int:
+        return sum(map(len, self.y))
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set with the papers' window; `train` and `test` name its splits."""
+
+    title: str
+    data: str
+    window: int
+    train: str = "train"
+    test: str = "test"
+
+
+TASKS = {
+    "protein": Task("Protein", "protein", 5),
+    "stress": Task("NETtalk stress", "nettalk-stress", 6),
+    "hyphen": Task("Hyphenation", "hyphen", 0),
+    "perlfaq": Task("Perl FAQ (stand-in)", "perlfaq", 0, train="all", test="leave one out"),
+}
+QUICK = Task("Synthetic", "hmm_three", 1)
+
+
+def splits(task: Task) -> list[tuple[Part, Part]]:
+    """(training, test) as the papers have it: one pair, or one for each file that is left out."""
+    if task is QUICK:
+        made = [hr.datasets.hmm_three(20, 15, seed=seed) for seed in (0, 1)]
+        return [(Part.of(made[0]), Part.of(made[1]))]
+    if task.test == "leave one out":
+        files = Part.of(hr.datasets.load(task.data, task.train))
+        n = len(files.X)
+        return [(files.take(j for j in range(n) if j != i), files.take([i])) for i in range(n)]
+    train, test = (Part.of(hr.datasets.load(task.data, split)) for split in (task.train, task.test))
+    return [(train, test)]
+
+
+def fit(candidate: hr.TreeCRF, n_rounds: int, train: Part, held: Part | None = None) -> hr.TreeCRF:
+    """A new estimator with the candidate's parameters, fitted; with held-out data, both decodings are recorded."""
+    model = hr.TreeCRF(**{**candidate.get_params(), "n_rounds": n_rounds})
+    if held is None:
+        return model.fit(train.X, train.y)
+    with mock.patch.object(boosting, "held_out_scores", _both_accuracies):  # the library records one decoding
+        return model.fit(train.X, train.y, X_dev=held.X, y_dev=held.y)
+
+
+def _both_accuracies(lattice: Lattice, held: Held, decode: str) -> Record:
+    return {decode: float(np.mean(best_labels(lattice, decode) == held.codes)) for decode in DECODINGS}
+
+
+def accuracy_by_round(candidate: hr.TreeCRF, n_rounds: int, train: Part, held: Part) -> dict[Decode, Floats]:
+    """For each decoding the share of held-out positions that are right after 1, 2, ... rounds."""
+    history = fit(candidate, n_rounds, train, held).history_
+    found: dict[Decode, Floats] = {}
+    for decode in DECODINGS:
+        curve = [record[decode] for record in history]
+        found[decode] = np.array(curve + curve[-1:] * (n_rounds - len(curve)))  # a fit may end at the optimum
+    return found
+
+
+def folds(data: Part, n_folds: int) -> Iterator[tuple[Part, Part]]:
+    """(kept, held out) for each fold; the families are shuffled once, with a fixed seed."""
+    shuffled = np.random.default_rng(0).permutation(sorted(set(data.family)))
+    for held in np.array_split(shuffled, n_folds):
+        out = np.isin(data.family, held)
+        yield data.take(np.flatnonzero(~out)), data.take(np.flatnonzero(out))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What cross-validation within the training data found best for one decoding."""
+
+    candidate: hr.TreeCRF
+    decode: Decode
+    n_rounds: int
+    accuracy: float  # of the cross-validation
+
+
+def validate(
+    candidate: hr.TreeCRF, n_rounds: int, train: Part, n_folds: int, n_used: int | None = None
+) -> dict[Decode, Choice]:
+    """How the candidate does on held-out training data, for each decoding; `n_used` of the folds are tried."""
+    right: dict[Decode, Floats] = {decode: np.zeros(n_rounds) for decode in DECODINGS}
+    n_positions = 0
+    for kept, held in list(folds(train, n_folds))[:n_used]:
+        n_positions += held.n_positions
+        for decode, curve in accuracy_by_round(candidate, n_rounds, kept, held).items():
+            right[decode] += curve * held.n_positions
+    best = {decode: int(counts.argmax()) for decode, counts in right.items()}
+    found = {d: Choice(candidate, d, at + 1, right[d][at] / n_positions) for d, at in best.items()}
+    shown = ", ".join(f"{d} {choice.accuracy:.2%} after {choice.n_rounds} rounds" for d, choice in found.items())
+    say(f"    {described(candidate)}: {shown}")
+    return found
+
+
+def choose(
+    candidates: Sequence[hr.TreeCRF], n_rounds: int, train: Part, n_folds: int, n_used: int | None = None
+) -> dict[Decode, Choice]:
+    """For each decoding the candidate and the number of rounds that are best in cross-validation."""
+    found = [validate(candidate, n_rounds, train, n_folds, n_used) for candidate in candidates]
+    return {decode: max((f[decode] for f in found), key=lambda choice: choice.accuracy) for decode in DECODINGS}
+
+
+def labelled(choice: Choice, train: Part, test: Part) -> list[NDArray[Any]]:
+    """What the chosen model, trained on all training data, says of the test data."""
+    return fit(choice.candidate, choice.n_rounds, train).predict(test.X, decode=choice.decode)
+
+
+def described(model: hr.TreeCRF) -> str:
+    """The parameters that differ from the defaults, without those every candidate shares."""
+    usual, given = hr.TreeCRF().get_params(), model.get_params()
+    kind = ""
+    if not model.newton and model.learning_rate == 1 and model.transitions == "trees":
+        usual, kind = hr.TreeCRF.published(l2=-1).get_params(), "published: "  # so that l2 is always shown
+    shared = ("window", "n_rounds", "n_jobs", "random_state")
+    shown = {name: value for name, value in given.items() if value != usual[name] and name not in shared}
+    return kind + (", ".join(f"{name}={value}" for name, value in shown.items()) or "defaults")
+
+
+def percent(y: list[Any], predicted: list[Any]) -> float:
+    return 100 * hr.metrics.accuracy(y, predicted)
+
+
+def standard_error(percentage: float, n: int) -> float:
+    return float(np.sqrt(percentage * (100 - percentage) / n))
+
+
+def stars(p_value: float) -> str:
+    """The papers' marks."""
+    return "*" * sum(p_value < limit for limit in (0.025, 0.005, 0.001))
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    print("| " + " | ".join(head) + " |")
+    print("|---" * len(head) + "|")
+    for row in rows:
+        print("| " + " | ".join(map(str, row)) + " |", flush=True)
+    print()
+
+
+def arguments(description: str | None, tasks: Iterable[str] = TASKS) -> argparse.ArgumentParser:
+    """Which tasks, and --quick for a run of a second on synthetic data."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = list(tasks)
+    parser.add_argument("--tasks", nargs="*", choices=names, default=names)
+    parser.add_argument("--quick", action="store_true", help="a small run on synthetic data, to see that it works")
+    return parser

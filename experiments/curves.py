@@ -1,0 +1,94 @@
+"""Test accuracy after each round, for settings chosen on training data (dissertation, figure 3.1).
+
+`published` is what shrinkage.py chose, `modern` what modern.py chose. On the Perl FAQ, where parameters are chosen
+anew for each file, both are the same for all files: λ = 20, and the defaults.
+
+python experiments/curves.py --figures docs/figures
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import figures
+import hedgerow as hr
+from common import QUICK, TASKS, Floats, Task, accuracy_by_round, arguments, print_table, say, splits
+from hedgerow.learners.base import Decode
+
+N_ROUNDS = 200
+SHOWN = (1, 10, 25, 50, 100, 150, 200)
+
+PAPERS: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees", "max_leaves": 100}
+SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
+    "protein": {"published": {**PAPERS, "l2": 40.0}, "modern": {"max_leaves": 20, "category_splits": "subset"}},
+    "stress": {"published": {**PAPERS, "l2": 40.0}, "modern": {"l2": 5.0}},
+    "hyphen": {"published": {**PAPERS, "l2": 5.0}, "modern": {"max_leaves": 100, "min_leaf": 5}},
+    "perlfaq": {"published": {**PAPERS, "l2": 20.0}, "modern": {}},
+    "quick": {"published": {**PAPERS, "l2": 20.0}, "modern": {}},
+}
+
+
+def curve(task: Task, given: dict[str, Any], n_rounds: int) -> dict[Decode, Floats]:
+    """For each decoding the percentage of test positions that are right, by round; over all files left out."""
+    pairs = splits(task)
+    n_positions = sum(test.n_positions for _, test in pairs)
+    right: dict[Decode, Floats] = {"marginal": np.zeros(n_rounds), "viterbi": np.zeros(n_rounds)}
+    model = hr.TreeCRF(window=task.window, random_state=0, n_jobs=1, **given)
+    for train, test in pairs:
+        for decode, shares in accuracy_by_round(model, n_rounds, train, test).items():
+            right[decode] += shares * test.n_positions
+    return {decode: 100 * counts / n_positions for decode, counts in right.items()}
+
+
+def highest(percent: Floats) -> str:
+    """Where the curve is at its top: what no choice on training data can promise."""
+    return f"{percent.max():.2f} at {percent.argmax() + 1}"
+
+
+def plot(found: dict[str, dict[str, dict[Decode, Floats]]], folder: Path) -> None:
+    styles = {"marginal": "-", "viterbi": ":"}
+    colours = {"published": "C0", "modern": "C1"}
+
+    def panels(axes: list[Any]) -> None:
+        for panel, (title, settings) in zip(axes, found.items(), strict=True):
+            for name, by_decoding in settings.items():
+                for decode, percent in by_decoding.items():
+                    rounds = np.arange(1, len(percent) + 1)
+                    panel.plot(rounds, percent, styles[decode], color=colours[name], label=f"{name}, {decode}")
+            best = max(percent.max() for d in settings.values() for percent in d.values())
+            low = min(percent[len(percent) // 20] for d in settings.values() for percent in d.values())
+            panel.set(title=title, xlabel="rounds", ylabel="% right", ylim=(low, best + 0.1 * (best - low)))
+        axes[1 % len(axes)].legend(frameon=False, fontsize=8, loc="lower right")
+
+    figures.draw(folder / "curves.png", len(found), panels)
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--figures", type=Path, help="the folder for curves.png")
+    options = parser.parse_args()
+    n_rounds = 10 if options.quick else N_ROUNDS
+    tasks = {"quick": QUICK} if options.quick else {name: TASKS[name] for name in options.tasks}
+    found = {}
+    for name, task in tasks.items():
+        say(task.title)
+        found[task.title] = {kind: curve(task, given, n_rounds) for kind, given in SETTINGS[name].items()}
+    shown = [at for at in SHOWN if at <= n_rounds]
+    print_table(
+        ["set", "settings", "decoding", *(f"{at} rounds" for at in shown), "highest"],
+        (
+            [title, kind, decode, *(f"{percent[at - 1]:.2f}" for at in shown), highest(percent)]
+            for title, settings in found.items()
+            for kind, by_decoding in settings.items()
+            for decode, percent in by_decoding.items()
+        ),
+    )
+    if options.figures:
+        plot(found, options.figures)
+
+
+if __name__ == "__main__":
+    main()
