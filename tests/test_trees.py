@@ -97,7 +97,8 @@ def cases(draw):
     order = draw(st.integers(0, 2))
     k = draw(st.integers(2, 3))
     lengths = rng.integers(1, 6, size=draw(st.integers(1, 4)))
-    rows = random_rows(rng, lengths, draw(st.integers(0, 2)), numeric=draw(st.booleans()), bag=draw(st.booleans()))
+    rows = random_rows(rng, lengths, draw(st.integers(0, 2)), numeric=draw(st.booleans()), bag=draw(st.booleans()),
+                       flag=draw(st.booleans()))  # fmt: skip
     starts = rows.sequences.starts
     gold = rng.integers(0, k, size=int(starts[-1])).astype(np.int32)
     uniform = draw(st.booleans())  # as in the first round, where ties abound
@@ -132,26 +133,29 @@ def test_what_training_adds_is_what_evaluation_adds(case, newton):
     np.testing.assert_array_equal(scores, again)
 
 
-def many_values(rng, n_sequences=20):
+def many_values(rng, n_sequences=20, flags=0):
     """Columns of so many values that trees look up which of them they can use."""
 
     def position():
         word = f"w{int(rng.zipf(1.3)) % 300}"
-        return {"word": word, "bag": [f"b{i}" for i in rng.integers(0, 30, size=2)], "size": float(len(word))}
+        bag = [f"b{i}" for i in rng.integers(0, 30, size=2)]
+        read = {"word": word, "bag": bag, "size": float(len(word))}
+        return read | {f"flag{i}": bool(rng.random() < 0.1) for i in range(flags)}
 
     X = [[position() for _ in range(n)] for n in rng.integers(2, 8, size=n_sequences)]
     for i in range(400):  # values that occur once
         X[i % n_sequences][0]["bag"].append(f"once{i}")
     sequences = hr.Sequences(X)
-    binnings = {"size": Binning.fit(sequences.column("size").values)}
+    binnings = {c.name: Binning.fit(c.values) for c in sequences.columns if c.kind == "numeric"}
     return Rows(sequences, Window.of(1), binnings)
 
 
+@pytest.mark.parametrize("flags", [0, 200])  # columns that are nearly always False
 @pytest.mark.parametrize(("newton", "min_leaf"), [(False, 1), (True, 1), (True, 3)])
 @pytest.mark.parametrize("order", [0, 1])
-def test_many_values_change_nothing(newton, min_leaf, order):
+def test_many_values_change_nothing(newton, min_leaf, order, flags):
     rng = np.random.default_rng(5)
-    rows = many_values(rng)
+    rows = many_values(rng, n_sequences=8 if flags else 20, flags=flags)
     starts = rows.sequences.starts.tolist()
     gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
     marginals = random_marginals(rng, starts, order, 2)

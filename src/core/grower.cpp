@@ -5,8 +5,11 @@
 
 namespace hedgerow {
 
-constexpr std::int32_t kManyEntries =
-    TreeData::kFewEntries;              // beyond, a tree looks up which entries it can use
+// Whether a tree looks up which entries it can use: where they are many, and most of them in few positions.
+static bool looks_up(const TreeData& data) {
+    return data.n_entries > TreeData::kFewEntries && data.entry_starts.empty();
+}
+
 constexpr std::size_t kMostSpare = 16;  // histograms kept for the next tree
 
 Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, const GrowthRules& rules,
@@ -21,13 +24,16 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
       some_(data),
       map_(&all_),
       scratch_(static_cast<std::size_t>(data.n_entries) + 1),
-      root_(data.n_entries > kManyEntries ? static_cast<std::size_t>(data.n_entries) + 1 : 0),
+      root_(looks_up(data) ? static_cast<std::size_t>(data.n_entries) + 1 : 0),
       by_label_(static_cast<std::size_t>(n_labels) + 1) {
-    for (const TreeData::Slot& slot : data.slots) {
-        const bool bag = slot.column->kind == TreeData::Kind::bag;
-        reads_ +=
-            bag ? static_cast<double>(slot.column->bag.size()) / static_cast<double>(data.n_positions) : 1.0;
+    auto n_reads = static_cast<std::int64_t>(data.entry_list.size());
+    if (data.entry_starts.empty()) {
+        for (const TreeData::Slot& slot : data.slots) {
+            const bool bag = slot.column->kind == TreeData::Kind::bag;
+            n_reads += bag ? static_cast<std::int64_t>(slot.column->bag.size()) : data.n_positions;
+        }
     }
+    reads_ = static_cast<double>(n_reads) / static_cast<double>(data.n_positions);
 }
 
 const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::int64_t width,
@@ -154,7 +160,7 @@ void Grower::study(Node& node) {
 void Grower::study_root(Node& root) {
     map_ = &all_;
     splitter_.use(all_);
-    if (data_.n_entries <= kManyEntries) return study(root);
+    if (!looks_up(data_)) return study(root);
     sum_up(root);
     count_histories(root);
     const bool marking = !is_large(root);
@@ -183,6 +189,22 @@ void Grower::count(const Node& node, Histogram& histogram, bool marking) const {
         marking ? count_as<true, true>(node, histogram) : count_as<false, true>(node, histogram);
         histogram.entries[map_->n_places()] = {};
     }
+    for (std::size_t s = 0; s < data_.slots.size(); ++s) {
+        if (data_.slots[s].usual >= 0) restore_usual(node, s, histogram, marking);
+    }
+}
+
+// What most positions read was not counted: it is what all other entries of the slot leave of the node.
+void Grower::restore_usual(const Node& node, std::size_t s, Histogram& histogram, bool marking) const {
+    const TreeData::Slot& slot = data_.slots[s];
+    const std::int32_t usual = map_->index()[slot.first_entry + slot.usual];
+    Sums left = node.total;
+    for (std::int32_t place = map_->first_place(s); place < map_->first_place(s + 1); ++place) {
+        if (place != usual) left -= histogram.entries[place];
+    }
+    if (left.packed == 0 || usual == map_->n_places()) return;
+    histogram.entries[usual] = left;
+    if (marking) histogram.mark(usual);
 }
 
 template <bool marking, bool mapped>
@@ -196,6 +218,17 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
         entries[place] += sum;
         if (marking) histogram.mark(place);
     };
+    // Entries inside positions: the additions of one position go to different entries and do not wait for
+    // each other.
+    if (!data_.entry_starts.empty()) {
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            const std::int32_t* entry = data_.entry_list.data() + data_.entry_starts[cells[i]];
+            const std::int32_t* end = data_.entry_list.data() + data_.entry_starts[cells[i] + 1];
+            const Sums sum = sums[i];
+            for (; entry < end; ++entry) add(*entry, sum);
+        }
+        return;
+    }
     std::vector<DenseSlot> dense;
     for (const TreeData::Slot& slot : data_.slots) {
         if (slot.column->kind != TreeData::Kind::bag) {
@@ -205,17 +238,6 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
             data_.read(slot, cells[i], [&](std::int32_t code) { add(slot.first_entry + code, sums[i]); });
         }
-    }
-    // Slots inside positions: the additions of one position go to different entries and do not wait for each
-    // other.
-    if (!mapped && !data_.entry_rows.empty()) {
-        const std::int64_t n = data_.n_dense;
-        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-            const std::int32_t* row = data_.entry_rows.data() + cells[i] * n;
-            const Sums sum = sums[i];
-            for (std::int64_t s = 0; s < n; ++s) add(row[s], sum);
-        }
-        return;
     }
     const DenseSlot* slots = dense.data();
     const std::size_t n_slots = dense.size();

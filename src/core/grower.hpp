@@ -92,6 +92,7 @@ class Grower {
     void study(Node& node);
     void study_root(Node& root);
     void count(const Node& node, Histogram& histogram, bool marking) const;
+    void restore_usual(const Node& node, std::size_t s, Histogram& histogram, bool marking) const;
     template <bool marking, bool mapped>
     void count_as(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
@@ -128,7 +129,7 @@ class Grower {
     std::int64_t k_, order_, width_ = 1;
     GrowthRules rules_;
     const double* weights_;
-    double reads_ = 0;  // attributes of a position, on average
+    double reads_ = 0;  // entries counted for a position, on average
     const std::int32_t* residuals_ = nullptr;
     std::uint64_t seed_ = 0;
     Splitter splitter_;

@@ -32,6 +32,7 @@ struct TreeData {
         std::int32_t first_id;
         std::int32_t first_entry;
         bool padded;
+        std::int32_t usual = -1;  // the code that is not listed in entry_list; -1 if all are
         std::int32_t n_entries() const { return column->n_codes + 2; }
         std::int32_t nothing() const { return first_entry + column->n_codes + 1; }
         std::int32_t id(std::int32_t entry) const {
@@ -41,17 +42,19 @@ struct TreeData {
     };
 
     static constexpr std::int32_t kFewEntries = 1024;
-    static constexpr std::int64_t kFewCells = 1 << 23;
+    static constexpr std::int64_t kFewCells = 1 << 23, kManyCells = 1 << 26;
 
-    std::int64_t n_positions = 0, stride = 0, n_dense = 0;
+    std::int64_t n_positions = 0, stride = 0;
     std::int32_t n_entries = 0;
     std::int64_t min_count;
-    std::vector<std::int32_t> position;    // by cell, -1 where empty
-    std::vector<std::int32_t> cell;        // by position
-    std::vector<std::int32_t> depth;       // by position: how many labels go before it, at most the order
-    std::vector<std::int32_t> depth_at;    // the same by cell
-    std::vector<std::int32_t> rows;        // by cell, then column: codes
-    std::vector<std::int32_t> entry_rows;  // by cell, then slot that is no bag; empty where it would be large
+    std::vector<std::int32_t> position;  // by cell, -1 where empty
+    std::vector<std::int32_t> cell;      // by position
+    std::vector<std::int32_t> depth;     // by position: how many labels go before it, at most the order
+    std::vector<std::int32_t> depth_at;  // the same by cell
+    std::vector<std::int32_t> rows;      // by cell, then column: codes
+    std::vector<std::int64_t>
+        entry_starts;  // by cell: where its entries begin below; empty where they are not listed
+    std::vector<std::int32_t> entry_list;
     std::vector<Column> columns;
     std::vector<Slot> slots;
 
@@ -93,27 +96,37 @@ struct TreeData {
     }
 
     void add_slot(std::int64_t column, std::int64_t offset, std::int32_t first_id, bool padded) {
-        slots.push_back({&columns[column], offset, first_id, n_entries, padded});
+        slots.push_back({&columns[column], offset, first_id, n_entries, padded, -1});
         n_entries += slots.back().n_entries();
     }
 
-    // After the last slot: where everything is small, the entries of a cell are written out, slot by slot.
+    // After the last slot: the entries of each cell are written out where that is not too much. What most
+    // positions read in a slot is not among them: it is what the others leave of a node.
     void finish() {
-        for (const Slot& slot : slots) n_dense += slot.column->kind != Kind::bag;
-        if (n_entries > kFewEntries || static_cast<std::int64_t>(position.size()) * n_dense > kFewCells)
+        std::int64_t n_read = 0, n_listed = 0;
+        for (Slot& slot : slots) {
+            slot.usual = usual_of(slot);
+            const std::int64_t read = static_cast<std::int64_t>(slot.column->postings.size());
+            const std::vector<std::int64_t>& starts = slot.column->posting_starts;
+            n_read += read;
+            n_listed += slot.usual < 0 ? read : read - (starts[slot.usual + 1] - starts[slot.usual]);
+        }
+        const bool few = n_entries <= kFewEntries && n_listed <= kFewCells;
+        if (!few && (2 * n_listed > n_read || n_listed > kManyCells)) {
+            for (Slot& slot : slots) slot.usual = -1;
             return;
-        entry_rows.resize(position.size() * static_cast<std::size_t>(n_dense));
-        std::int32_t* to = entry_rows.data();
-        for (std::size_t c = 0; c < position.size(); ++c) {
+        }
+        entry_starts.reserve(position.size() + 1);
+        for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
+            entry_starts.push_back(static_cast<std::int64_t>(entry_list.size()));
             for (const Slot& slot : slots) {
-                if (slot.column->kind == Kind::bag) continue;
-                const bool there = position[c] >= 0;
-                *to++ =
-                    there ? slot.first_entry +
-                                rows[(static_cast<std::int64_t>(c) + slot.offset) * stride + slot.column->at]
-                          : 0;
+                if (position[c] < 0) break;
+                read(slot, c, [&](std::int32_t code) {
+                    if (code != slot.usual) entry_list.push_back(slot.first_entry + code);
+                });
             }
         }
+        entry_starts.push_back(static_cast<std::int64_t>(entry_list.size()));
     }
 
     // Calls emit(code) for what the slot reads at a cell.
@@ -147,6 +160,18 @@ struct TreeData {
     }
 
   private:
+    // The code that more than half of all positions read, if every position reads one.
+    std::int32_t usual_of(const Slot& slot) const {
+        const Column& column = *slot.column;
+        if (column.kind == Kind::bag) return -1;
+        const std::vector<std::int64_t>& starts = column.posting_starts;
+        if (starts[column.n_codes] != n_positions) return -1;  // some read nothing
+        for (std::int32_t code = 0; code < column.n_codes; ++code) {
+            if (2 * (starts[code + 1] - starts[code]) > n_positions) return code;
+        }
+        return -1;
+    }
+
     template <class Emit>
     static void each_value(const RowColumn& source, std::int64_t t, Emit emit) {
         if (source.codes) {
@@ -194,7 +219,7 @@ struct TreeData {
     // The cells of each code, by counting; those that read nothing are never asked for.
     void index(Column& column) const {
         const auto each = [&](auto visit) {
-            const Slot here{&column, 0, 0, 0, false};
+            const Slot here{&column, 0, 0, 0, false, -1};
             for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
                 read(here, c, [&](std::int32_t code) {
                     if (code <= column.n_codes) visit(code, c);

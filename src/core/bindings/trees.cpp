@@ -134,7 +134,6 @@ class TreeGrower {
     nb::tuple grow(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, Floats3 scores,
                    std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
                    std::int64_t n_threads) {
-        const std::int64_t n = data_->n_positions;
         check(marginals, gold, scores, in_sample, n_threads);
         std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
         {
