@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,28 @@ def hmm() -> tuple[hr.HMM, Data]:
     return model, [*diary(6, seed=2)[0], unseen, [{"celsius": -8.0}]]
 
 
+def without_missing(X: Data) -> Data:
+    return [[{key: value for key, value in day.items() if value is not None} for day in week] for week in X]
+
+
+def trees(**parameters: Any) -> tuple[hr.TreeCRF, Data]:
+    X, y = diary(40, seed=3)
+    model = hr.TreeCRF(n_rounds=4, max_leaves=6, n_jobs=1, window=1, **parameters).fit(without_missing(X), y)
+    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
+    return model, [*without_missing(diary(6, seed=4)[0]), unseen, [{"celsius": -8.0}]]
+
+
+GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
+    "hmm-1": hmm,
+    "treecrf-trees-1": lambda: trees(order=2, transitions="trees", category_splits="subset"),
+    "treecrf-table-1": lambda: trees(transitions="table"),
+    "treecrf-shared-1": lambda: trees(trees="shared"),
+}
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    for name, make in {"hmm-1": hmm}.items():
+    for name, make in GOLDEN.items():
         target = FOLDER / f"{name}.hedgerow"
         if target.exists():
             print(f"{target.name} is there and stays")
