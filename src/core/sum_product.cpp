@@ -157,7 +157,8 @@ class Chain {
         forward_ = mask_ + width_;
         scratch_ = forward_ + length_ * width_;
         sums_ = scratch_ + 4 * width_;
-        exps_ = sums_ + k * width_;
+        inverses_ = sums_ + k * width_;
+        exps_ = inverses_ + padded<Real>(length_);
         set<Real>(mask_, 0, k, 1);
         set<Real>(mask_, k, width_, 0);
     }
@@ -168,7 +169,8 @@ class Chain {
 
     static std::int64_t work_size(std::int64_t k, std::int64_t length, bool per_position) {
         const std::int64_t width = padded<Real>(k), block = per_position ? k * k : k;
-        return (length + 5 + k) * width + (keeps(length, block) ? length : 1) * block + 2 * kLanes<Real>;
+        return (length + 5 + k) * width + padded<Real>(length) + (keeps(length, block) ? length : 1) * block +
+               2 * kLanes<Real>;
     }
 
   private:
@@ -290,7 +292,7 @@ class Chain {
             }
             const Real growth = total<Real, N>(sum);
             if (!(growth > 0)) return false;
-            inverse = 1 / growth;
+            inverse = inverses_[t] = 1 / growth;
             z.times(growth);
         }
         *certain = least<Real, N>(low) >= Safe<Real>::value;
@@ -346,11 +348,7 @@ class Chain {
     }
 
     // a[t] was divided by the sum of a[t-1]; a[t-1] itself was not: pairs need that inverse too.
-    Real inverse_before(std::int64_t t) const {
-        V sum = fill<Real, N>(0);
-        for (std::int64_t i = 0; i < width_; i += N) sum += load<N>(forward_ + (t - 1) * width_ + i);
-        return 1 / total<Real, N>(sum);
-    }
+    Real inverse_before(std::int64_t t) const { return inverses_[t - 1]; }
 
     void start_pairs(const Real* first, const Real* second, Real scale, const Marginals<Real>& out) const {
         set<Real>(out.pair, k_, k_ * k_, 0);
@@ -419,7 +417,7 @@ class Chain {
     std::int64_t k_, width_, length_, block_, stride_;
     const double* shifts_;
     const Real *start_, *by_history_, *by_label_;
-    Real *mask_, *forward_, *scratch_, *sums_, *exps_;
+    Real *mask_, *forward_, *scratch_, *sums_, *inverses_, *exps_;
     bool common_ = false;
     Real shift_ = 0;
 };
