@@ -1,0 +1,99 @@
+"""How far TreeCRF gets on CoNLL-2000 chunking: columns and settings chosen on the last fifth of the training data.
+
+Candidates are tried one after another, each a change of the best so far; the number of rounds is the one of the highest
+held-out accuracy. Then the best is trained on all training data and tested once.
+
+python experiments/chunking.py
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hedgerow as hr
+from common import arguments, percent, print_table, say
+
+Sentences = list[list[dict[str, str]]]
+START: dict[str, Any] = {
+    "window": 2, "n_rounds": 100, "learning_rate": 0.4, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01,
+    "random_state": 0,
+}  # fmt: skip
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"columns": "shapes"},
+    {"max_features": 0.3},
+    {"learning_rate": 0.2, "n_rounds": 160},
+    {"max_leaves": 120},
+    {"max_leaves": 30},
+    {"window": 3},
+    {"min_leaf": 2},
+    {"influence_trim": 0.003},
+)
+
+
+def shape(word: str) -> str:
+    """Capitals, small letters, digits and the rest, runs of the same as one."""
+    kinds = ["A" if c.isupper() else "a" if c.islower() else "0" if c.isdigit() else c for c in word]
+    return "".join(kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind)
+
+
+def with_shapes(X: Sentences) -> Sentences:
+    """Beside each word its ends, its shape, and the word in small letters."""
+    return [
+        [
+            {**p, "lower": p["word"].lower(), "end2": p["word"][-2:], "end3": p["word"][-3:], "shape": shape(p["word"])}
+            for p in sentence
+        ]
+        for sentence in X
+    ]
+
+
+def columns_of(given: dict[str, Any], X: Sentences) -> Sentences:
+    return with_shapes(X) if given.get("columns") == "shapes" else X
+
+
+def model_of(given: dict[str, Any], n_rounds: int) -> hr.TreeCRF:
+    return hr.TreeCRF(**{**{key: value for key, value in given.items() if key != "columns"}, "n_rounds": n_rounds})
+
+
+def held_out(given: dict[str, Any], X: Sentences, y: list[Any]) -> tuple[float, int]:
+    """(the highest held-out accuracy, the round that has it)"""
+    n = len(X) * 4 // 5
+    X = columns_of(given, X)
+    model = model_of(given, given["n_rounds"]).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
+    best = max(model.history_, key=lambda record: record["dev_accuracy"])
+    say(f"    {given}: {best['dev_accuracy']:.4f} after {best['round']} rounds")
+    return best["dev_accuracy"], best["round"]
+
+
+def search(X: Sentences, y: list[Any], start: dict[str, Any]) -> tuple[dict[str, Any], float, int]:
+    given, (accuracy, n_rounds) = start, held_out(start, X, y)
+    for change in CHANGES:
+        found, at = held_out({**given, **change}, X, y)
+        if found > accuracy:
+            given, accuracy, n_rounds = {**given, **change}, found, at
+    return given, accuracy, n_rounds
+
+
+def load(split: str, quick: bool) -> tuple[Sentences, list[Any]]:
+    if not quick:
+        data = hr.datasets.load("conll2000", split)
+        return data.X, data.y
+    words = hr.datasets.load("pronounce", split)
+    X = [[{"word": c, "pos": "x"} for c in word] for word in words.X[:40]]
+    return X, [["B-NP" if label == "_" else "O" for label in labels] for labels in words.y[:40]]
+
+
+def main() -> None:
+    quick = arguments(__doc__, []).parse_args().quick
+    train, test = load("train", quick), load("test", quick)
+    given, accuracy, n_rounds = search(*train, START | ({"n_rounds": 2} if quick else {}))
+    model = model_of(given, n_rounds).fit(columns_of(given, train[0]), train[1])
+    found = [labels.tolist() for labels in model.predict(columns_of(given, test[0]))]
+    shown = ", ".join(f"{k}={v}" for k, v in given.items() if k not in ("n_rounds", "random_state"))
+    f1 = 100 * hr.metrics.span_f1(test[1], found)
+    row = [shown, n_rounds, f"{100 * accuracy:.2f}", f"{percent(test[1], found):.2f}", f"{f1:.2f}"]
+    print_table(["chosen", "rounds", "held-out accuracy", "test accuracy", "test chunk F1"], [row])
+
+
+if __name__ == "__main__":
+    main()
