@@ -221,7 +221,12 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
     // Entries inside positions: the additions of one position go to different entries and do not wait for
     // each other.
     if (!data_.entry_starts.empty()) {
+        const bool far = data_.entry_list.size() > (std::size_t{1} << 19);  // beyond the nearer caches
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            if (far && i + 1 < node.counted.end) {  // the next list, as far as a few lines of the cache reach
+                const std::int32_t* next = data_.entry_list.data() + data_.entry_starts[cells[i + 1]];
+                for (int line = 0; line < 4; ++line) prefetch(next + 16 * line);
+            }
             const std::int32_t* entry = data_.entry_list.data() + data_.entry_starts[cells[i]];
             const std::int32_t* end = data_.entry_list.data() + data_.entry_starts[cells[i] + 1];
             const Sums sum = sums[i];
@@ -470,7 +475,7 @@ Grower::Children Grower::divide_positions(Node& parent) {
                 data_.read(slot, c, [&](std::int32_t code) { in = in_set_[code] != 0; });
                 return in;
             },
-            swapped);
+            swapped, [&](std::int32_t c) { data_.expect(slot, c); });
     };
     const std::int64_t counted =
         cut(parent.counted, [&](std::int64_t i, std::int64_t j) { std::swap(sums[i], sums[j]); });

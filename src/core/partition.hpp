@@ -34,7 +34,9 @@ struct CellOrder {
         const TreeData::Column& column = *slot.column;
         const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
         if (column.kind == TreeData::Kind::numeric || last - first > range.size()) {
-            return partition_if(range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped);
+            return partition_if(
+                range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped,
+                [&](std::int32_t c) { data.expect(slot, c); });
         }
         std::int64_t front = range.begin;
         for (std::int64_t j = first; j < last; ++j) {
@@ -46,11 +48,12 @@ struct CellOrder {
         return front;
     }
 
-    // The same for any test of a cell.
-    template <class Holds, class Swapped>
-    std::int64_t partition_if(Range range, Holds holds, Swapped swapped) {
+    // The same for any test of a cell; expect(cell) tells of a cell that will be tested soon.
+    template <class Holds, class Swapped, class Expect>
+    std::int64_t partition_if(Range range, Holds holds, Swapped swapped, Expect expect) {
         std::int64_t front = range.begin;
         for (std::int64_t i = range.begin; i < range.end; ++i) {
+            if (i + kAhead < range.end) expect(cells[i + kAhead]);
             if (holds(cells[i])) bring(i, front++, swapped);
         }
         return front;

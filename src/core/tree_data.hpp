@@ -11,6 +11,15 @@
 
 namespace hedgerow {
 
+inline void prefetch(const void* where) {
+#if defined(__GNUC__)
+    __builtin_prefetch(where);
+#else
+    (void)where;
+#endif
+}
+constexpr std::int64_t kAhead = 16;  // cells from now
+
 struct TreeData {
     enum class Kind { categorical, numeric, bag };
 
@@ -137,6 +146,12 @@ struct TreeData {
         const std::int32_t t = position[c + slot.offset];
         if (t < 0) return emit(column.n_codes);
         for (std::int64_t i = column.bag_starts[t]; i < column.bag_starts[t + 1]; ++i) emit(column.bag[i]);
+    }
+
+    // Tells the processor that the slot will be read at a cell soon.
+    void expect(const Slot& slot, std::int32_t c) const {
+        if (slot.column->kind != Kind::bag)
+            prefetch(rows.data() + (c + slot.offset) * stride + slot.column->at);
     }
 
     const Slot& slot_of(std::int32_t entry) const {
