@@ -395,27 +395,34 @@ void Grower::consider_label_sets(Node& node, std::int64_t lag) {
     std::stable_sort(labels.begin(), labels.end(), [&](auto a, auto b) { return height(a) > height(b); });
     std::vector<std::size_t> rank(static_cast<std::size_t>(k_) + 1, labels.size());
     for (std::size_t i = 0; i < labels.size(); ++i) rank[labels[i]] = i;
+    std::vector<std::vector<std::size_t>> ranks(node.of->members.size());  // of the members, by depth
+    for (std::size_t m = 0; m < ranks.size(); ++m) {
+        for (const std::int32_t h : node.of->members[m]) {
+            ranks[m].push_back(rank[set.label(h, static_cast<std::int64_t>(m), lag)]);
+        }
+    }
     std::vector<Sums> yes(labels.size()), no(labels.size());
-    std::vector<std::int64_t> residual(labels.size()), examples(labels.size());
+    std::vector<std::int64_t> residual(labels.size() + 1), examples(labels.size() + 1);
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t c = layers_[node.layer].cells[i];
-        const std::int64_t m = data_.depth_at[c];
+        const std::int32_t depth = data_.depth_at[c];
+        const Members& members = node.of->members[depth];
         std::fill(residual.begin(), residual.end(), 0);
         std::fill(examples.begin(), examples.end(), 0);
-        std::int64_t all = 0, n_all = 0;
-        for (const std::int32_t h : node.of->members[m]) {
-            const std::size_t r = rank[set.label(h, m, lag)];
-            residual[r] += row(c)[h];
-            ++examples[r];
-            all += row(c)[h];
-            ++n_all;
+        std::int64_t all = 0;
+        for (std::size_t j = 0; j < members.size(); ++j) {
+            const std::int64_t r = row(c)[members[j]];
+            residual[ranks[depth][j]] += r;
+            ++examples[ranks[depth][j]];
+            all += r;
         }
+        const auto n_all = static_cast<std::int64_t>(members.size());
         std::int64_t sum = 0, n = 0;
         for (std::size_t r = 0; r < labels.size(); ++r) {
             sum += residual[r];
             n += examples[r];
-            if (n > 0) yes[r] += objective().position(sum, n, counts(c));
-            if (n < n_all) no[r] += objective().position(all - sum, n_all - n, counts(c));
+            if (n > 0) yes[r] += brought(sum, n, c);
+            if (n < n_all) no[r] += brought(all - sum, n_all - n, c);
         }
     }
     const double before = objective().merit(node.total);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "entry_map.hpp"
@@ -98,12 +99,7 @@ class Splitter {
             const bool may = !run.simple || chosen(key, map_->entry(place), rules_.max_features);
             if (sums[place].packed != 0 && may) names_.push_back(place);
         });
-        if (!run.simple && in_sets(*run.slot)) {
-            std::sort(names_.begin(), names_.end(), [&](std::int32_t a, std::int32_t b) {
-                const double x = height(sums[a]), y = height(sums[b]);
-                return x != y ? x > y : a < b;
-            });
-        }
+        if (!run.simple && in_sets(*run.slot)) sort_by_height(sums);
         const std::int32_t padding = run.slot->first_entry + run.slot->column->n_codes;
         const bool numeric = run.slot->column->kind == TreeData::Kind::numeric;
         Sums sum;
@@ -114,8 +110,16 @@ class Splitter {
         }
     }
 
-    double height(const Sums& sums) const {
-        return rules_.objective.residual(sums) / (rules_.objective.weight(sums) + 1e-3);
+    // The highest first, and of equals the one that comes first.
+    void sort_by_height(const std::vector<Sums>& sums) {
+        ranked_.clear();
+        for (const std::int32_t place : names_) {
+            const Sums& one = sums[place];
+            const double height = rules_.objective.residual(one) / (rules_.objective.weight(one) + 1e-3);
+            ranked_.emplace_back(-height, place);
+        }
+        std::sort(ranked_.begin(), ranked_.end());
+        for (std::size_t i = 0; i < names_.size(); ++i) names_[i] = ranked_[i].second;
     }
 
     const TreeData& data_;
@@ -124,6 +128,7 @@ class Splitter {
     std::vector<Run> runs_;
     std::vector<Sums> candidates_;
     std::vector<std::int32_t> names_;
+    std::vector<std::pair<double, std::int32_t>> ranked_;
 };
 
 }  // namespace hedgerow
