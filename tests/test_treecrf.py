@@ -276,6 +276,23 @@ def test_a_loaded_model_goes_on_too(tmp_path):
     same(hr.TreeCRF(n_rounds=9).fit(x, y), part, x)
 
 
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+def test_warm_start_on_other_data_keeps_the_bins_of_the_trees(transitions):
+    rng = np.random.default_rng(0)
+    x = [rng.normal(size=(6, 2)) for _ in range(20)]
+    y = [["hi" if v > 0 else "lo" for v in sequence[:, 0]] for sequence in x]
+    model = hr.TreeCRF(n_rounds=20, learning_rate=0.5, transitions=transitions, warm_start=True).fit(x, y)
+    before = model.predict_proba(x)
+    other = [sequence[:3] + 5 for sequence in x[:4]]
+    model.set_params(n_rounds=21).fit(other, [["hi", "lo", "hi"]] * 4)
+    binnings = model.model_.potential.binnings
+    assert all(len(binning.edges) > 100 for binning in binnings.values())
+    trees = model.model_.potential.trees.rounds(2)
+    assert len(trees) == 21
+    after = model.predict_proba(x)
+    assert np.mean([np.abs(a - b).mean() for a, b in zip(before, after, strict=True)]) < 0.2
+
+
 def test_warm_start_refuses_another_make_or_new_labels():
     x, y = noisy()
     model = hr.TreeCRF(n_rounds=2, warm_start=True).fit(x, y)

@@ -130,13 +130,14 @@ class Boosting:
         _check_memory(training.sequences.n_positions * k ** (tree_order + 1), training.order)
         self._start, self._before = start or (self._nothing(tree_order), [])
         self._steps: list[Step] = []
-        if self._start.table_steps is not None:  # a checkpoint: its rounds can be told apart
+        table, steps = self._start.table, self._start.table_steps
+        if table is None or steps is not None:  # its rounds can be told apart
             parts = self._start.trees.rounds(1 if rules.shared else k)
-            self._steps = [Step(*part) for part in zip(parts, self._start.table_steps, strict=True)]
-            self._start = self._nothing(tree_order)
-        elif self._start.table is None:
-            self._steps = [Step(part, None) for part in self._start.trees.rounds(1 if rules.shared else k)]
-            self._start = self._nothing(tree_order)
+            tables = [None] * len(parts) if steps is None else list(steps)
+            self._steps = [Step(*part) for part in zip(parts, tables, strict=True)]
+            none = Trees.none(self._start.trees.values.shape[1])  # the bins stay those that the trees test
+            first = None if table is None else np.zeros_like(table)
+            self._start = replace(self._start, trees=none, table=first, table_steps=None, mean_edges=None)
         self._kept = len(self._steps)  # how many steps the model has: fewer than were tried after early stopping
         self._before_steps = len(self._before) - len(self._steps)  # rounds of `_start`
         self._ended = False
