@@ -52,14 +52,7 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
     tree_[0].value = objective().value(root.total);
     tree_[0].count = root.total.count();
     nodes_.push_back(std::move(root));
-    for (std::int64_t leaves = 1; leaves < rules_.max_leaves; ++leaves) {
-        std::size_t best = 0;
-        for (std::size_t i = 1; i < nodes_.size(); ++i) {
-            if (nodes_[i].gain > nodes_[best].gain) best = i;
-        }
-        if (!(nodes_[best].gain > 0)) break;
-        split(best, leaves + 1 == rules_.max_leaves);
-    }
+    split_best_first(nodes_, rules_.max_leaves, [&](std::size_t i, bool last) { split(i, last); });
     for (Node& node : nodes_) {
         if (node.histogram) spare_.push_back(std::move(node.histogram));
     }
@@ -70,22 +63,16 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
 // All positions in the first layer: those that count in front.
 Range Grower::select(const std::uint8_t* in_sample) {
     const std::size_t first = new_layer();
-    CellOrder& order = layers_[first];
-    order.cells.resize(static_cast<std::size_t>(data_.n_positions));
-    order.where.resize(data_.position.size());
-    std::int64_t front = 0, back = data_.n_positions;
-    for (std::int64_t t = 0; t < data_.n_positions; ++t) {
-        bool in = !in_sample || in_sample[t];
-        if (in && rules_.trim > 0) {
-            std::int64_t size = 0;
-            const std::int32_t* one = row(data_.cell[t]);
-            for (std::int64_t h = 0; h < width_; ++h) size += std::abs(std::int64_t{one[h]});
-            in = size >= rules_.trim;
-        }
-        order.place(in ? front++ : --back, data_.cell[t]);
-    }
-    sums_[first].resize(static_cast<std::size_t>(front));
-    return {0, front};
+    const Range counted = layers_[first].fill(data_, [&](std::int64_t t) {
+        if (in_sample && !in_sample[t]) return false;
+        if (rules_.trim == 0) return true;
+        std::int64_t size = 0;
+        const std::int32_t* one = row(data_.cell[t]);
+        for (std::int64_t h = 0; h < width_; ++h) size += std::abs(std::int64_t{one[h]});
+        return size >= rules_.trim;
+    });
+    sums_[first].resize(static_cast<std::size_t>(counted.end));
+    return counted;
 }
 
 Grower::Node Grower::make_node(std::size_t layer, Range counted, Range others,
@@ -182,27 +169,27 @@ void Grower::study_root(Node& root) {
 }
 
 void Grower::count(const Node& node, Histogram& histogram, bool marking) const {
-    if (map_ == &all_) {
-        marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
-        for (const TreeData::Slot& slot : data_.slots) histogram.entries[slot.nothing()] = {};
-    } else {
+    if (map_ == &some_) {
         marking ? count_as<true, true>(node, histogram) : count_as<false, true>(node, histogram);
         histogram.entries[map_->n_places()] = {};
+        return;
     }
-    for (std::size_t s = 0; s < data_.slots.size(); ++s) {
-        if (data_.slots[s].usual >= 0) restore_usual(node, s, histogram, marking);
+    marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
+    for (const TreeData::Slot& slot : data_.slots) {
+        if (!data_.entry_starts.empty() && slot.usual >= 0) restore_usual(node, slot, histogram, marking);
+        histogram.entries[slot.nothing()] = {};
     }
 }
 
 // What most positions read was not counted: it is what all other entries of the slot leave of the node.
-void Grower::restore_usual(const Node& node, std::size_t s, Histogram& histogram, bool marking) const {
-    const TreeData::Slot& slot = data_.slots[s];
-    const std::int32_t usual = map_->index()[slot.first_entry + slot.usual];
+void Grower::restore_usual(const Node& node, const TreeData::Slot& slot, Histogram& histogram,
+                           bool marking) const {
+    const std::int32_t usual = slot.first_entry + slot.usual;
     Sums left = node.total;
-    for (std::int32_t place = map_->first_place(s); place < map_->first_place(s + 1); ++place) {
-        if (place != usual) left -= histogram.entries[place];
+    for (std::int32_t e = slot.first_entry; e <= slot.nothing(); ++e) {
+        if (e != usual) left -= histogram.entries[e];
     }
-    if (left.packed == 0 || usual == map_->n_places()) return;
+    if (left.packed == 0) return;
     histogram.entries[usual] = left;
     if (marking) histogram.mark(usual);
 }

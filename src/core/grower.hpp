@@ -29,6 +29,20 @@ struct GrowthRules {
     std::int64_t trim;  // positions whose residuals come to less are left out
 };
 
+// Splits the node of the greatest gain, of equals the first, until there are as many leaves as may be or
+// nothing is gained. split(i, last) puts two children in the place of node i.
+template <class Nodes, class Split>
+void split_best_first(const Nodes& nodes, std::int64_t max_leaves, Split split) {
+    for (std::int64_t leaves = 1; leaves < max_leaves; ++leaves) {
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < nodes.size(); ++i) {
+            if (nodes[i].gain > nodes[best].gain) best = i;
+        }
+        if (!(nodes[best].gain > 0)) break;
+        split(best, leaves + 1 == max_leaves);
+    }
+}
+
 class Grower {
   public:
     // weights: how much each position counts, at most 1; null where all count 1.
@@ -41,8 +55,7 @@ class Grower {
     const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t width,
                                       const std::uint8_t* in_sample, std::uint64_t seed);
 
-    // After grow(): visit(position, history, value) for every position and history, with the value of its
-    // leaf.
+    // After grow(): visit(cell, history, value) for every position and history, with the value of its leaf.
     template <class Visit>
     void apply(Visit visit) const {
         for (const Node& node : nodes_) {
@@ -92,7 +105,8 @@ class Grower {
     void study(Node& node);
     void study_root(Node& root);
     void count(const Node& node, Histogram& histogram, bool marking) const;
-    void restore_usual(const Node& node, std::size_t s, Histogram& histogram, bool marking) const;
+    void restore_usual(const Node& node, const TreeData::Slot& slot, Histogram& histogram,
+                       bool marking) const;
     template <bool marking, bool mapped>
     void count_as(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);

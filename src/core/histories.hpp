@@ -14,8 +14,6 @@ class HistorySet {
     HistorySet(std::int64_t n_labels, std::int64_t order)
         : k_(n_labels), order_(order), allowed_(static_cast<std::size_t>(order * (n_labels + 1)), 1) {}
 
-    std::int64_t order() const { return order_; }
-    std::int64_t n_values() const { return k_ + 1; }
     bool allowed(std::int64_t lag, std::int64_t v) const { return allowed_[lag * (k_ + 1) + v] != 0; }
     std::int64_t size(std::int64_t lag) const {
         return std::count(allowed_.begin() + lag * (k_ + 1), allowed_.begin() + (lag + 1) * (k_ + 1), 1);

@@ -26,6 +26,16 @@ struct CellOrder {
         where[c] = static_cast<std::int32_t>(i);
     }
 
+    // All positions, those where counts(position) holds in front; returns the part that they take.
+    template <class Counts>
+    Range fill(const TreeData& data, Counts counts) {
+        cells.resize(static_cast<std::size_t>(data.n_positions));
+        where.resize(data.position.size());
+        std::int64_t front = 0, back = data.n_positions;
+        for (std::int64_t t = 0; t < data.n_positions; ++t) place(counts(t) ? front++ : --back, data.cell[t]);
+        return {0, front};
+    }
+
     // Where the cells of the range that fail the test begin. swapped(i, j) tells of every exchange. Walks
     // over the cells of the range or over those that hold the code, whichever are fewer.
     template <class Swapped>

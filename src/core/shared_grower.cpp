@@ -19,15 +19,7 @@ SharedGrower::SharedGrower(const TreeData& data, std::int64_t n_labels, const Gr
       width_(2 * half_),
       rules_(rules),
       weights_(weights),
-      rows_(static_cast<std::size_t>(data.n_positions * width_), 0.0f) {
-    for (const TreeData::Slot& slot : data.slots) {
-        const std::vector<std::int64_t>& starts = slot.column->posting_starts;
-        usual_.push_back(-1);
-        for (std::int32_t code = 0; code < slot.column->n_codes; ++code) {
-            if (2 * (starts[code + 1] - starts[code]) > data.n_positions) usual_.back() = code;
-        }
-    }
-}
+      rows_(static_cast<std::size_t>(data.n_positions * width_), 0.0f) {}
 
 const std::vector<TreeNode>& SharedGrower::grow(const float* residuals, const std::uint8_t* in_sample,
                                                 std::uint64_t seed, std::int64_t n_threads) {
@@ -42,14 +34,7 @@ const std::vector<TreeNode>& SharedGrower::grow(const float* residuals, const st
     study(root);
     set_value(root);
     nodes_.push_back(std::move(root));
-    for (std::int64_t leaves = 1; leaves < rules_.max_leaves; ++leaves) {
-        std::size_t best = 0;
-        for (std::size_t i = 1; i < nodes_.size(); ++i) {
-            if (nodes_[i].gain > nodes_[best].gain) best = i;
-        }
-        if (!(nodes_[best].gain > 0)) break;
-        split(best, leaves + 1 == rules_.max_leaves);
-    }
+    split_best_first(nodes_, rules_.max_leaves, [&](std::size_t i, bool last) { split(i, last); });
     for (Node& node : nodes_) {
         if (node.histogram) spare_.push_back(std::move(node.histogram));
     }
@@ -71,20 +56,14 @@ void SharedGrower::load(const float* residuals) {
 }
 
 Range SharedGrower::select(const float* residuals, const std::uint8_t* in_sample) {
-    order_.cells.resize(static_cast<std::size_t>(data_.n_positions));
-    order_.where.resize(data_.position.size());
     const auto trim = static_cast<double>(rules_.trim) / kResidualUnit;
-    std::int64_t front = 0, back = data_.n_positions;
-    for (std::int64_t t = 0; t < data_.n_positions; ++t) {
-        bool in = !in_sample || in_sample[t];
-        if (in && trim > 0) {
-            double size = 0;
-            for (std::int64_t label = 0; label < k_; ++label) size += std::fabs(residuals[t * k_ + label]);
-            in = size >= trim;
-        }
-        order_.place(in ? front++ : --back, data_.cell[t]);
-    }
-    return {0, front};
+    return order_.fill(data_, [&](std::int64_t t) {
+        if (in_sample && !in_sample[t]) return false;
+        if (trim == 0) return true;
+        double size = 0;
+        for (std::int64_t label = 0; label < k_; ++label) size += std::fabs(residuals[t * k_ + label]);
+        return size >= trim;
+    });
 }
 
 SharedGrower::Node SharedGrower::make_node(Range counted, Range others) {
@@ -144,8 +123,8 @@ void SharedGrower::count(const Node& node, RowHistogram& histogram) const {
             if (slot->column->kind == TreeData::Kind::bag) {
                 bags.push_back(slot);
             } else {
-                dense.push_back({slot->offset * data_.stride + slot->column->at, slot->first_entry,
-                                 usual_[slot - data_.slots.data()]});
+                dense.push_back(
+                    {slot->offset * data_.stride + slot->column->at, slot->first_entry, slot->usual});
             }
         }
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {

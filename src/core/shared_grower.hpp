@@ -78,8 +78,7 @@ class SharedGrower {
     const double* weights_;
     std::uint64_t seed_ = 0;
     std::int64_t n_threads_ = 1;
-    std::vector<float> rows_;          // by position
-    std::vector<std::int32_t> usual_;  // by slot: the code that most positions read, -1 if there is none
+    std::vector<float> rows_;  // by position
     std::vector<TreeNode> tree_;
     std::vector<float> values_;
     std::vector<Node> nodes_;

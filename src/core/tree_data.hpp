@@ -40,8 +40,7 @@ struct TreeData {
         std::int64_t offset;
         std::int32_t first_id;
         std::int32_t first_entry;
-        bool padded;
-        std::int32_t usual = -1;  // the code that is not listed in entry_list; -1 if all are
+        std::int32_t usual = -1;  // the code that most positions read, -1 if there is none; not in entry_list
         std::int32_t n_entries() const { return column->n_codes + 2; }
         std::int32_t nothing() const { return first_entry + column->n_codes + 1; }
         std::int32_t id(std::int32_t entry) const {
@@ -104,8 +103,8 @@ struct TreeData {
         sources_.clear();
     }
 
-    void add_slot(std::int64_t column, std::int64_t offset, std::int32_t first_id, bool padded) {
-        slots.push_back({&columns[column], offset, first_id, n_entries, padded, -1});
+    void add_slot(std::int64_t column, std::int64_t offset, std::int32_t first_id) {
+        slots.push_back({&columns[column], offset, first_id, n_entries});
         n_entries += slots.back().n_entries();
     }
 
@@ -121,10 +120,7 @@ struct TreeData {
             n_listed += slot.usual < 0 ? read : read - (starts[slot.usual + 1] - starts[slot.usual]);
         }
         const bool few = n_entries <= kFewEntries && n_listed <= kFewCells;
-        if (!few && (2 * n_listed > n_read || n_listed > kManyCells)) {
-            for (Slot& slot : slots) slot.usual = -1;
-            return;
-        }
+        if (!few && (2 * n_listed > n_read || n_listed > kManyCells)) return;
         entry_starts.reserve(position.size() + 1);
         for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
             entry_starts.push_back(static_cast<std::int64_t>(entry_list.size()));
@@ -175,12 +171,11 @@ struct TreeData {
     }
 
   private:
-    // The code that more than half of all positions read, if every position reads one.
+    // The code that more than half of all positions read.
     std::int32_t usual_of(const Slot& slot) const {
         const Column& column = *slot.column;
         if (column.kind == Kind::bag) return -1;
         const std::vector<std::int64_t>& starts = column.posting_starts;
-        if (starts[column.n_codes] != n_positions) return -1;  // some read nothing
         for (std::int32_t code = 0; code < column.n_codes; ++code) {
             if (2 * (starts[code + 1] - starts[code]) > n_positions) return code;
         }
@@ -234,7 +229,7 @@ struct TreeData {
     // The cells of each code, by counting; those that read nothing are never asked for.
     void index(Column& column) const {
         const auto each = [&](auto visit) {
-            const Slot here{&column, 0, 0, 0, false, -1};
+            const Slot here{&column, 0, 0, 0};
             for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
                 read(here, c, [&](std::int32_t code) {
                     if (code <= column.n_codes) visit(code, c);

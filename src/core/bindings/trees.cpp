@@ -116,7 +116,7 @@ class TreeGrower {
             for (const std::int64_t offset : source.offsets()) {
                 entries += data_->columns[j].n_codes + 2;
                 require(entries < (std::int64_t{1} << 31), "columns and window make more than 2^31 tests");
-                data_->add_slot(static_cast<std::int64_t>(j), offset, first_id, source.padded());
+                data_->add_slot(static_cast<std::int64_t>(j), offset, first_id);
                 first_id += source.n_values(j) + (source.padded() ? 1 : 0);
             }
         }
