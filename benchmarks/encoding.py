@@ -27,12 +27,12 @@ TEMPLATES = {
 REPEATS = 3
 
 
-def sentences() -> list[tuple[list[str], list[str], list[str]]]:
+def sentences(split: str = "train") -> list[tuple[list[str], list[str], list[str]]]:
     """Words, parts of speech and chunk labels of each sentence."""
     folder = os.environ.get("HEDGEROW_DATA")
     if folder is None:
-        sys.exit("set HEDGEROW_DATA to the folder that holds conll2000/train.txt")
-    blocks = (Path(folder) / "conll2000" / "train.txt").read_text().split("\n\n")
+        sys.exit("set HEDGEROW_DATA to the folder that holds conll2000/")
+    blocks = (Path(folder) / "conll2000" / f"{split}.txt").read_text().split("\n\n")
     rows = [[line.split(" ") for line in block.splitlines()] for block in blocks if block.strip()]
     return [tuple(map(list, zip(*block, strict=True))) for block in rows]  # type: ignore[misc]
 

@@ -17,13 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import hedgerow as hr
-from encoding import attributes
+from encoding import attributes, sentences
 from machine import describe_machine
 
 # Chosen on the last fifth of the training sentences; see docs/results.md.
@@ -43,12 +44,6 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def sentences(split: str) -> list[tuple[list[str], ...]]:
-    blocks = (Path(os.environ["HEDGEROW_DATA"]) / "conll2000" / f"{split}.txt").read_text().split("\n\n")
-    rows = [[line.split(" ") for line in block.splitlines()] for block in blocks if block.strip()]
-    return [tuple(map(list, zip(*block, strict=True))) for block in rows]
-
-
 def encode(path: str) -> dict[str, float]:
     train = sentences("train")
     X = hr.Sequences([attributes(words, tags) for words, tags, _ in train])
@@ -60,34 +55,43 @@ def chunk_with_trees(path: str, n_rounds: int, n_jobs: int) -> dict[str, float]:
     with Path(path).open("rb") as file:
         X, y = pickle.load(file)
     y = [sentence.split(" ") for sentence in y]
-    model = hr.TreeCRF(n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER)
-    begin = time.perf_counter()
-    model.fit(X, y)
-    seconds, memory = time.perf_counter() - begin, peak()
-    test = sentences("test")
-    gold = [chunks for _, _, chunks in test]
-    items = model.model_.encode(attributes(words, tags) for words, tags, _ in test)
-    model.predict(items[:10])
-    begin = time.perf_counter()
-    found = [labels.tolist() for labels in model.predict(items)]
-    speed = items.n_positions / (time.perf_counter() - begin)
-    return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores(gold, found)}
+
+    def test() -> tuple[Any, Any]:
+        data = sentences("test")
+        return [attributes(words, tags) for words, tags, _ in data], [chunks for _, _, chunks in data]
+
+    return chunked(hr.TreeCRF(n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER), X, y, test)
 
 
 def chunk_from_plain_columns(n_rounds: int, n_jobs: int) -> dict[str, float]:
     """No attributes made by hand: the words and tags as they are, through a window; trees combine them."""
-    train, test = hr.datasets.load("conll2000", "train"), hr.datasets.load("conll2000", "test")
-    X = hr.Sequences(train.X)
+    train = hr.datasets.load("conll2000", "train")
+
+    def test() -> tuple[Any, Any]:
+        data = hr.datasets.load("conll2000", "test")
+        return data.X, data.y
+
     model = hr.TreeCRF(window=2, n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER)
+    return chunked(model, hr.Sequences(train.X), train.y, test)
+
+
+def chunked(model: hr.TreeCRF, X: hr.Sequences, y: Any, test: Callable[[], tuple[Any, Any]]) -> dict[str, float]:
+    """Trains, then reads the test data, so that the peak of memory is that of training, and tags them."""
     begin = time.perf_counter()
-    model.fit(X, train.y)
+    model.fit(X, y)
     seconds, memory = time.perf_counter() - begin, peak()
-    items = model.model_.encode(test.X)
+    X_test, gold = test()
+    found, speed = tagged(model, X_test)
+    return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores(gold, [p.tolist() for p in found])}
+
+
+def tagged(model: hr.TreeCRF, X: Any) -> tuple[list[Any], float]:
+    """Labels, and positions a second from encoded sequences."""
+    items = model.model_.encode(X)
     model.predict(items[:10])
     begin = time.perf_counter()
-    found = [labels.tolist() for labels in model.predict(items)]
-    speed = items.n_positions / (time.perf_counter() - begin)
-    return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores(test.y, found)}
+    found = model.predict(items)
+    return found, items.n_positions / (time.perf_counter() - begin)
 
 
 def chunk_with_crfsuite() -> dict[str, float]:
@@ -191,11 +195,7 @@ def small_with_trees(name: str) -> dict[str, float]:
     begin = time.perf_counter()
     model.fit(train.X, train.y)
     seconds = time.perf_counter() - begin
-    items = model.model_.encode(test.X)
-    model.predict(items[:10])
-    begin = time.perf_counter()
-    found = model.predict(items)
-    speed = items.n_positions / (time.perf_counter() - begin)
+    found, speed = tagged(model, test.X)
     right = np.concatenate(found) == np.concatenate([np.asarray(labels) for labels in test.y])
     return {"seconds": seconds, "accuracy": float(right.mean()), "speed": speed}
 
