@@ -11,13 +11,14 @@ namespace hedgerow {
 constexpr uint8_t kMissingBin = 255;
 constexpr int32_t kMissingId = -1;
 
-// One column; exactly one of codes, bins and starts is not null.
+// One column; exactly one of codes, bins, starts and numbers is not null.
 struct RowColumn {
     const int32_t* codes;   // categorical: one for each position, negative where missing or absent
     const uint8_t* bins;    // numeric: one for each position, kMissingBin where missing
     const int64_t* starts;  // bag: where each position begins in ids, and the end
     const int32_t* ids;     // bag: kMissingId alone where missing
     const float* weights;   // bag: one for each id; null when all are 1
+    const float* numbers;   // numeric, read as it is: one attribute with this weight; NaN where missing
 };
 
 struct Slot {
@@ -45,6 +46,8 @@ inline void for_each_id(const Slot& slot, int64_t t, int64_t begin, int64_t end,
         if (column.codes[at] >= 0) emit(slot.first_id + column.codes[at], 1.0f);
     } else if (column.bins != nullptr) {
         if (column.bins[at] != kMissingBin) emit(slot.first_id + column.bins[at], 1.0f);
+    } else if (column.numbers != nullptr) {
+        if (column.numbers[at] == column.numbers[at]) emit(slot.first_id, column.numbers[at]);
     } else {
         for (int64_t i = column.starts[at]; i < column.starts[at + 1]; ++i)
             if (column.ids[i] >= 0)
@@ -65,6 +68,7 @@ inline bool is_missing(const Slot& slot, int64_t t, int64_t begin, int64_t end) 
     const RowColumn& column = *slot.column;
     if (column.codes != nullptr) return column.codes[at] == kMissingId;
     if (column.bins != nullptr) return column.bins[at] == kMissingBin;
+    if (column.numbers != nullptr) return column.numbers[at] != column.numbers[at];
     return column.starts[at] < column.starts[at + 1] && column.ids[column.starts[at]] == kMissingId;
 }
 

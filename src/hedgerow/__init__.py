@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
     from hedgerow.estimators import HMM as HMM
+    from hedgerow.estimators import LinearCRF as LinearCRF
     from hedgerow.estimators import TreeCRF as TreeCRF
     from hedgerow.estimators import load as load
     from hedgerow.frames import from_frame as from_frame
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 # Names are loaded on first use: a bare `import hedgerow` costs milliseconds.
 _HOME = {
     "HMM": "hedgerow.estimators",
+    "LinearCRF": "hedgerow.estimators",
     "Sequences": "hedgerow.sequences",
     "TreeCRF": "hedgerow.estimators",
     "datasets": "hedgerow.datasets",

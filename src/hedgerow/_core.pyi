@@ -117,6 +117,53 @@ def instruction_set() -> str:
 def use_instruction_set(name: str) -> None:
     """Chooses another one, for tests and benchmarks."""
 
+class LinearFeatures:
+    """Which outputs each attribute speaks of."""
+
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> None:
+        """
+        Feature f of attribute i, starts[i] <= f < starts[i + 1], speaks of outputs[f] < width.
+        """
+
+def observed_features(reader: RowReader, outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, min_count: int, all: bool) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+    """
+    (starts, outputs) of the pairs of attribute and output that occur at least min_count times; or, for all, every pair of an attribute that does.
+    """
+
+class LinearScorer:
+    """Weights of features, laid out for scoring."""
+
+    def __init__(self, features: LinearFeatures, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def add_scores(self, reader: RowReader, first: int, last: int, skip: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        Adds to scores (positions first..last, width), except where fewer than `skip` positions come before.
+        """
+
+class LinearPostings:
+    """Where the attributes of some positions occur."""
+
+    def __init__(self, reader: RowReader, features: LinearFeatures, first: int, last: int, skip: int) -> None: ...
+
+    def add_gradient(self, residuals: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], squared: bool, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        Adds the sums of residuals (positions, width) to the gradient, times values or their squares.
+        """
+
+class QuasiNewton:
+    """A guess at the inverse Hessian from the last steps."""
+
+    def __init__(self, n: int, memory: int) -> None: ...
+
+    def remember(self, step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], change: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
+        """Takes in a step and how the gradient changed along it."""
+
+    def forget(self) -> None:
+        """Starts again from the diagonal."""
+
+    def times(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inverse_diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """The guess at the inverse Hessian times the gradient."""
+
 class RowReader:
     """
     Columns read through a window; every array is checked when it is added.
@@ -134,6 +181,11 @@ class RowReader:
 
     def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int) -> None:
         """One bin for each position, 255 where missing."""
+
+    def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        One number for each position, the weight of the column's one attribute; NaN where missing.
+        """
 
     def add_bag(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_values: int) -> None:
         """

@@ -34,3 +34,7 @@ class ImpossibleLatticeError(ValueError):
 
 class UnseenLabelWarning(UserWarning):
     """Labels that training never saw: they count as wrong, and their sequences are left out of likelihoods."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Learning ended before it was done; the best model so far is kept."""

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -37,7 +38,7 @@ class RowReader {
         for (int64_t t = 0; t < n_positions(); ++t)
             if (codes.data()[t] < -2 || codes.data()[t] >= n_values)
                 refuse("a code lies outside its alphabet");
-        add(RowColumn{codes.data(), nullptr, nullptr, nullptr, nullptr}, n_values);
+        add(RowColumn{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr}, n_values);
         kept_.emplace_back(nb::cast(codes));
     }
 
@@ -46,7 +47,7 @@ class RowReader {
         for (int64_t t = 0; t < n_positions(); ++t)
             if (bins.data()[t] >= n_bins && bins.data()[t] != kMissingBin)
                 refuse("a bin lies beyond the last");
-        add(RowColumn{nullptr, bins.data(), nullptr, nullptr, nullptr}, n_bins);
+        add(RowColumn{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr}, n_bins);
         kept_.emplace_back(nb::cast(bins));
     }
 
@@ -60,11 +61,20 @@ class RowReader {
         for (size_t i = 0; i < ids.shape(0); ++i)
             if (ids.data()[i] < -1 || ids.data()[i] >= n_values)
                 refuse("an id of a bag lies outside its alphabet");
-        add(RowColumn{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr},
+        add(RowColumn{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr,
+                      nullptr},
             n_values);
         kept_.emplace_back(nb::cast(starts));
         kept_.emplace_back(nb::cast(ids));
         if (weights) kept_.emplace_back(nb::cast(*weights));
+    }
+
+    void add_numbers(Input<float, 1> numbers) {
+        check_size(numbers.shape(0));
+        for (int64_t t = 0; t < n_positions(); ++t)
+            if (std::isinf(numbers.data()[t])) refuse("a number of a column is infinite");
+        add(RowColumn{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data()}, 1);
+        kept_.emplace_back(nb::cast(numbers));
     }
 
     Rows rows() const { return {slots_.data(), static_cast<int64_t>(slots_.size())}; }

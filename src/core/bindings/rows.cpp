@@ -59,6 +59,8 @@ void register_rows(nb::module_& m) {
              nb::arg("n_values"), "One code for each position; negative where missing (-1) or absent (-2).")
         .def("add_bins", &RowReader::add_bins, nb::arg("bins").noconvert(), nb::arg("n_bins"),
              "One bin for each position, 255 where missing.")
+        .def("add_numbers", &RowReader::add_numbers, nb::arg("numbers").noconvert(),
+             "One number for each position, the weight of the column's one attribute; NaN where missing.")
         .def("add_bag", &RowReader::add_bag, nb::arg("starts").noconvert(), nb::arg("ids").noconvert(),
              nb::arg("weights").noconvert().none(), nb::arg("n_values"),
              "Where each position begins in ids and the end; ids, -1 alone where missing; a weight for each "

@@ -5,4 +5,5 @@ from hedgerow.encoding.encoder import Encoder as Encoder
 from hedgerow.encoding.labels import Labels as Labels
 from hedgerow.encoding.rows import PADDING as PADDING
 from hedgerow.encoding.rows import Rows as Rows
+from hedgerow.encoding.scaling import Scaling as Scaling
 from hedgerow.encoding.window import Window as Window

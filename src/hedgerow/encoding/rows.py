@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.columns import CategoricalColumn, Column, NumericColumn
 from hedgerow.encoding.binning import Binning
+from hedgerow.encoding.scaling import Scaling
 from hedgerow.encoding.window import Window
 from hedgerow.errors import InputError
 from hedgerow.sequences import Sequences
@@ -35,13 +36,16 @@ class Rows:
     """Ids of (column, offset, value), for each column, then each offset, then each value in alphabet order.
 
     Every (column, offset) owns an id for each value (or bin) and, unless the window is 0, one for padding.
-    Missing and absent values have no id. Numeric columns need their `binnings`, by name.
+    Missing and absent values have no id. How a numeric column is read is said by name in `numeric`: as the bin that
+    it falls into, or as one attribute whose weight is the scaled number.
     """
 
-    def __init__(self, sequences: Sequences, window: Window, binnings: Mapping[str, Binning] | None = None) -> None:
+    def __init__(
+        self, sequences: Sequences, window: Window, numeric: Mapping[str, Binning | Scaling] | None = None
+    ) -> None:
         self.sequences = sequences
         self.window = window
-        self._binnings = dict(binnings or {})
+        self._numeric = dict(numeric or {})
         self._sizes = [self._size(column) for column in sequences.columns]
         self.reader = _core.RowReader(sequences.starts, window.offsets)
         for column, size in zip(sequences.columns, self._sizes, strict=True):
@@ -50,15 +54,22 @@ class Rows:
     def _size(self, column: Column) -> int:
         if not isinstance(column, NumericColumn):
             return len(column.alphabet)
-        if column.name not in self._binnings:
-            raise InputError(f"numeric column {column.name!r} has no bins; fit a Binning on its training values")
-        return self._binnings[column.name].n_bins
+        read = self._numeric.get(column.name)
+        if read is None:
+            raise InputError(
+                f"numeric column {column.name!r} has neither bins nor a scale; fit a Binning or Scaling to its values"
+            )
+        return read.n_bins if isinstance(read, Binning) else 1
 
     def _add(self, column: Column, size: int) -> None:
         if isinstance(column, CategoricalColumn):
             self.reader.add_categorical(column.codes, size)
         elif isinstance(column, NumericColumn):
-            self.reader.add_bins(self._binnings[column.name].transform(column.values), size)
+            read = self._numeric[column.name]
+            if isinstance(read, Binning):
+                self.reader.add_bins(read.transform(column.values), size)
+            else:
+                self.reader.add_numbers(read.transform(column.values))
         else:
             self.reader.add_bag(column.starts, column.ids, column.weights, size)
 
@@ -82,7 +93,7 @@ class Rows:
         return self.reader.ids(first, last)
 
     def weights(self, first: int, last: int) -> NDArray[np.float32]:
-        """The weight of each id that `ids` gives; 1 except in weighted bags."""
+        """The weight of each id that `ids` gives; 1 except in weighted bags and for numbers."""
         return self.reader.weights(first, last)
 
     def missing(self, first: int, last: int) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from hedgerow.estimators.base import Estimator, load
 from hedgerow.estimators.hmm import HMM
+from hedgerow.estimators.linear_crf import LinearCRF
 from hedgerow.estimators.treecrf import TreeCRF
 
-__all__ = ["HMM", "Estimator", "TreeCRF", "load"]
+__all__ = ["HMM", "Estimator", "LinearCRF", "TreeCRF", "load"]

@@ -3,5 +3,19 @@
 from hedgerow.learners.base import Held, Learner, Record, Training, held_out_scores
 from hedgerow.learners.boosting import Boosting, BoostingRules
 from hedgerow.learners.counting import Counting
+from hedgerow.learners.gradient import Penalty, QuasiNewton
+from hedgerow.learners.likelihood import LinearSpace
 
-__all__ = ["Boosting", "BoostingRules", "Counting", "Held", "Learner", "Record", "Training", "held_out_scores"]
+__all__ = [
+    "Boosting",
+    "BoostingRules",
+    "Counting",
+    "Held",
+    "Learner",
+    "LinearSpace",
+    "Penalty",
+    "QuasiNewton",
+    "Record",
+    "Training",
+    "held_out_scores",
+]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.encoding import Encoder, Labels
+from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice, Topology
 from hedgerow.potentials import Potential
 from hedgerow.sequences import Sequences
@@ -95,3 +96,21 @@ def held_out_scores(lattice: Lattice, held: Held, decode: Decode) -> Record:
         "dev_accuracy": float(np.mean(best_labels(lattice, decode) == held.codes)),
         "dev_log_likelihood": float(likelihood[known].mean()) if known.any() else None,
     }
+
+
+def edge_counts(training: Training) -> NDArray[np.float64]:
+    """How often gold takes each edge of the table, sequences times their weights."""
+    topology = training.topology
+    certain = np.full((training.sequences.n_positions, topology.n_labels), -np.inf, dtype=np.float32)
+    certain[np.arange(len(training.codes)), training.codes] = 0
+    return Lattice(topology, training.sequences.starts, state=certain).summed_pairs(training.weights)[2]
+
+
+def refuse_missing(sequences: Sequences) -> None:
+    for column in sequences.columns:
+        missing = column.missing()
+        if missing.any():
+            raise InputError(
+                f"column {column.name!r} has {int(missing.sum())} missing values, the first at position "
+                f"{int(missing.argmax())} of all; this model does not take missing values yet: fill them in"
+            )

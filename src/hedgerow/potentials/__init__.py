@@ -1,10 +1,11 @@
 """Potentials: scores of labels, from sequences. What they give fits a lattice over the same labels and order."""
 
 from hedgerow.potentials.base import Potential, Scores
+from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.table import TablePotential
 from hedgerow.potentials.trees import TreePotential
 
 #: Every kind of potential that a model file may hold.
-KINDS: dict[str, type[Potential]] = {kind.kind: kind for kind in (TablePotential, TreePotential)}
+KINDS: dict[str, type[Potential]] = {kind.kind: kind for kind in (LinearPotential, TablePotential, TreePotential)}
 
-__all__ = ["KINDS", "Potential", "Scores", "TablePotential", "TreePotential"]
+__all__ = ["KINDS", "LinearPotential", "Potential", "Scores", "TablePotential", "TreePotential"]

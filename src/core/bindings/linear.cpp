@@ -1,0 +1,257 @@
+// Linear scores of what a RowReader reads, their gradient, and the quasi-Newton steps along it.
+#include "../linear.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "../parallel.hpp"
+#include "../quasi_newton.hpp"
+#include "arrays.hpp"
+#include "row_reader.hpp"
+
+namespace hedgerow {
+namespace {
+
+template <class T, std::size_t Dims>
+using InOut = nb::ndarray<T, nb::ndim<Dims>, nb::c_contig, nb::device::cpu>;
+
+constexpr std::int64_t kTile = 512;          // positions that a thread scores at a time
+constexpr std::int64_t kOccurrences = 4096;  // occurrences that a thread sums at a time
+
+// Checked features, with their arrays kept alive.
+class LinearFeatures {
+  public:
+    LinearFeatures(Input<std::int64_t, 1> starts, Input<std::int32_t, 1> outputs, std::int64_t width)
+        : starts_(std::move(starts)), outputs_(std::move(outputs)), width_(width) {
+        const std::int64_t* s = starts_.data();
+        const auto n_ids = static_cast<std::int64_t>(starts_.shape(0)) - 1;
+        require(n_ids >= 0 && s[0] == 0 && width >= 1 && width < (std::int64_t{1} << 31),
+                "starts begin with 0, and the width is at least 1");
+        for (std::int64_t i = 0; i < n_ids; ++i) require(s[i] <= s[i + 1], "starts rise");
+        require(s[n_ids] == static_cast<std::int64_t>(outputs_.shape(0)),
+                "starts end at the number of features");
+        for (std::int64_t i = 0; i < n_ids; ++i) {
+            for (std::int64_t f = s[i]; f < s[i + 1]; ++f) {
+                const std::int32_t output = outputs_.data()[f];
+                require(output >= 0 && output < width, "outputs are below the width");
+                require(f == s[i] || outputs_.data()[f - 1] < output, "the outputs of an attribute rise");
+            }
+        }
+    }
+
+    Features features() const {
+        return {static_cast<std::int64_t>(starts_.shape(0)) - 1, width_, starts_.data(), outputs_.data()};
+    }
+    void check(const RowReader& reader) const {
+        require(reader.n_ids() == features().n_ids, "features and rows have the same attributes");
+    }
+
+  private:
+    Input<std::int64_t, 1> starts_;
+    Input<std::int32_t, 1> outputs_;
+    std::int64_t width_;
+};
+
+// (starts, outputs) of the features that occur at least min_count times with the given outputs; or, for all,
+// those of the attributes that occur so often, with every output. A negative output is not counted.
+std::pair<Array<std::int64_t, 1>, Array<std::int32_t, 1>> observed(const RowReader& reader,
+                                                                   const Input<std::int32_t, 1>& given,
+                                                                   std::int32_t width, std::int64_t min_count,
+                                                                   bool all) {
+    require(static_cast<std::int64_t>(given.shape(0)) == reader.n_positions(), "an output for each position");
+    for (std::size_t t = 0; t < given.shape(0); ++t)
+        require(given.data()[t] < width, "outputs below the width");
+    const Rows rows = reader.rows();
+    const auto n_ids = static_cast<std::size_t>(reader.n_ids());
+    std::vector<std::int64_t> first(n_ids + 1, 0);
+    const auto each = [&](auto visit) {
+        reader.for_each_position(
+            0, reader.n_positions(), [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+                if (given.data()[t] < 0) return;
+                for_each_id(rows, t, begin, end, [&](std::int32_t id, float) { visit(id, given.data()[t]); });
+            });
+    };
+    each([&](std::int32_t id, std::int32_t) { ++first[static_cast<std::size_t>(id) + 1]; });
+    for (std::size_t i = 0; i < n_ids; ++i) first[i + 1] += first[i];
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> outputs;
+    starts.reserve(n_ids + 1);
+    if (all) {
+        for (std::size_t i = 0; i < n_ids; ++i) {
+            if (first[i + 1] - first[i] >= min_count && first[i + 1] > first[i])
+                for (std::int32_t y = 0; y < width; ++y) outputs.push_back(y);
+            starts.push_back(static_cast<std::int64_t>(outputs.size()));
+        }
+        return {to_array(std::move(starts)), to_array(std::move(outputs))};
+    }
+    std::vector<std::int32_t> found(static_cast<std::size_t>(first.back()));
+    std::vector<std::int64_t> at(first.begin(), first.end() - 1);
+    each([&](std::int32_t id, std::int32_t output) { found[at[id]++] = output; });
+    for (std::size_t i = 0; i < n_ids; ++i) {
+        std::sort(found.begin() + first[i], found.begin() + first[i + 1]);
+        for (std::int64_t j = first[i], next; j < first[i + 1]; j = next) {
+            for (next = j + 1; next < first[i + 1] && found[next] == found[j];) ++next;
+            if (next - j >= min_count) outputs.push_back(found[j]);
+        }
+        starts.push_back(static_cast<std::int64_t>(outputs.size()));
+    }
+    return {to_array(std::move(starts)), to_array(std::move(outputs))};
+}
+
+// Weights laid out for scoring.
+class LinearScorer {
+  public:
+    LinearScorer(const LinearFeatures& features, const Input<float, 1>& weights)
+        : features_(features), scorer_(checked(features, weights), weights.data()) {}
+
+    // scores (positions first..last, width) += what the attributes say; positions with fewer than `skip`
+    // before them in their sequence get nothing.
+    void add_scores(const RowReader& reader, std::int64_t first, std::int64_t last, std::int64_t skip,
+                    InOut<float, 2> scores, std::int64_t n_threads) const {
+        features_.check(reader);
+        reader.check_range(first, last);
+        const std::int64_t width = features_.features().width;
+        require(static_cast<std::int64_t>(scores.shape(0)) == last - first &&
+                    static_cast<std::int64_t>(scores.shape(1)) == width,
+                "scores are (positions, outputs)");
+        const Rows rows = reader.rows();
+        float* to = scores.data();
+        const nb::gil_scoped_release release;
+        parallel_for((last - first + kTile - 1) / kTile, n_threads, [&] {
+            return [&](std::int64_t c) {
+                const std::int64_t from = first + c * kTile, until = std::min(last, from + kTile);
+                scorer_.add(rows, skip, to + (from - first) * width,
+                            [&](auto visit) { reader.for_each_position(from, until, visit); });
+            };
+        });
+    }
+
+  private:
+    static Features checked(const LinearFeatures& features, const Input<float, 1>& weights) {
+        require(static_cast<std::int64_t>(weights.shape(0)) == features.features().n(),
+                "a weight for each feature");
+        return features.features();
+    }
+    LinearFeatures features_;
+    Scorer scorer_;
+};
+
+// Where the attributes of positions first..last occur.
+class LinearPostings {
+  public:
+    LinearPostings(const RowReader& reader, const LinearFeatures& features, std::int64_t first,
+                   std::int64_t last, std::int64_t skip)
+        : features_(features),
+          n_positions_(last - first),
+          postings_(made(reader, features, first, last, skip)) {
+        for (std::int64_t i = 0; i < postings_.n_ids(); ++i) {
+            if (cuts_.empty() || postings_.first_of(i) - postings_.first_of(cuts_.back()) >= kOccurrences)
+                cuts_.push_back(i);
+        }
+        cuts_.push_back(postings_.n_ids());
+    }
+
+    void add_gradient(const Input<float, 2>& residuals, bool squared, InOut<double, 1> gradient,
+                      std::int64_t n_threads) const {
+        const Features features = features_.features();
+        require(static_cast<std::int64_t>(residuals.shape(0)) == n_positions_ &&
+                    static_cast<std::int64_t>(residuals.shape(1)) == features.width &&
+                    static_cast<std::int64_t>(gradient.shape(0)) == features.n(),
+                "residuals are (positions, outputs), the gradient has a number for each feature");
+        const float* from = residuals.data();
+        double* to = gradient.data();
+        const nb::gil_scoped_release release;
+        parallel_for(static_cast<std::int64_t>(cuts_.size()) - 1, n_threads, [&] {
+            return [&, row = std::vector<float>(static_cast<std::size_t>(features.width))](
+                       std::int64_t c) mutable {
+                for (std::int64_t i = cuts_[c]; i < cuts_[c + 1]; ++i)
+                    postings_.add(i, features, from, squared, row.data(), to);
+            };
+        });
+    }
+
+  private:
+    static Postings made(const RowReader& reader, const LinearFeatures& features, std::int64_t first,
+                         std::int64_t last, std::int64_t skip) {
+        features.check(reader);
+        reader.check_range(first, last);
+        require(last - first < (std::int64_t{1} << 31), "a block has fewer than 2^31 positions");
+        const nb::gil_scoped_release release;
+        return Postings(reader.rows(), features.features(), first, skip,
+                        [&](auto visit) { reader.for_each_position(first, last, visit); });
+    }
+    LinearFeatures features_;
+    std::int64_t n_positions_;
+    Postings postings_;
+    std::vector<std::int64_t> cuts_;
+};
+
+}  // namespace
+
+void register_linear(nb::module_& m) {
+    nb::class_<LinearFeatures>(m, "LinearFeatures", "Which outputs each attribute speaks of.")
+        .def(nb::init<Input<std::int64_t, 1>, Input<std::int32_t, 1>, std::int64_t>(),
+             nb::arg("starts").noconvert(), nb::arg("outputs").noconvert(), nb::arg("width"),
+             "Feature f of attribute i, starts[i] <= f < starts[i + 1], speaks of outputs[f] < width.");
+    m.def(
+        "observed_features", &observed, nb::arg("reader"), nb::arg("outputs").noconvert(), nb::arg("width"),
+        nb::arg("min_count"), nb::arg("all"),
+        "(starts, outputs) of the pairs of attribute and output that occur at least min_count times; or, for "
+        "all, every pair of an attribute that does.");
+    nb::class_<LinearScorer>(m, "LinearScorer", "Weights of features, laid out for scoring.")
+        .def(nb::init<const LinearFeatures&, const Input<float, 1>&>(), nb::arg("features"),
+             nb::arg("weights").noconvert())
+        .def("add_scores", &LinearScorer::add_scores, nb::arg("reader"), nb::arg("first"), nb::arg("last"),
+             nb::arg("skip"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
+             "Adds to scores (positions first..last, width), except where fewer than `skip` positions come "
+             "before.");
+    nb::class_<LinearPostings>(m, "LinearPostings", "Where the attributes of some positions occur.")
+        .def(nb::init<const RowReader&, const LinearFeatures&, std::int64_t, std::int64_t, std::int64_t>(),
+             nb::arg("reader"), nb::arg("features"), nb::arg("first"), nb::arg("last"), nb::arg("skip"))
+        .def("add_gradient", &LinearPostings::add_gradient, nb::arg("residuals").noconvert(),
+             nb::arg("squared"), nb::arg("gradient").noconvert(), nb::arg("n_threads"),
+             "Adds the sums of residuals (positions, width) to the gradient, times values or their squares.");
+    nb::class_<QuasiNewton>(m, "QuasiNewton", "A guess at the inverse Hessian from the last steps.")
+        .def(
+            "__init__",
+            [](QuasiNewton* self, std::int64_t n, std::int64_t memory) {
+                require(n >= 0 && memory >= 1, "a size of at least 0 and a memory of at least 1");
+                new (self) QuasiNewton(n, memory);
+            },
+            nb::arg("n"), nb::arg("memory"))
+        .def(
+            "remember",
+            [](QuasiNewton& self, const Input<double, 1>& step, const Input<double, 1>& change,
+               std::int64_t n_threads) {
+                const auto n = static_cast<std::size_t>(self.n());
+                require(step.shape(0) == n && change.shape(0) == n, "vectors of its size");
+                const nb::gil_scoped_release release;
+                self.remember(step.data(), change.data(), n_threads);
+            },
+            nb::arg("step").noconvert(), nb::arg("change").noconvert(), nb::arg("n_threads"),
+            "Takes in a step and how the gradient changed along it.")
+        .def("forget", &QuasiNewton::forget, "Starts again from the diagonal.")
+        .def(
+            "times",
+            [](QuasiNewton& self, const Input<double, 1>& gradient, const Input<double, 1>& diagonal,
+               std::int64_t n_threads) {
+                const auto n = static_cast<std::size_t>(self.n());
+                require(gradient.shape(0) == n && diagonal.shape(0) == n, "vectors of its size");
+                Output<double, 1> out({n});
+                {
+                    const nb::gil_scoped_release release;
+                    self.times(gradient.data(), diagonal.data(), out.data(), n_threads);
+                }
+                return out.array();
+            },
+            nb::arg("gradient").noconvert(), nb::arg("inverse_diagonal").noconvert(), nb::arg("n_threads"),
+            "The guess at the inverse Hessian times the gradient.");
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,204 @@
+// Linear scores: every attribute of a position adds the weights of its features to some outputs; and the way
+// back, from residuals of outputs to the gradient of weights.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "prefetch.hpp"
+#include "rows.hpp"
+
+namespace hedgerow {
+
+// Feature f of attribute i, starts[i] <= f < starts[i + 1], speaks of outputs[f], a number below `width`; the
+// outputs of an attribute rise.
+struct Features {
+    std::int64_t n_ids;
+    std::int64_t width;
+    const std::int64_t* starts;
+    const std::int32_t* outputs;
+
+    std::int64_t n() const { return starts[n_ids]; }
+};
+
+// An attribute that speaks of more than one in so many outputs is handled as a row of all of them.
+constexpr std::int64_t kFewOutputs = 8;
+
+inline bool is_sparse(std::int64_t n_features, std::int64_t width) {
+    return n_features * kFewOutputs <= width || n_features == 1;
+}
+
+// The weights of features, laid out for scoring: an attribute of one feature is found in one place, one of a
+// few has them side by side, others are rows.
+class Scorer {
+  public:
+    Scorer(const Features& features, const float* weights)
+        : width_(features.width), places_(static_cast<std::size_t>(features.n_ids)) {
+        for (std::int64_t i = 0; i < features.n_ids; ++i) {
+            const std::int64_t begin = features.starts[i], n = features.starts[i + 1] - begin;
+            const float* from = weights + begin;
+            const std::int32_t* outputs = features.outputs + begin;
+            Place& place = places_[i];
+            if (n == 1) {
+                place.output = outputs[0];
+                place.weight = from[0];
+            } else if (n == 0) {
+                place.output = kNone;
+            } else if (is_sparse(n, width_)) {
+                place.output = kRow - static_cast<std::int32_t>(n);
+                place.at = static_cast<std::uint32_t>(few_.size());
+                for (std::int64_t f = 0; f < n; ++f) few_.push_back({outputs[f], {from[f]}});
+            } else {
+                place.output = kRow;
+                place.at = static_cast<std::uint32_t>(rows_.size() / static_cast<std::size_t>(width_));
+                rows_.resize(rows_.size() + static_cast<std::size_t>(width_), 0.0f);
+                float* row = rows_.data() + place.at * width_;
+                for (std::int64_t f = 0; f < n; ++f) row[outputs[f]] = from[f];
+            }
+        }
+    }
+
+    // scores (positions of the walk, width) += what the attributes of each say. each_position(visit) calls
+    // visit(t, begin, end) for the positions in turn; those with fewer than `skip` before them get nothing.
+    template <class EachPosition>
+    void add(const Rows& rows, std::int64_t skip, float* scores, EachPosition each_position) const {
+        std::vector<Read> reads[2];  // what this position reads, and the one before it, whose turn it is
+        int now = 0;
+        float* to = scores;
+        each_position([&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+            std::vector<Read>& next = reads[1 - now];
+            next.clear();
+            if (t - begin >= skip) {
+                for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+                    prefetch(&places_[id]);
+                    next.push_back({id, value});
+                });
+            }
+            if (to != scores) add_reads(reads[now], to - width_);
+            now = 1 - now;
+            to += width_;
+        });
+        if (to != scores) add_reads(reads[now], to - width_);
+    }
+
+  private:
+    static constexpr std::int32_t kNone = -1, kRow = -2;  // and kRow - n: so many features
+    struct Place {
+        std::int32_t output;
+        union {
+            float weight;
+            std::uint32_t at;
+        };
+    };
+    struct Read {
+        std::int32_t id;
+        float value;
+    };
+
+    void add_reads(const std::vector<Read>& reads, float* scores) const {
+        for (const Read& read : reads) {
+            const Place& place = places_[read.id];
+            if (place.output >= 0) {
+                scores[place.output] += read.value * place.weight;
+            } else if (place.output == kRow) {
+                const float* row = rows_.data() + place.at * width_;
+#pragma omp simd
+                for (std::int64_t y = 0; y < width_; ++y) scores[y] += read.value * row[y];
+            } else if (place.output < kRow) {
+                const Place* few = few_.data() + place.at;
+                for (std::int32_t f = 0; f < kRow - place.output; ++f)
+                    scores[few[f].output] += read.value * few[f].weight;
+            }
+        }
+    }
+
+    std::int64_t width_;
+    std::vector<Place> places_;
+    std::vector<Place> few_;
+    std::vector<float> rows_;
+};
+
+// Where the attributes of a block of positions occur: what a gradient is summed along. Attribute by
+// attribute, so that threads never add to the same feature, and the order of a sum is that of the positions.
+class Postings {
+  public:
+    // Positions first..last; those with fewer than `skip` before them in their sequence are left out.
+    // each_position(visit) calls visit(t, begin, end) for each of them.
+    template <class EachPosition>
+    Postings(const Rows& rows, const Features& features, std::int64_t first, std::int64_t skip,
+             EachPosition each_position)
+        : first_(first) {
+        std::vector<std::int32_t> count(static_cast<std::size_t>(features.n_ids), 0);
+        bool plain = true;
+        const auto each = [&](auto visit) {
+            each_position([&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+                if (t - begin < skip) return;
+                for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+                    if (features.starts[id] < features.starts[id + 1]) visit(id, t, value);
+                });
+            });
+        };
+        each([&](std::int32_t id, std::int64_t, float value) {
+            ++count[id];
+            plain = plain && value == 1.0f;
+        });
+        std::int64_t n = 0;
+        std::vector<std::int64_t> at(count.size());
+        for (std::size_t id = 0; id < count.size(); ++id) {
+            if (count[id] == 0) continue;
+            ids_.push_back(static_cast<std::int32_t>(id));
+            starts_.push_back(n);
+            at[id] = n;
+            n += count[id];
+        }
+        starts_.push_back(n);
+        positions_.resize(static_cast<std::size_t>(n));
+        values_.resize(plain ? 0 : static_cast<std::size_t>(n));
+        each([&](std::int32_t id, std::int64_t t, float value) {
+            if (!plain) values_[at[id]] = value;
+            positions_[at[id]++] = static_cast<std::int32_t>(t - first_);
+        });
+    }
+
+    std::int64_t n_ids() const { return static_cast<std::int64_t>(ids_.size()); }
+    std::int64_t n_occurrences() const { return static_cast<std::int64_t>(positions_.size()); }
+    std::int64_t first_of(std::int64_t i) const { return starts_[i]; }
+
+    // gradient[f] += the sum over occurrences of value (or its square) times the residual of f's output, for
+    // the features of the i-th attribute. residuals: (positions of the block, width); row: room for one.
+    void add(std::int64_t i, const Features& features, const float* residuals, bool squared, float* row,
+             double* gradient) const {
+        const std::int64_t begin = features.starts[ids_[i]], end = features.starts[ids_[i] + 1];
+        const std::int64_t width = features.width;
+        const auto each = [&](auto visit) {
+            for (std::int64_t o = starts_[i]; o < starts_[i + 1]; ++o) {
+                const float value = values_.empty() ? 1.0f : values_[o];
+                visit(residuals + positions_[o] * width, squared ? value * value : value);
+            }
+        };
+        if (is_sparse(end - begin, width) || starts_[i + 1] - starts_[i] == 1) {
+            each([&](const float* residual, float value) {
+                for (std::int64_t f = begin; f < end; ++f)
+                    gradient[f] += static_cast<double>(value * residual[features.outputs[f]]);
+            });
+            return;
+        }
+        std::fill_n(row, width, 0.0f);
+        each([&](const float* residual, float value) {
+#pragma omp simd
+            for (std::int64_t y = 0; y < width; ++y) row[y] += value * residual[y];
+        });
+        for (std::int64_t f = begin; f < end; ++f)
+            gradient[f] += static_cast<double>(row[features.outputs[f]]);
+    }
+
+  private:
+    std::int64_t first_;
+    std::vector<std::int32_t> ids_;     // that occur
+    std::vector<std::int64_t> starts_;  // of their occurrences
+    std::vector<std::int32_t> positions_;
+    std::vector<float> values_;  // empty if all are 1
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,14 @@
+// A hint that memory will be read soon.
+#pragma once
+
+namespace hedgerow {
+
+inline void prefetch(const void* where) {
+#if defined(__GNUC__)
+    __builtin_prefetch(where);
+#else
+    (void)where;
+#endif
+}
+
+}  // namespace hedgerow

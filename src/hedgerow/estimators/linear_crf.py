@@ -1,0 +1,59 @@
+"""LinearCRF: a conditional random field whose potentials are sums of weights."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from hedgerow.errors import InputError
+from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.parameters import AtLeast, MoreThan
+from hedgerow.inspection.linear import intercept, state_features, transition_features
+from hedgerow.learners import Learner, LinearSpace, Penalty, QuasiNewton, Training
+from hedgerow.model import Model
+
+
+@estimator
+class LinearCRF(Estimator):
+    """Conditional random field with a weight for each attribute and label, and for labels that follow each other.
+
+    Minimises minus the log-likelihood plus l1 times the sum of the weights' sizes plus l2 times the sum of their
+    squares: the objective of CRFsuite with c1 = l1 and c2 = l2.
+    """
+
+    window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
+    solver: Annotated[Literal["lbfgs", "owlqn"], "quasi-Newton steps without and with an L1 penalty"] = "lbfgs"
+    l1: Annotated[float, AtLeast(0), "penalty on the sizes of weights, which sets many to 0; only with owlqn"] = 0.0
+    l2: Annotated[float, AtLeast(0), "penalty on the squares of weights"] = 1.0
+    max_iter: Annotated[int, AtLeast(1), "iterations at most"] = 1000
+    tol: Annotated[float, MoreThan(0), "stop when ten iterations lower the objective by less than this share"] = 1e-5
+    min_freq: Annotated[int, AtLeast(1), "features that occur less often are left out"] = 1
+    observed_only: Annotated[
+        bool, "only pairs of attribute and label, and sequences of labels, that training has; if not, all"
+    ] = True
+    edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
+
+    @property
+    def state_features_(self) -> dict[tuple[str, Any], float]:
+        """The weight of each attribute for each label; numeric columns in their own units."""
+        return state_features(self._fitted())
+
+    @property
+    def transition_features_(self) -> dict[tuple[Any, ...], float]:
+        """The weight of labels that follow each other: (previous, label), or more of them with a higher order."""
+        return transition_features(self._fitted())
+
+    @property
+    def intercept_(self) -> dict[Any, float]:
+        """What each label scores anywhere; 0 unless there are numeric columns."""
+        return intercept(self._fitted())
+
+    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+        if self.l1 > 0 and self.solver != "owlqn":
+            raise InputError(f'solver="{self.solver}" takes no l1 penalty, but l1 is {self.l1}; take solver="owlqn"')
+        if self.edge_features and self.order == 0:
+            raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
+        space = LinearSpace.of(
+            training, self.window, min_freq=self.min_freq, observed_only=self.observed_only, edges=self.edge_features
+        )
+        return QuasiNewton(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)

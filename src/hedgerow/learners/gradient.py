@@ -1,0 +1,147 @@
+"""Weights by quasi-Newton steps: L-BFGS and, with an L1 penalty, OWL-QN (Andrew & Gao 2007)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.errors import ConvergenceWarning
+from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.likelihood import Likelihood, LinearSpace
+from hedgerow.potentials.linear import LinearPotential
+
+Floats = NDArray[np.float64]
+Function = Callable[[Floats], tuple[float, Floats]]
+
+MEMORY = 10  # steps that the guess at the Hessian is made of
+PERIOD = 10  # iterations over which improvement is judged
+MOST_HALVINGS = 20
+SUFFICIENT = 1e-4  # of the fall that the gradient promises
+PRECISION = 1e-7  # of an objective in single precision
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """l1 times the sum of sizes plus l2 times the sum of squares: CRFsuite's c1 and c2."""
+
+    l1: float
+    l2: float
+
+    def value(self, weights: Floats) -> float:
+        return self.l1 * float(np.abs(weights).sum()) + self.l2 * float(weights @ weights)
+
+
+class Minimizer:
+    """Iterating takes steps, down to where ten of them gain less than `tol` of the value; `weights` is the best point.
+
+    With an L1 penalty a step stays in the orthant that it starts in: a weight that would change its sign becomes 0.
+    """
+
+    def __init__(self, function: Function, start: Floats, penalty: Penalty, tol: float, n_threads: int) -> None:
+        self._function, self._penalty, self._tol, self._n_threads = function, penalty, tol, n_threads
+        self.weights = start
+        self._memory = _core.QuasiNewton(len(start), MEMORY)
+        self.value, self._gradient = self._evaluate(start)
+        self._values = [self.value]
+
+    def _evaluate(self, weights: Floats) -> tuple[float, Floats]:
+        """The penalised value, and the gradient of its smooth part."""
+        value, gradient = self._function(weights)
+        gradient += 2 * self._penalty.l2 * weights
+        return value + self._penalty.value(weights), gradient
+
+    def __iter__(self) -> Iterator[float]:
+        """Yields the length of each step."""
+        scale = np.ones(len(self.weights))
+        while True:
+            slope = self._slope()
+            if np.linalg.norm(slope) <= self._tol * max(1.0, float(np.linalg.norm(self.weights))):
+                return
+            direction = -self._memory.times(slope, scale, self._n_threads)
+            if self._penalty.l1:
+                direction[direction * slope >= 0] = 0
+            first = 1.0 if len(self._values) > 1 else 1 / float(np.linalg.norm(slope))
+            length = self._search(direction, slope, first)
+            if length == 0:
+                promised = -float(slope @ direction)
+                if promised > PRECISION * abs(self.value):
+                    warnings.warn(
+                        f"no step along the search direction lowers the objective of {self.value:g} although the "
+                        f"gradient promises {promised:.3g}; the best point so far is kept",
+                        ConvergenceWarning,
+                        stacklevel=2,
+                    )
+                return
+            self._values.append(self.value)
+            yield length
+            if len(self._values) > PERIOD:
+                gained = self._values[-1 - PERIOD] - self.value
+                if gained <= self._tol * abs(self.value):
+                    return
+
+    def _slope(self) -> Floats:
+        """The gradient; where a weight of 0 makes it undefined, what is left of it after the penalty."""
+        l1 = self._penalty.l1
+        if not l1:
+            return self._gradient
+        shrunk = np.sign(self._gradient) * np.maximum(np.abs(self._gradient) - l1, 0)
+        return np.where(self.weights == 0, shrunk, self._gradient + l1 * np.sign(self.weights))
+
+    def _search(self, direction: Floats, slope: Floats, length: float) -> float:
+        """Halves the step until it gains enough; 0 if none does."""
+        orthant = None
+        if self._penalty.l1:
+            orthant = np.where(self.weights == 0, -np.sign(slope), np.sign(self.weights))
+        for _ in range(MOST_HALVINGS):
+            weights = self.weights + length * direction
+            if orthant is not None:
+                weights[weights * orthant <= 0] = 0
+            step = weights - self.weights
+            value, gradient = self._evaluate(weights)
+            if np.isfinite(value) and value <= self.value + SUFFICIENT * float(slope @ step):
+                self._memory.remember(step, gradient - self._gradient, self._n_threads)
+                self.weights, self.value, self._gradient = weights, value, gradient
+                return length
+            length /= 2
+        return 0.0
+
+
+class QuasiNewton:
+    """The learner of LinearCRF for L-BFGS and OWL-QN."""
+
+    def __init__(self, training: Training, space: LinearSpace, penalty: Penalty, max_iter: int, tol: float) -> None:
+        self.training, self.space, self.penalty, self.max_iter, self.tol = training, space, penalty, max_iter, tol
+        self._weights = np.zeros(space.n_weights)
+
+    @property
+    def history(self) -> list[Record]:
+        return []
+
+    @property
+    def potential(self) -> LinearPotential:
+        return self.space.potential(self._weights)
+
+    def __iter__(self) -> Iterator[Record]:
+        training = self.training
+        likelihood = Likelihood(training, self.space)
+        minimizer = Minimizer(likelihood, self._weights, self.penalty, self.tol, training.n_threads)
+        for iteration, length in enumerate(minimizer, 1):
+            self._weights = minimizer.weights
+            record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
+            if self.penalty.l1:
+                record["n_active"] = int(np.count_nonzero(self._weights))
+            if training.held is not None:
+                scores = self.potential.scores(training.held.sequences, training.n_threads)
+                lattice = Lattice(
+                    training.topology, training.held.sequences.starts, **scores._asdict(), n_threads=training.n_threads
+                )
+                record |= held_out_scores(lattice, training.held, training.decode)
+            yield record
+            if iteration == self.max_iter:
+                return

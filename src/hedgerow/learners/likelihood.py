@@ -1,0 +1,211 @@
+"""The log-likelihood of linear models, and its gradient: what every likelihood learner of weights climbs.
+
+Weights lie in one row: those of state features, of edge features if there are any, of n-grams. Sequences are taken in
+blocks, so that scores and marginals of all positions are never there at once; a block is summed attribute by attribute,
+so that neither threads nor their number change a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.columns import NumericColumn
+from hedgerow.encoding import Rows, Scaling, Window
+from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Training, edge_counts, refuse_missing
+from hedgerow.potentials.linear import Features, LinearPotential, NGrams
+
+Floats = NDArray[np.float64]
+
+BLOCK = 2**19  # scores of a block: 2 MB, which a cache holds
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSpace:
+    """Which features there are: how a row of weights becomes a potential."""
+
+    window: Window
+    scalings: dict[str, Scaling]
+    state: Features
+    edge: Features | None
+    n_grams: NGrams
+
+    @classmethod
+    def of(
+        cls, training: Training, window: int, *, min_freq: int = 1, observed_only: bool = True, edges: bool = False
+    ) -> LinearSpace:
+        """The features that training has; numbers bring a bias with them, for they are read less their mean."""
+        refuse_missing(training.sequences)
+        columns = training.sequences.columns
+        scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+        rows = Rows(training.sequences, Window.of(window), scalings)
+        k, every = len(training.labels), not observed_only
+        state = Features.observed(rows, training.codes, k, min_freq=min_freq, all_outputs=every)
+        edge = None
+        if edges:
+            edge = Features.observed(rows, edge_codes(training), k ** (training.order + 1), min_freq=min_freq,
+                                     all_outputs=every)  # fmt: skip
+        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=every)
+        return cls(rows.window, scalings, state, edge, n_grams)
+
+    @property
+    def n_weights(self) -> int:
+        return len(self.state) + (0 if self.edge is None else len(self.edge)) + len(self.n_grams)
+
+    def parts(self, weights: NDArray[np.floating]) -> tuple[NDArray, NDArray, NDArray]:  # type: ignore[type-arg]
+        """Those of state features, of edge features, of n-grams: views."""
+        first = len(self.state)
+        last = len(weights) - len(self.n_grams)
+        return weights[:first], weights[first:last], weights[last:]
+
+    def rows(self, training: Training) -> Rows:
+        return Rows(training.sequences, self.window, self.scalings)
+
+    def potential(self, weights: Floats) -> LinearPotential:
+        state, edge, n_grams = (part.astype(np.float32) for part in self.parts(weights))
+        return LinearPotential(
+            self.window, self.scalings, self.state, state, self.edge, None if self.edge is None else edge,
+            self.n_grams, n_grams,
+        )  # fmt: skip
+
+
+class _Block(NamedTuple):
+    """Some sequences: their positions, their starts counted from the first, and where their attributes occur."""
+
+    first: int
+    last: int
+    sequences: slice
+    starts: NDArray[np.int64]
+    postings: list[_core.LinearPostings]
+
+
+class Likelihood:
+    """Minus the weighted sum of log P(labels | sequence) as a function of the weights."""
+
+    def __init__(self, training: Training, space: LinearSpace) -> None:
+        self.training, self.space = training, space
+        self._rows = space.rows(training)
+        self._features = [(space.state, 0)] + ([] if space.edge is None else [(space.edge, training.order)])
+        self._blocks = list(self._cut())
+        self._is_weighted = not (training.weights == 1).all()
+        self.observed = self._observed()
+
+    def _cut(self) -> Iterator[_Block]:
+        starts = self.training.sequences.starts
+        size = max(BLOCK // max(features.width for features, _ in self._features), 1)
+        begin = 0
+        for end in range(1, len(starts)):
+            if starts[end] - starts[begin] >= size or end == len(starts) - 1:
+                first, last = int(starts[begin]), int(starts[end])
+                postings = [
+                    _core.LinearPostings(self._rows.reader, features.core, first, last, skip)
+                    for features, skip in self._features
+                ]
+                yield _Block(first, last, slice(begin, end), starts[begin : end + 1] - first, postings)
+                begin = end
+
+    def _observed(self) -> Floats:
+        """How often gold has each feature, sequences times their weights."""
+        training, space = self.training, self.space
+        counts = np.zeros(space.n_weights)
+        *by_attribute, n_grams = self._split(counts)
+        outputs = [training.codes, *([edge_codes(training)] if space.edge is not None else [])]
+        for block in self._blocks:
+            for which, (features, _) in enumerate(self._features):
+                gold = np.zeros((block.last - block.first, features.width), np.float32)
+                self._subtract_gold(gold, outputs[which][block.first : block.last], block)
+                block.postings[which].add_gradient(-gold, False, by_attribute[which], training.n_threads)
+        n_grams += space.n_grams.summed(edge_counts(training))
+        return counts
+
+    def _split(self, row: Floats) -> list[Floats]:
+        state, edge, n_grams = self.space.parts(row)
+        return [state, n_grams] if self.space.edge is None else [state, edge, n_grams]
+
+    def _subtract_gold(self, answer: NDArray[np.float32], outputs: NDArray[np.int32], block: _Block) -> None:
+        """answer <- weight of the sequence * (answer - gold); a negative output is nowhere."""
+        there = np.flatnonzero(outputs >= 0)
+        answer[there, outputs[there]] -= 1
+        if self._is_weighted:
+            weights = self.training.weights[block.sequences].astype(np.float32)
+            answer *= np.repeat(weights, np.diff(block.starts))[:, None]
+
+    def __call__(self, weights: Floats) -> tuple[float, Floats]:
+        """The value and its gradient."""
+        training, space = self.training, self.space
+        single = weights.astype(np.float32)
+        *by_attribute, n_grams = self._split(single)  # type: ignore[arg-type]
+        scorers = [
+            _core.LinearScorer(features.core, np.ascontiguousarray(part))
+            for (features, _), part in zip(self._features, by_attribute, strict=True)
+        ]
+        table = space.n_grams.table(n_grams)
+        gradient = np.zeros(len(weights))
+        *gradients, n_gram_gradient = self._split(gradient)
+        expected = np.zeros(table.shape)
+        value = -float(self.observed @ single.astype(np.float64))
+        for block in self._blocks:
+            log_z, residuals, taken = self._infer(block, scorers, table)
+            value += float(training.weights[block.sequences] @ log_z)
+            expected += taken
+            for postings, residual, part in zip(block.postings, residuals, gradients, strict=True):
+                postings.add_gradient(residual, False, part, training.n_threads)
+        n_gram_gradient += space.n_grams.summed(expected) - self._split(self.observed)[-1]
+        return value, gradient
+
+    def _infer(
+        self, block: _Block, scorers: list[_core.LinearScorer], table: NDArray[np.float32]
+    ) -> tuple[Floats, list[NDArray[np.float32]], Floats]:
+        """(log Z, residuals by kind of feature, how often each cell of the table is expected to be taken)"""
+        training = self.training
+        k, n = len(training.labels), block.last - block.first
+        scores = []
+        for scorer, (features, skip) in zip(scorers, self._features, strict=True):
+            scores.append(np.zeros((n, features.width), np.float32))
+            scorer.add_scores(self._rows.reader, block.first, block.last, skip, scores[-1], training.n_threads)
+        edge = scores[1].reshape(n, -1, k) if len(scores) > 1 else None
+        lattice = Lattice(
+            training.topology, block.starts, state=scores[0], edge=edge, table=table, n_threads=training.n_threads
+        )
+        weights = training.weights[block.sequences]
+        if edge is None:
+            log_z, state, taken = lattice.summed_pairs(weights)
+            answers = [state]
+        else:
+            log_z, state, pair = lattice.pair_marginals()
+            taken = _by_row(pair, block.starts, weights, training)
+            answers = [state, pair.reshape(n, -1)]
+        gold = slice(block.first, block.last)
+        self._subtract_gold(answers[0], training.codes[gold], block)
+        if edge is not None:
+            self._subtract_gold(answers[1], edge_codes(training)[gold], block)
+        return log_z, answers, taken
+
+
+def edge_codes(training: Training) -> NDArray[np.int32]:
+    """(history, label) of each position as one number; -1 where the sequence has fewer labels before it."""
+    k, order, codes = len(training.labels), training.order, training.codes
+    starts = np.repeat(training.sequences.starts[:-1], training.sequences.lengths)
+    at = np.arange(len(codes))
+    history = np.zeros(len(codes), np.int64)
+    for back in range(1, order + 1):
+        history = history * k + codes[np.maximum(at - back, 0)]
+    return np.where(at - starts >= order, history * k + codes, -1).astype(np.int32)
+
+
+def _by_row(pair: NDArray[np.float32], starts: NDArray[np.int64], weights: Floats, training: Training) -> Floats:
+    """Pair marginals summed by row of the table."""
+    k, lengths = len(training.labels), np.diff(starts)
+    depth = np.arange(len(pair)) - np.repeat(starts[:-1], lengths)
+    by_position = np.repeat(weights, lengths)
+    blocks = []
+    for m in range(training.order + 1):
+        there = np.flatnonzero(depth == m if m < training.order else depth >= m)
+        blocks.append(np.einsum("t,thk->hk", by_position[there], pair[there, : k**m], optimize=False))
+    return np.concatenate(blocks)

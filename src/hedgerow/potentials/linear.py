@@ -1,0 +1,215 @@
+"""Potentials that are sums of weights: of what a position shows, of labels that follow each other, or of both.
+
+Three kinds of feature, each with a weight:
+
+    state       (attribute, label)           an attribute of the window speaks of a label
+    edge        (attribute, history, label)  and of the labels before it; only if asked for
+    n-grams     (last labels, label)         labels alone, for histories of each length up to the order
+
+A number is an attribute with a value, scaled; its features count times that value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.encoding import Encoder, Rows, Scaling, Window
+from hedgerow.errors import InputError
+from hedgerow.potentials.base import Scores
+from hedgerow.sequences import Sequences
+
+Weights = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Feature f of attribute i, starts[i] <= f < starts[i + 1], is for outputs[f], which is below `width`."""
+
+    starts: NDArray[np.int64]
+    outputs: NDArray[np.int32]
+    width: int
+    core: _core.LinearFeatures = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "core", _core.LinearFeatures(self.starts, self.outputs, self.width))
+
+    @classmethod
+    def observed(
+        cls, rows: Rows, outputs: NDArray[np.int32], width: int, *, min_freq: int = 1, all_outputs: bool = False
+    ) -> Features:
+        """Those that occur min_freq times with the given outputs; or all of the attributes that occur so often."""
+        return cls(*_core.observed_features(rows.reader, outputs, width, min_freq, all_outputs), width)
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    @property
+    def attributes(self) -> NDArray[np.int64]:
+        """The attribute of each feature."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+
+@dataclass(frozen=True)
+class NGrams:
+    """Features of labels alone: `cells` are places in a table (histories of every length, labels), laid flat.
+
+    An n-gram speaks wherever the last labels are its own, however long the history is: in a table, a row is the sum
+    over the histories that it begins with. The row of no labels at all is a bias.
+    """
+
+    cells: NDArray[np.int64]
+    n_labels: int
+    order: int
+
+    @classmethod
+    def observed(cls, counts: NDArray[np.float64], n_labels: int, order: int, *, bias: bool, every: bool) -> NGrams:
+        """Those that training has, given how often each cell of the table is taken; or every one."""
+        grams = cls(np.arange(counts.size), n_labels, order)
+        kept = np.ones(counts.size, np.bool_) if every else grams.summed(counts) > 0
+        kept[:n_labels] = bias
+        return cls(np.flatnonzero(kept), n_labels, order)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def _blocks(self, table: NDArray[Any]) -> list[NDArray[Any]]:
+        """The rows of histories of 0, 1, ... labels."""
+        sizes = [self.n_labels**m for m in range(self.order + 1)]
+        return np.split(table, np.cumsum(sizes)[:-1])
+
+    def table(self, weights: NDArray[Any]) -> Weights:
+        """The table that the weights make."""
+        cells = np.zeros(sum(self.n_labels**m for m in range(self.order + 1)) * self.n_labels, np.float32)
+        cells[self.cells] = weights
+        blocks = self._blocks(cells.reshape(-1, self.n_labels))
+        for m in range(1, self.order + 1):
+            blocks[m] = blocks[m] + np.repeat(blocks[m - 1], self.n_labels, axis=0)  # the oldest label comes last
+        return np.ascontiguousarray(np.concatenate(blocks))
+
+    def summed(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each n-gram, the sum over the cells of the table where it speaks."""
+        blocks = self._blocks(table)
+        for m in range(self.order, 0, -1):
+            shorter = blocks[m].reshape(self.n_labels ** (m - 1), self.n_labels, self.n_labels).sum(axis=1)
+            blocks[m - 1] = blocks[m - 1] + shorter
+        return np.concatenate(blocks).ravel()[self.cells]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPotential:
+    """Features and their weights; `table` is what the n-grams come to."""
+
+    window: Window
+    scalings: Mapping[str, Scaling]
+    state_features: Features
+    state_weights: Weights
+    edge_features: Features | None
+    edge_weights: Weights | None
+    n_grams: NGrams
+    n_gram_weights: Weights
+    _scorers: list[_core.LinearScorer] = field(init=False, repr=False)
+    kind: ClassVar[str] = "linear"
+
+    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+        if not hasattr(self, "_scorers"):  # laid out once
+            object.__setattr__(self, "_scorers", self._made())
+        rows = Rows(sequences, self.window, self.scalings)
+        state, *edge = (
+            added(scorer, rows, features.width, skip, n_threads)
+            for scorer, features, skip in zip(
+                self._scorers, (self.state_features, self.edge_features), (0, self.n_grams.order), strict=False
+            )
+            if features is not None
+        )
+        k = self.n_grams.n_labels
+        return Scores(
+            state=state,
+            edge=edge[0].reshape(len(state), -1, k) if edge else None,
+            table=self.n_grams.table(self.n_gram_weights),
+        )
+
+    def _made(self) -> list[_core.LinearScorer]:
+        scorers = [_core.LinearScorer(self.state_features.core, self.state_weights)]
+        if self.edge_features is not None and self.edge_weights is not None:
+            scorers.append(_core.LinearScorer(self.edge_features.core, self.edge_weights))
+        return scorers
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        arrays: dict[str, NDArray[Any]] = {
+            "state.starts": self.state_features.starts,
+            "state.labels": self.state_features.outputs,
+            "state.weights": self.state_weights,
+            "n_grams.cells": self.n_grams.cells,
+            "n_grams.weights": self.n_gram_weights,
+        }
+        if self.edge_features is not None and self.edge_weights is not None:
+            arrays |= {
+                "edge.starts": self.edge_features.starts,
+                "edge.cells": self.edge_features.outputs,
+                "edge.weights": self.edge_weights,
+            }
+        scalings = {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()}
+        return {"window": [self.window.left, self.window.right], "scalings": scalings}, arrays
+
+    @classmethod
+    def from_state(
+        cls,
+        metadata: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        encoder: Encoder,
+        n_labels: int,
+        order: int,
+    ) -> Self:
+        window = Window.of(metadata["window"])
+        numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
+        scalings = {name: Scaling(*map(float, metadata["scalings"][name])) for name in numeric}
+        cells = _part(arrays, "n_grams.cells", np.int64)
+        n_cells = sum(n_labels**m for m in range(order + 1)) * n_labels
+        if len(cells) and (cells[0] < 0 or cells[-1] >= n_cells or (np.diff(cells) <= 0).any()):
+            raise InputError(f"the n-grams must be rising numbers below {n_cells}")
+        try:
+            state = Features(_part(arrays, "state.starts", np.int64), _part(arrays, "state.labels", np.int32), n_labels)
+            edge = None
+            if "edge.starts" in arrays:
+                width = n_labels ** (order + 1)
+                edge = Features(_part(arrays, "edge.starts", np.int64), _part(arrays, "edge.cells", np.int32), width)
+        except ValueError as rule:
+            raise InputError(f"the features of the potential are not as they must be: {rule}") from None
+        potential = cls(
+            window, scalings, state, _weights(arrays, "state.weights", len(state)), edge,
+            None if edge is None else _weights(arrays, "edge.weights", len(edge)), NGrams(cells, n_labels, order),
+            _weights(arrays, "n_grams.weights", len(cells)),
+        )  # fmt: skip
+        try:
+            potential.scores(encoder.nothing())
+        except ValueError as error:
+            raise InputError(f"the features do not fit the columns ({error})") from None
+        return potential
+
+
+def added(scorer: _core.LinearScorer, rows: Rows, width: int, skip: int, n_threads: int) -> NDArray[np.float32]:
+    """The scores (positions, width) of all rows."""
+    n = rows.sequences.n_positions
+    scores = np.zeros((n, width), np.float32)
+    scorer.add_scores(rows.reader, 0, n, skip, scores, n_threads)
+    return scores
+
+
+def _part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic]) -> NDArray[Any]:
+    array = arrays.get(name)
+    if array is None or array.dtype != dtype or array.ndim != 1:
+        raise InputError(f"the potential's array {name!r} must be a row of {np.dtype(dtype)}")
+    return array
+
+
+def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Weights:
+    weights = _part(arrays, name, np.float32)
+    if len(weights) != n or not np.isfinite(weights).all():
+        raise InputError(f"the potential's array {name!r} must hold {n} finite numbers")
+    return weights
