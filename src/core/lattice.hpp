@@ -99,6 +99,12 @@ class Lattice {
 
     std::int64_t goal() const { return static_cast<std::int64_t>(nodes_.size()); }
 
+    // After forward(): whether position t has the node of this state, which a beam may have dropped.
+    bool keeps(std::int64_t t, std::int64_t state) const {
+        const auto begin = nodes_.begin() + first_[t + 1], end = nodes_.begin() + first_[t + 2];
+        return std::any_of(begin, end, [&](const Node& node) { return node.state == state; });
+    }
+
     // After forward(): hands `weight` back from the goal, calling visit(t, history, label, weight of the
     // edge, weight of its node) for every edge that gets some, last position first; the goal's own edges come
     // first, with t = length.

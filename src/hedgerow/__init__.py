@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from hedgerow import significance as significance
     from hedgerow.estimators import HMM as HMM
     from hedgerow.estimators import LinearCRF as LinearCRF
+    from hedgerow.estimators import StructuredPerceptron as StructuredPerceptron
+    from hedgerow.estimators import StructuredSVM as StructuredSVM
     from hedgerow.estimators import TreeCRF as TreeCRF
     from hedgerow.estimators import load as load
     from hedgerow.frames import from_frame as from_frame
@@ -25,6 +27,8 @@ _HOME = {
     "HMM": "hedgerow.estimators",
     "LinearCRF": "hedgerow.estimators",
     "Sequences": "hedgerow.sequences",
+    "StructuredPerceptron": "hedgerow.estimators",
+    "StructuredSVM": "hedgerow.estimators",
     "TreeCRF": "hedgerow.estimators",
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",

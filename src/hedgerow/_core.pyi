@@ -164,6 +164,57 @@ class QuasiNewton:
     def times(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inverse_diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """The guess at the inverse Hessian times the gradient."""
 
+def sequence_digests(reader: RowReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
+    """
+    A number for each sequence that its attributes, labels and weight alone decide.
+    """
+
+class MarginTrainer:
+    """A structured perceptron or SVM, one sequence at a time."""
+
+    def __init__(self, reader: RowReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, hamming: bool, margin: float, beam: int, early: bool, summed: bool, recorded: bool) -> None:
+        """
+        A wrong path must lose by margin times the examples seen, for each wrong label or once.
+        """
+
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """
+        Learns from the sequences named, in turn; returns how many changed the weights.
+        """
+
+    def weights(self, mean: bool, scale: float) -> tuple:
+        """
+        (attributes that have weights, those by label, weights of n-grams): now, or the mean so far.
+        """
+
+    def changes(self) -> tuple:
+        """
+        (starts by vector, features, amounts, examples survived) of all weight vectors.
+        """
+
+    @property
+    def n_seen(self) -> int:
+        """How many examples there were."""
+
+class StochasticTrainer:
+    """Stochastic gradient steps on the likelihood."""
+
+    def __init__(self, reader: RowReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, rate: float, decay: float) -> None:
+        """Features by attribute, and n-grams as cells of the table."""
+
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """
+        Learns from the sequences named, in turn; returns minus their log-likelihood as it was met.
+        """
+
+    def mean(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """The mean of the weights so far."""
+
+def votes(reader: RowReader, n_labels: int, order: int, beam: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amounts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], survived: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+    """
+    (positions, labels): the examples survived by the vectors whose best path has the label there.
+    """
+
 class RowReader:
     """
     Columns read through a window; every array is checked when it is added.

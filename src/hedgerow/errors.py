@@ -38,3 +38,7 @@ class UnseenLabelWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """Learning ended before it was done; the best model so far is kept."""
+
+
+class WideBeamWarning(UserWarning):
+    """A beam is so wide that it keeps everything."""

@@ -58,6 +58,10 @@ class Topology:
         """Histories of every length from none to order: the rows of a table."""
         return int(sum(self.n_labels**m for m in range(self.order + 1)))
 
+    def narrowed(self, beam: int | None) -> int | None:
+        """The beam, or None if it keeps every node."""
+        return None if beam is None or beam >= max(self.n_histories, self.n_labels) else beam
+
     def histories(self) -> list[tuple[int, ...]]:
         """The labels of each table row, most recent first; the first row is `start`, the empty history."""
         return [h for m in range(self.order + 1) for h in product(range(self.n_labels), repeat=m)]

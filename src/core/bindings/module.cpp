@@ -9,6 +9,7 @@ void register_alphabet(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
 void register_linear(nanobind::module_& m);
+void register_online(nanobind::module_& m);
 void register_rows(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
 }  // namespace hedgerow
@@ -25,6 +26,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_ingest(m);
     hedgerow::register_lattice(m);
     hedgerow::register_linear(m);
+    hedgerow::register_online(m);
     hedgerow::register_rows(m);
     hedgerow::register_trees(m);
 }

@@ -197,12 +197,13 @@ class Estimator(Conventions):
     def _lattices(self, sequences: Sequences) -> Iterator[Lattice]:
         """Lattices over some sequences after the other, so that the scores of all are never there at once."""
         model, threads = self._fitted(), n_threads(self.n_jobs)
+        beam = model.topology.narrowed(getattr(self, "beam", None))
         most = max(MOST_SCORES // len(model.labels) ** (model.order + 1), 1)
         first, starts = 0, sequences.starts
         while first < len(sequences):
             last = max(int(np.searchsorted(starts, starts[first] + most, side="right")) - 1, first + 1)
             whole = first == 0 and last == len(sequences)
-            yield model.lattice(sequences if whole else sequences[first:last], threads)
+            yield model.lattice(sequences if whole else sequences[first:last], threads, beam)
             first = last
 
     def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:

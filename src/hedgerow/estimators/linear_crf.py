@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from hedgerow.errors import InputError
-from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.linear import LinearEstimator
 from hedgerow.estimators.parameters import AtLeast, MoreThan
-from hedgerow.inspection.linear import intercept, state_features, transition_features
-from hedgerow.learners import Learner, LinearSpace, Penalty, QuasiNewton, Training
+from hedgerow.learners import Learner, LinearSpace, Penalty, QuasiNewton, Stochastic, StochasticRules, Training
 from hedgerow.model import Model
 
 
 @estimator
-class LinearCRF(Estimator):
+class LinearCRF(LinearEstimator):
     """Conditional random field with a weight for each attribute and label, and for labels that follow each other.
 
     Minimises minus the log-likelihood plus l1 times the sum of the weights' sizes plus l2 times the sum of their
@@ -22,10 +21,13 @@ class LinearCRF(Estimator):
     """
 
     window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
-    solver: Annotated[Literal["lbfgs", "owlqn"], "quasi-Newton steps without and with an L1 penalty"] = "lbfgs"
+    solver: Annotated[
+        Literal["lbfgs", "owlqn", "sgd"],
+        "quasi-Newton steps without and with an L1 penalty, or a gradient step for each sequence",
+    ] = "lbfgs"
     l1: Annotated[float, AtLeast(0), "penalty on the sizes of weights, which sets many to 0; only with owlqn"] = 0.0
     l2: Annotated[float, AtLeast(0), "penalty on the squares of weights"] = 1.0
-    max_iter: Annotated[int, AtLeast(1), "iterations at most"] = 1000
+    max_iter: Annotated[int, AtLeast(1), "iterations at most, or epochs with sgd"] = 1000
     tol: Annotated[float, MoreThan(0), "stop when ten iterations lower the objective by less than this share"] = 1e-5
     min_freq: Annotated[int, AtLeast(1), "features that occur less often are left out"] = 1
     observed_only: Annotated[
@@ -33,27 +35,17 @@ class LinearCRF(Estimator):
     ] = True
     edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
 
-    @property
-    def state_features_(self) -> dict[tuple[str, Any], float]:
-        """The weight of each attribute for each label; numeric columns in their own units."""
-        return state_features(self._fitted())
-
-    @property
-    def transition_features_(self) -> dict[tuple[Any, ...], float]:
-        """The weight of labels that follow each other: (previous, label), or more of them with a higher order."""
-        return transition_features(self._fitted())
-
-    @property
-    def intercept_(self) -> dict[Any, float]:
-        """What each label scores anywhere; 0 unless there are numeric columns."""
-        return intercept(self._fitted())
-
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         if self.l1 > 0 and self.solver != "owlqn":
             raise InputError(f'solver="{self.solver}" takes no l1 penalty, but l1 is {self.l1}; take solver="owlqn"')
+        if self.solver == "sgd" and self.edge_features:
+            raise InputError('solver="sgd" takes no edge_features; take solver="lbfgs"')
         if self.edge_features and self.order == 0:
             raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
         space = LinearSpace.of(
             training, self.window, min_freq=self.min_freq, observed_only=self.observed_only, edges=self.edge_features
         )
-        return QuasiNewton(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
+        penalty = Penalty(self.l1, self.l2)
+        if self.solver == "sgd":
+            return Stochastic(training, space, penalty, StochasticRules(self.max_iter, self.tol, self.random_state))
+        return QuasiNewton(training, space, penalty, self.max_iter, self.tol)

@@ -5,6 +5,8 @@ from hedgerow.learners.boosting import Boosting, BoostingRules
 from hedgerow.learners.counting import Counting
 from hedgerow.learners.gradient import Penalty, QuasiNewton
 from hedgerow.learners.likelihood import LinearSpace
+from hedgerow.learners.margin import Margin, MarginRules
+from hedgerow.learners.stochastic import Stochastic, StochasticRules
 
 __all__ = [
     "Boosting",
@@ -13,9 +15,13 @@ __all__ = [
     "Held",
     "Learner",
     "LinearSpace",
+    "Margin",
+    "MarginRules",
     "Penalty",
     "QuasiNewton",
     "Record",
+    "Stochastic",
+    "StochasticRules",
     "Training",
     "held_out_scores",
 ]

@@ -4,8 +4,11 @@ from hedgerow.potentials.base import Potential, Scores
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.table import TablePotential
 from hedgerow.potentials.trees import TreePotential
+from hedgerow.potentials.votes import VotedPotential
 
 #: Every kind of potential that a model file may hold.
-KINDS: dict[str, type[Potential]] = {kind.kind: kind for kind in (LinearPotential, TablePotential, TreePotential)}
+KINDS: dict[str, type[Potential]] = {
+    kind.kind: kind for kind in (LinearPotential, TablePotential, TreePotential, VotedPotential)
+}
 
-__all__ = ["KINDS", "LinearPotential", "Potential", "Scores", "TablePotential", "TreePotential"]
+__all__ = ["KINDS", "LinearPotential", "Potential", "Scores", "TablePotential", "TreePotential", "VotedPotential"]

@@ -26,6 +26,8 @@ from hedgerow.sequences import Sequences
 
 Weights = NDArray[np.float32]
 
+COLDEST = 1e-6  # temperature
+
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -103,7 +105,7 @@ class NGrams:
 
 @dataclass(frozen=True, eq=False)
 class LinearPotential:
-    """Features and their weights; `table` is what the n-grams come to."""
+    """Features and their weights. Scores are sums of weights divided by `temperature`, which changes no best path."""
 
     window: Window
     scalings: Mapping[str, Scaling]
@@ -113,6 +115,7 @@ class LinearPotential:
     edge_weights: Weights | None
     n_grams: NGrams
     n_gram_weights: Weights
+    temperature: float = 1.0
     _scorers: list[_core.LinearScorer] = field(init=False, repr=False)
     kind: ClassVar[str] = "linear"
 
@@ -131,14 +134,17 @@ class LinearPotential:
         return Scores(
             state=state,
             edge=edge[0].reshape(len(state), -1, k) if edge else None,
-            table=self.n_grams.table(self.n_gram_weights),
+            table=self.n_grams.table(self._cooled(self.n_gram_weights)),
         )
 
     def _made(self) -> list[_core.LinearScorer]:
-        scorers = [_core.LinearScorer(self.state_features.core, self.state_weights)]
+        scorers = [_core.LinearScorer(self.state_features.core, self._cooled(self.state_weights))]
         if self.edge_features is not None and self.edge_weights is not None:
-            scorers.append(_core.LinearScorer(self.edge_features.core, self.edge_weights))
+            scorers.append(_core.LinearScorer(self.edge_features.core, self._cooled(self.edge_weights)))
         return scorers
+
+    def _cooled(self, weights: Weights) -> Weights:
+        return weights if self.temperature == 1 else weights / np.float32(self.temperature)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays: dict[str, NDArray[Any]] = {
@@ -155,7 +161,10 @@ class LinearPotential:
                 "edge.weights": self.edge_weights,
             }
         scalings = {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()}
-        return {"window": [self.window.left, self.window.right], "scalings": scalings}, arrays
+        metadata: dict[str, Any] = {"window": [self.window.left, self.window.right], "scalings": scalings}
+        if self.temperature != 1:
+            metadata["temperature"] = self.temperature
+        return metadata, arrays
 
     @classmethod
     def from_state(
@@ -167,24 +176,23 @@ class LinearPotential:
         order: int,
     ) -> Self:
         window = Window.of(metadata["window"])
-        numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
-        scalings = {name: Scaling(*map(float, metadata["scalings"][name])) for name in numeric}
-        cells = _part(arrays, "n_grams.cells", np.int64)
+        scalings = scalings_of(metadata, encoder)
+        cells = part(arrays, "n_grams.cells", np.int64)
         n_cells = sum(n_labels**m for m in range(order + 1)) * n_labels
         if len(cells) and (cells[0] < 0 or cells[-1] >= n_cells or (np.diff(cells) <= 0).any()):
             raise InputError(f"the n-grams must be rising numbers below {n_cells}")
         try:
-            state = Features(_part(arrays, "state.starts", np.int64), _part(arrays, "state.labels", np.int32), n_labels)
+            state = Features(part(arrays, "state.starts", np.int64), part(arrays, "state.labels", np.int32), n_labels)
             edge = None
             if "edge.starts" in arrays:
                 width = n_labels ** (order + 1)
-                edge = Features(_part(arrays, "edge.starts", np.int64), _part(arrays, "edge.cells", np.int32), width)
+                edge = Features(part(arrays, "edge.starts", np.int64), part(arrays, "edge.cells", np.int32), width)
         except ValueError as rule:
             raise InputError(f"the features of the potential are not as they must be: {rule}") from None
         potential = cls(
             window, scalings, state, _weights(arrays, "state.weights", len(state)), edge,
             None if edge is None else _weights(arrays, "edge.weights", len(edge)), NGrams(cells, n_labels, order),
-            _weights(arrays, "n_grams.weights", len(cells)),
+            _weights(arrays, "n_grams.weights", len(cells)), _temperature(metadata),
         )  # fmt: skip
         try:
             potential.scores(encoder.nothing())
@@ -201,15 +209,29 @@ def added(scorer: _core.LinearScorer, rows: Rows, width: int, skip: int, n_threa
     return scores
 
 
-def _part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic]) -> NDArray[Any]:
+def scalings_of(metadata: Mapping[str, Any], encoder: Encoder) -> dict[str, Scaling]:
+    """Those of the encoder's numeric columns, as metadata has them."""
+    numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
+    return {name: Scaling(*map(float, metadata["scalings"][name])) for name in numeric}
+
+
+def part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic]) -> NDArray[Any]:
+    """An array of a model file, which must be a row of this type."""
     array = arrays.get(name)
     if array is None or array.dtype != dtype or array.ndim != 1:
         raise InputError(f"the potential's array {name!r} must be a row of {np.dtype(dtype)}")
     return array
 
 
+def _temperature(metadata: Mapping[str, Any]) -> float:
+    temperature = metadata.get("temperature", 1.0)
+    if not (isinstance(temperature, float) and COLDEST <= temperature <= 1 / COLDEST):
+        raise InputError(f"the temperature must be a number from {COLDEST:g} to {1 / COLDEST:g}; it is {temperature!r}")
+    return temperature
+
+
 def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Weights:
-    weights = _part(arrays, name, np.float32)
+    weights = part(arrays, name, np.float32)
     if len(weights) != n or not np.isfinite(weights).all():
         raise InputError(f"the potential's array {name!r} must hold {n} finite numbers")
     return weights

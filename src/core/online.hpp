@@ -1,0 +1,150 @@
+// Weights that change from one sequence to the next, and are summed as they go without being touched.
+//
+// A weight w that changes by d_j at step j has, after the steps 1..T, passed through w_i = d_1 + ... + d_i.
+// With c_j the number (or weight) of vectors before step j, the sum over all of them is c_T w - (sum of c_j
+// d_j): two numbers a weight (Daume 2006). Here `values` is w, and `sums` is what is subtracted.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lattice.hpp"
+#include "parallel.hpp"
+#include "prefetch.hpp"
+#include "rows.hpp"
+
+namespace hedgerow {
+
+// learn(i) for each of the n sequences named in `order`, in turn; the caller looks up from it now and then.
+template <class Learn>
+void each_in_turn(const std::int64_t* order, std::int64_t n, Learn learn) {
+    auto looked_up = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < n; ++i) {
+        learn(order[i]);
+        if (std::chrono::steady_clock::now() - looked_up < kLookUpInterval) continue;
+        look_up();
+        looked_up = std::chrono::steady_clock::now();
+    }
+}
+
+// Weights of n-grams, laid out as the rows of a lattice's table; and that table, kept up to date.
+//
+// An n-gram speaks wherever the last labels are its own: a row of the table is the sum over the histories
+// that it begins with. The row of no labels at all is a bias, used only if asked for.
+class NGramWeights {
+  public:
+    NGramWeights(const Topology& topology, bool bias, bool summed)
+        : topology_(topology),
+          shortest_(bias ? 0 : 1),
+          values_(size(), 0.0f),
+          sums_(summed ? size() : 0, 0.0),
+          table_(size(), 0.0f) {}
+
+    std::size_t size() const { return static_cast<std::size_t>(topology_.n_rows() * topology_.n_labels); }
+    const float* table() const { return table_.data(); }
+    const std::vector<float>& values() const { return values_; }
+    const std::vector<double>& sums() const { return sums_; }
+
+    // visit(cell) for every n-gram that the labels end with at t.
+    template <class Visit>
+    void each_cell(const std::int32_t* labels, std::int64_t t, Visit visit) const {
+        std::int64_t history = 0;
+        for (std::int64_t m = 0; m <= std::min(t, topology_.order); ++m) {
+            if (m > 0) history = history * topology_.n_labels + labels[t - m];
+            if (m >= shortest_) visit((topology_.first_row(m) + history) * topology_.n_labels + labels[t]);
+        }
+    }
+
+    void add(std::int64_t cell, float amount, double before) {
+        const std::int64_t k = topology_.n_labels, label = cell % k;
+        values_[cell] += amount;
+        if (!sums_.empty()) sums_[cell] += before * static_cast<double>(amount);
+        std::int64_t m = 0;
+        while (m < topology_.order && topology_.first_row(m + 1) <= cell / k) ++m;
+        const std::int64_t history = cell / k - topology_.first_row(m);
+        for (std::int64_t width = 1; m <= topology_.order; ++m, width *= k) {
+            float* rows = table_.data() + (topology_.first_row(m) + history * width) * k + label;
+            for (std::int64_t r = 0; r < width; ++r) rows[r * k] += amount;
+        }
+    }
+
+  private:
+    Topology topology_;
+    std::int64_t shortest_;
+    std::vector<float> values_;
+    std::vector<double> sums_;
+    std::vector<float> table_;
+};
+
+// Weights of attributes: a row over all labels for each attribute that was ever changed, in the order of its
+// first change, so that what is read together lies together. Others weigh nothing and take no room.
+class AttributeWeights {
+  public:
+    // kept: which of the attributes may have weights.
+    AttributeWeights(const std::uint8_t* kept, std::int64_t n_ids, std::int64_t n_labels, bool summed)
+        : k_(n_labels), stride_((n_labels + 7) / 8 * 8), summed_(summed), row_of_(n_ids) {
+        for (std::int64_t id = 0; id < n_ids; ++id) row_of_[id] = kept[id] ? kUntouched : kLeftOut;
+    }
+
+    std::int64_t n_ids() const { return static_cast<std::int64_t>(row_of_.size()); }
+    // The attributes that have a row, by row.
+    const std::vector<std::int32_t>& ids() const { return ids_; }
+    const float* values(std::int64_t row) const { return values_.data() + row * stride_; }
+    const double* sums(std::int64_t row) const { return sums_.data() + row * stride_; }
+    // The row of an attribute, negative if it has none.
+    std::int64_t row(std::int64_t id) const { return row_of_[id]; }
+
+    // scores (end - begin, labels) <- what the attributes of the sequence say.
+    void score(const Rows& rows, std::int64_t begin, std::int64_t end, float* scores) {
+        std::fill_n(scores, (end - begin) * k_, 0.0f);
+        reads_.clear();
+        for (std::int64_t t = begin; t < end; ++t) {
+            for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+                const std::int32_t row = row_of_[id];
+                if (row < 0) return;
+                const float* weights = values(row);
+                prefetch(weights);
+                prefetch(weights + stride_ - 1);
+                reads_.push_back({weights, value, static_cast<std::int32_t>(t - begin)});
+            });
+        }
+        for (const Read& read : reads_) {
+            float* to = scores + read.position * k_;
+#pragma omp simd
+            for (std::int64_t y = 0; y < k_; ++y) to[y] += read.value * read.weights[y];
+        }
+    }
+
+    bool keeps(std::int32_t id) const { return row_of_[id] != kLeftOut; }
+
+    void add(std::int32_t id, std::int64_t label, float amount, double before) {
+        if (row_of_[id] == kUntouched) {
+            row_of_[id] = static_cast<std::int32_t>(ids_.size());
+            ids_.push_back(id);
+            values_.resize(values_.size() + static_cast<std::size_t>(stride_), 0.0f);
+            if (summed_) sums_.resize(values_.size(), 0.0);
+        }
+        const std::int64_t at = row_of_[id] * stride_ + label;
+        values_[at] += amount;
+        if (summed_) sums_[at] += before * static_cast<double>(amount);
+    }
+
+  private:
+    static constexpr std::int32_t kUntouched = -1, kLeftOut = -2;
+    struct Read {
+        const float* weights;
+        float value;
+        std::int32_t position;
+    };
+    std::int64_t k_, stride_;
+    bool summed_;
+    std::vector<std::int32_t> row_of_;
+    std::vector<std::int32_t> ids_;
+    std::vector<float> values_;
+    std::vector<double> sums_;
+    std::vector<Read> reads_;
+};
+
+}  // namespace hedgerow

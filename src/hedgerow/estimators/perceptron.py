@@ -1,0 +1,58 @@
+"""StructuredPerceptron: weights that change where the best path is wrong."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.estimators.base import n_threads
+from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.linear import MarginEstimator, narrowed_beam
+from hedgerow.estimators.parameters import AtLeast
+from hedgerow.learners import Learner, Margin, MarginRules, Training
+from hedgerow.learners.base import Decode
+from hedgerow.learners.margin import Averaging
+from hedgerow.model import Model
+from hedgerow.potentials import VotedPotential
+from hedgerow.sequences import Sequences
+
+
+@estimator
+class StructuredPerceptron(MarginEstimator):
+    """Structured perceptron (Collins 2002): gold minus the best path is added to the weights wherever it is wrong.
+
+    It ends after an epoch without a mistake, or after `epochs`. The weights are the mean over all steps, those of the
+    last one, or all of them, each with a vote for every example it survived. A vote costs as much time as there were
+    mistakes, and gives labels only.
+
+    Scores have no probabilistic scale. `predict_proba` and whatever else speaks of probabilities divides them by
+    `temperature_`, fitted on the dev data by maximum likelihood, 1 without any: a reading of scores, not probabilities
+    that the model learned.
+    """
+
+    window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
+    averaging: Annotated[
+        Averaging, "the mean of the weights over all steps, a vote among them, or those of the last step"
+    ] = "average"
+    epochs: Annotated[int, AtLeast(1), "passes over the sequences at most"] = 10
+    min_freq: Annotated[int, AtLeast(1), "attributes that occur less often are left out"] = 1
+    beam: Annotated[int | None, AtLeast(1), "how many nodes of a position the search keeps; None keeps all"] = None
+    early_update: Annotated[bool, "with a beam: where it loses gold, learn from the part up to there"] = True
+
+    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+        rules = MarginRules(
+            self.window, self.epochs, self.averaging, narrowed_beam(self.beam, training), self.random_state,
+            min_freq=self.min_freq, early_update=self.early_update,
+        )  # fmt: skip
+        return Margin(training, rules)
+
+    def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
+        model = self._fitted()
+        if not isinstance(model.potential, VotedPotential):
+            return super()._best_labels(sequences, decode)
+        beam = model.topology.narrowed(self.beam)
+        votes = model.potential.votes(sequences, beam, n_threads(self.n_jobs))
+        best: NDArray[np.int32] = votes.argmax(axis=1).astype(np.int32)
+        return best

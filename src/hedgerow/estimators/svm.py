@@ -1,0 +1,41 @@
+"""StructuredSVM: weights by which gold beats every other path by as much as that is wrong."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.linear import MarginEstimator, narrowed_beam
+from hedgerow.estimators.parameters import AtLeast, MoreThan
+from hedgerow.learners import Learner, Margin, MarginRules, Training
+from hedgerow.learners.margin import Loss
+from hedgerow.model import Model
+
+
+@estimator
+class StructuredSVM(MarginEstimator):
+    """Structured support vector machine, learned by Pegasos steps with loss-augmented decoding.
+
+    Minimises 1/2 |w|^2 + C/2 times the sum over sequences of what gold lacks, by its score, to beat every other path by
+    its loss: the number of wrong labels, or 1. `history_` has this objective after each epoch.
+
+    Scores have no probabilistic scale. `predict_proba` and whatever else speaks of probabilities divides them by
+    `temperature_`, fitted on the dev data by maximum likelihood, 1 without any: a reading of scores, not probabilities
+    that the model learned.
+    """
+
+    window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
+    C: Annotated[float, MoreThan(0), "weight of the losses against the size of the weights"] = 1.0
+    loss: Annotated[Loss, "wrong labels are counted one by one, or a wrong path counts once"] = "hamming"
+    epochs: Annotated[int, AtLeast(1), "passes over the sequences"] = 10
+    averaging: Annotated[
+        Literal["average", "none"], "the mean of the weights, those after step t counted t times, or the last ones"
+    ] = "average"
+    beam: Annotated[int | None, AtLeast(1), "how many nodes of a position the search keeps; None keeps all"] = None
+
+    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+        rules = MarginRules(
+            self.window, self.epochs, self.averaging, narrowed_beam(self.beam, training), self.random_state,
+            C=self.C, loss=self.loss,
+        )  # fmt: skip
+        return Margin(training, rules)

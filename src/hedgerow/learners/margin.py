@@ -1,0 +1,146 @@
+"""Learning from best paths, one sequence after the other: the structured perceptron and the structured SVM.
+
+Perceptron (Collins 2002): where the best path z is not gold y, w <- w + Phi(x, y) - Phi(x, z).
+
+SVM (Pegasos): example t shrinks w by 1 - 1/t; z is the best path when wrong ones are favoured by their loss, and where
+z is not y, w <- w + (N C / 2t) (Phi(x, y) - Phi(x, z)). So w is always N C / 2t times a sum V of such differences, and
+that sum is what is kept: the SVM is a perceptron whose wrong paths are favoured by 2t / (N C) times their loss. It
+minimises 1/2 |w|^2 + C/2 (sum over sequences of max over z of loss(y, z) - w (Phi(x, y) - Phi(x, z))).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.learners.base import Held, Record, Training
+from hedgerow.learners.likelihood import LinearSpace
+from hedgerow.learners.online import lattices, turns
+from hedgerow.learners.temperature import tempered
+from hedgerow.potentials import LinearPotential, VotedPotential
+from hedgerow.potentials.linear import Features
+
+Averaging = Literal["average", "vote", "none"]
+Loss = Literal["hamming", "zero-one"]
+
+
+@dataclass(frozen=True)
+class MarginRules:
+    """`C` is None for a perceptron, which knows no loss."""
+
+    window: int
+    epochs: int
+    averaging: Averaging
+    beam: int | None
+    random_state: int | None
+    min_freq: int = 1
+    early_update: bool = False
+    C: float | None = None
+    loss: Loss = "hamming"
+
+
+class Margin:
+    """The learner of StructuredPerceptron and StructuredSVM."""
+
+    def __init__(self, training: Training, rules: MarginRules) -> None:
+        self.training, self.rules = training, rules
+        self._space = LinearSpace.of(training, rules.window, min_freq=rules.min_freq, observed_only=False)
+        self._rows = self._space.rows(training)
+        n_examples = int(np.count_nonzero(training.weights))
+        self._bound = 0.0 if rules.C is None else n_examples * rules.C  # of an SVM: N C
+        self._trainer = _core.MarginTrainer(
+            self._rows.reader, training.codes, training.weights, np.diff(self._space.state.starts) > 0,
+            len(training.labels), training.order, bias=bool(self._space.scalings), hamming=rules.loss == "hamming",
+            margin=2 / self._bound if self._bound else 0.0, beam=rules.beam or 0, early=rules.early_update,
+            summed=rules.averaging == "average", recorded=rules.averaging == "vote",
+        )  # fmt: skip
+        self._made: LinearPotential | VotedPotential | None = None  # of the examples seen so far
+
+    @property
+    def history(self) -> list[Record]:
+        return []
+
+    @property
+    def potential(self) -> LinearPotential | VotedPotential:
+        if self._made is None:
+            self._made = self._voted() if self.rules.averaging == "vote" else self._linear()
+        return self._made
+
+    def __iter__(self) -> Iterator[Record]:
+        rules, training = self.rules, self.training
+        for epoch, order in enumerate(turns(training, rules.random_state), 1):
+            self._made = None
+            mistakes = self._trainer.epoch(order)
+            record: Record = {"epoch": epoch, "mistakes": mistakes}
+            if rules.C is not None:
+                record = {"epoch": epoch, "objective": self._objective(), "violations": mistakes}
+            if training.held is not None:
+                record |= self._held_out_scores(training.held)
+            yield record
+            if epoch == rules.epochs or (rules.C is None and mistakes == 0):
+                return
+
+    def _linear(self) -> LinearPotential:
+        space, k = self._space, len(self.training.labels)
+        mean = self.rules.averaging == "average"
+        ids, weights, n_grams = self._trainer.weights(mean, self._scale(mean))
+        starts = np.zeros(len(space.state.starts), np.int64)
+        starts[ids + 1] = k
+        features = Features(np.cumsum(starts), np.tile(np.arange(k, dtype=np.int32), len(ids)), k)
+        return LinearPotential(
+            space.window, space.scalings, features, weights.ravel(), None, None, space.n_grams,
+            n_grams[space.n_grams.cells],
+        )  # fmt: skip
+
+    def _scale(self, mean: bool) -> float:
+        """What the perceptron's weights, or their mean, are multiplied by.
+
+        In the mean of an SVM the vector after example t counts t times (Lacoste-Julien, Schmidt & Bach 2012). As
+        that vector is N C / 2t V, the mean is N C / T times the plain mean of V.
+        """
+        if not self._bound:
+            return 1.0
+        return self._bound / ((1 if mean else 2) * max(self._trainer.n_seen, 1))
+
+    def _voted(self) -> VotedPotential:
+        space, training = self._space, self.training
+        return VotedPotential(
+            space.window, space.scalings, len(training.labels), training.order, *self._trainer.changes()
+        )
+
+    def _objective(self) -> float:
+        potential, C = self.potential, self.rules.C
+        assert isinstance(potential, LinearPotential)
+        assert C is not None
+        hinges = 0.0
+        for sequences, positions, lattice in lattices(self.training, potential):
+            gold = self.training.codes[positions]
+            if self.rules.loss == "hamming":
+                favoured = lattice.loss_augmented(gold)[0]
+            else:
+                favoured = _best_wrong(*lattice.nbest(2), gold, lattice.starts) + 1
+            hinge = np.maximum(favoured - lattice.score(gold), 0)
+            hinges += float(hinge @ self.training.weights[sequences])
+        weights = np.concatenate([potential.state_weights, potential.n_gram_weights]).astype(np.float64)
+        return float(weights @ weights) / 2 + C / 2 * hinges
+
+    def _held_out_scores(self, held: Held) -> Record:
+        potential = self.potential
+        if isinstance(potential, LinearPotential):
+            self._made, record = tempered(potential, self.training, held, self.rules.beam)
+            return record
+        votes = potential.votes(held.sequences, self.rules.beam, self.training.n_threads)
+        return {"dev_accuracy": float(np.mean(votes.argmax(axis=1) == held.codes))}
+
+
+def _best_wrong(
+    scores: NDArray[np.float64], paths: NDArray[np.int32], gold: NDArray[np.int32], starts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Of the two best paths of each sequence, the score of the better one that is not gold."""
+    right = np.logical_and.reduceat(paths[0] == gold, starts[:-1])
+    return np.where(right, scores[:, 1], scores[:, 0])

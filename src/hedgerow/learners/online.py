@@ -1,0 +1,52 @@
+"""What learners share that take one sequence after the other: whose turn it is, and how the whole is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.columns import NumericColumn
+from hedgerow.encoding import Rows, Scaling, Window
+from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Training
+from hedgerow.potentials import Potential
+
+MOST_SCORES = 2**22  # of a block of sequences
+
+AS_IT_IS = Scaling(0.0, 1.0)
+
+
+def turns(training: Training, random_state: int | None) -> Iterator[NDArray[np.int64]]:
+    """For each epoch the order of the sequences that have a weight.
+
+    Sequences are shuffled from an order that their own content decides: how the user sorted them changes nothing.
+    """
+    sequences = training.sequences
+    numeric = {column.name: AS_IT_IS for column in sequences.columns if isinstance(column, NumericColumn)}
+    reader = Rows(sequences, Window.of(0), numeric).reader
+    digests = _core.sequence_digests(reader, training.codes, training.weights)
+    by_content = np.argsort(digests, kind="stable")
+    by_content = by_content[training.weights[by_content] > 0]
+    draw = np.random.default_rng(random_state)
+    while True:
+        yield draw.permutation(by_content)
+
+
+def lattices(training: Training, potential: Potential) -> Iterator[tuple[slice, slice, Lattice]]:
+    """(sequences, positions, their lattice) in blocks, so that the scores of all are never there at once."""
+    sequences, topology = training.sequences, training.topology
+    starts = sequences.starts
+    most = max(MOST_SCORES // topology.n_labels ** (topology.order + 1), 1)
+    cuts = [0]
+    while cuts[-1] < len(sequences):
+        last = int(np.searchsorted(starts, starts[cuts[-1]] + most, side="right")) - 1
+        cuts.append(max(last, cuts[-1] + 1))
+    for first, last in pairwise(cuts):
+        part = sequences[first:last]
+        scores = potential.scores(part, training.n_threads)
+        lattice = Lattice(topology, part.starts, **scores._asdict(), n_threads=training.n_threads)
+        yield slice(first, last), slice(int(starts[first]), int(starts[last])), lattice

@@ -1,0 +1,104 @@
+"""Weights by stochastic gradient steps on the likelihood, one sequence after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from hedgerow import _core
+from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.gradient import PERIOD, Penalty
+from hedgerow.learners.likelihood import LinearSpace
+from hedgerow.learners.online import lattices, turns
+from hedgerow.potentials.linear import LinearPotential
+
+FIRST_GUESS = 0.1  # of the rate of the first step
+TRIALS = 1000  # sequences that rates are tried on
+FACTOR = 2.0  # between rates tried
+MOST_TRIALS = 10
+
+
+@dataclass(frozen=True)
+class StochasticRules:
+    max_iter: int
+    tol: float
+    random_state: int | None
+
+
+class Stochastic:
+    """The learner of LinearCRF for stochastic gradient descent; the weights are the mean over all steps."""
+
+    def __init__(self, training: Training, space: LinearSpace, penalty: Penalty, rules: StochasticRules) -> None:
+        self.training, self.space, self.penalty, self.rules = training, space, penalty, rules
+        self._rows = space.rows(training)
+        self._weights = np.zeros(space.n_weights)
+
+    @property
+    def history(self) -> list[Record]:
+        return []
+
+    @property
+    def potential(self) -> LinearPotential:
+        return self.space.potential(self._weights)
+
+    def trainer(self, rate: float, n_sequences: int) -> _core.StochasticTrainer:
+        """Steps that begin with this rate, each with its share of the penalty."""
+        training, space = self.training, self.space
+        return _core.StochasticTrainer(
+            self._rows.reader, training.codes, training.weights, space.state.starts, space.state.outputs,
+            space.n_grams.cells, len(training.labels), training.order, rate=rate,
+            decay=2 * self.penalty.l2 / n_sequences,
+        )  # fmt: skip
+
+    def _calibrated(self) -> float:
+        """The rate that does best in one pass over a sample: the first guess, doubled or halved while that helps."""
+        sample = next(turns(self.training, self.rules.random_state))[:TRIALS]
+
+        def loss(rate: float) -> float:
+            value = self.trainer(rate, len(sample)).epoch(sample)
+            return value if math.isfinite(value) else math.inf
+
+        best, least = FIRST_GUESS, loss(FIRST_GUESS)
+        for factor in (FACTOR, 1 / FACTOR):
+            for _ in range(MOST_TRIALS):
+                tried = loss(best * factor)
+                if tried >= least:
+                    break
+                best, least = best * factor, tried
+            if best != FIRST_GUESS:
+                break
+        return best
+
+    def __iter__(self) -> Iterator[Record]:
+        rules, training = self.rules, self.training
+        rate = self._calibrated()
+        trainer = self.trainer(rate, int(np.count_nonzero(training.weights)))
+        values = []
+        for epoch, order in enumerate(islice(turns(training, rules.random_state), rules.max_iter), 1):
+            trainer.epoch(order)
+            self._weights = trainer.mean()
+            potential = self.potential
+            values.append(self._objective(potential))
+            record: Record = {"iteration": epoch, "objective": values[-1], "rate": rate}
+            if training.held is not None:
+                scores = potential.scores(training.held.sequences, training.n_threads)
+                lattice = Lattice(
+                    training.topology, training.held.sequences.starts, **scores._asdict(), n_threads=training.n_threads
+                )
+                record |= held_out_scores(lattice, training.held, training.decode)
+            yield record
+            if len(values) > PERIOD and values[-1 - PERIOD] - values[-1] <= rules.tol * abs(values[-1]):
+                return
+
+    def _objective(self, potential: LinearPotential) -> float:
+        """What the quasi-Newton steps of the other solvers lower."""
+        value = self.penalty.value(self._weights)
+        for sequences, positions, lattice in lattices(self.training, potential):
+            unlikely = lattice.log_partition() - lattice.score(self.training.codes[positions])
+            value += float(unlikely @ self.training.weights[sequences])
+        return value

@@ -1,0 +1,47 @@
+"""A temperature for scores that are no log-probabilities: what they are divided by before they are read as such."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Held, Record, Training, held_out_scores, log_likelihood
+from hedgerow.potentials import LinearPotential, Scores
+from hedgerow.potentials.linear import COLDEST
+
+WIDEST = 100.0  # temperatures from a hundredth to a hundred times the spread of scores
+PRECISION = 0.01  # of the temperature's logarithm
+
+
+def tempered(
+    potential: LinearPotential, training: Training, held: Held, beam: int | None
+) -> tuple[LinearPotential, Record]:
+    """The potential at the temperature where the held-out labels are most probable, and its held-out scores."""
+    from scipy.optimize import minimize_scalar  # late: a bare import of hedgerow does not load scipy
+
+    scores = potential.scores(held.sequences, training.n_threads)
+    make = partial(Lattice, training.topology, held.sequences.starts, beam=beam, n_threads=training.n_threads)
+
+    def loss(log_temperature: float) -> float:
+        values = log_likelihood(make(**_divided(scores, np.exp(log_temperature))), held.codes)
+        return -float(values[values > -np.inf].sum())
+
+    spread = 0.0 if scores.state is None else float(scores.state.std())
+    temperature = 1.0
+    if spread > 0 and loss(0.0) != 0:
+        ends = np.log(np.clip([spread / WIDEST, spread * WIDEST], COLDEST, 1 / COLDEST))
+        if ends[0] < ends[1]:
+            found = minimize_scalar(loss, bounds=tuple(ends), method="bounded", options={"xatol": PRECISION})
+            temperature = float(np.clip(np.exp(found.x), COLDEST, 1 / COLDEST))
+    potential = replace(potential, temperature=temperature)
+    lattice = make(**potential.scores(held.sequences, training.n_threads)._asdict())
+    return potential, {**held_out_scores(lattice, held, training.decode), "temperature": temperature}
+
+
+def _divided(scores: Scores, temperature: float) -> dict[str, Any]:
+    divisor = np.float32(temperature)
+    return {name: None if part is None else part / divisor for name, part in scores._asdict().items()}

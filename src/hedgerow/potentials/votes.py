@@ -1,0 +1,81 @@
+"""Many linear potentials that vote: the weight vectors of a perceptron, one after the other.
+
+A vector is the one before it and a few changes; it has a vote for each example that it survived. A feature is
+attribute * K + label or, after all those, the cell of an n-gram in a lattice's table, laid flat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.encoding import Encoder, Rows, Scaling, Window
+from hedgerow.errors import InputError
+from hedgerow.potentials.linear import part, scalings_of
+from hedgerow.sequences import Sequences
+
+
+@dataclass(frozen=True, eq=False)
+class VotedPotential:
+    """Vector v is made by the changes starts[v] <= c < starts[v + 1]: features[c] grows by amounts[c]."""
+
+    window: Window
+    scalings: Mapping[str, Scaling]
+    n_labels: int
+    order: int
+    starts: NDArray[np.int64]
+    features: NDArray[np.int64]
+    amounts: NDArray[np.float32]
+    survived: NDArray[np.int64]
+    kind: ClassVar[str] = "votes"
+
+    def scores(self, sequences: Sequences, n_threads: int = 1) -> NoReturn:
+        raise InputError(
+            f"a voted perceptron has labels alone: its {len(self.survived)} weight vectors have no common scores, so "
+            'neither probabilities nor n-best lists; take averaging="average"'
+        )
+
+    def votes(self, sequences: Sequences, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
+        """(positions, labels): how many examples those vectors survived whose best path has the label there."""
+        rows = Rows(sequences, self.window, self.scalings)
+        return _core.votes(
+            rows.reader, self.n_labels, self.order, beam or 0, self.starts, self.features, self.amounts, self.survived,
+            n_threads,
+        )  # fmt: skip
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        scalings = {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()}
+        arrays: dict[str, NDArray[Any]] = {
+            "changes.starts": self.starts,
+            "changes.features": self.features,
+            "changes.amounts": self.amounts,
+            "survived": self.survived,
+        }
+        return {"window": [self.window.left, self.window.right], "scalings": scalings}, arrays
+
+    @classmethod
+    def from_state(
+        cls,
+        metadata: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        encoder: Encoder,
+        n_labels: int,
+        order: int,
+    ) -> Self:
+        amounts, survived = part(arrays, "changes.amounts", np.float32), part(arrays, "survived", np.int64)
+        if not np.isfinite(amounts).all() or not len(survived) or (survived < 0).any():
+            raise InputError("a vector survives no less than 0 examples, and its changes are finite numbers")
+        potential = cls(
+            Window.of(metadata["window"]), scalings_of(metadata, encoder), n_labels, order,
+            part(arrays, "changes.starts", np.int64), part(arrays, "changes.features", np.int64), amounts, survived,
+        )  # fmt: skip
+        try:
+            potential.votes(encoder.nothing())
+        except ValueError as error:
+            raise InputError(f"the changes do not fit columns and labels ({error})") from None
+        return potential
