@@ -24,5 +24,7 @@ def test_a_golden_model_answers_as_it_did(path: Path) -> None:
     model = hr.load(path)
     X = expected["inputs"]
     assert [labels.tolist() for labels in model.predict(X)] == expected["labels"]
+    if "probabilities" not in expected:
+        return
     for found, known in zip(model.predict_proba(X), expected["probabilities"], strict=True):
         np.testing.assert_allclose(found, known, rtol=0, atol=1e-6)

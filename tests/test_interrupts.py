@@ -21,6 +21,15 @@ WORK = {
     "dicts": "x = [[{'a': 'x', 'b': 1.0, 'c': ['y', 'z']}] * 10**6] * 20\n" + READY + "hr.Sequences(x)",
     "strings": "x = [['a', 'b'] * 10**6] * 20\n" + READY + "hr.Sequences(x)",
     "fit": READY + "hr.TreeCRF(n_rounds=10**9).fit([x * 50 for x in X], [y * 50 for y in Y])",
+    "perceptron": (
+        "text = [x * 2000 for x in X]\nlabels = [list('xyzx'[: len(x)]) * 2000 for x in X]\n" + READY
+        + "hr.StructuredPerceptron(order=2, epochs=10**9).fit(text * 50, labels * 50)"
+    ),
+    "votes": (
+        "text = [x * 100 for x in X]\nlabels = [list(x)[::-1] * 100 for x in X]\n"
+        "model = hr.StructuredPerceptron(averaging='vote', epochs=1000).fit(text, labels)\n"
+        + READY + "while True: model.predict(text * 100)"
+    ),
     "lattice": (
         "from hedgerow.lattice import Lattice, Topology\n"
         "lattice = Lattice(Topology(20, 2), np.arange(0, 200_001, 100), state=np.zeros((200_000, 20)), n_threads=2)\n"

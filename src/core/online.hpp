@@ -102,18 +102,24 @@ class AttributeWeights {
         reads_.clear();
         for (std::int64_t t = begin; t < end; ++t) {
             for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
-                const std::int32_t row = row_of_[id];
-                if (row < 0) return;
-                const float* weights = values(row);
-                prefetch(weights);
-                prefetch(weights + stride_ - 1);
-                reads_.push_back({weights, value, static_cast<std::int32_t>(t - begin)});
+                prefetch(&row_of_[id]);
+                reads_.push_back({id, value, static_cast<std::int32_t>(t - begin)});
             });
         }
+        std::size_t n = 0;  // of those whose attribute has a row
+        for (const Read& read : reads_) {
+            const std::int32_t row = row_of_[read.at];
+            if (row < 0) continue;
+            prefetch(values(row));
+            prefetch(values(row) + stride_ - 1);
+            reads_[n++] = {row, read.value, read.position};
+        }
+        reads_.resize(n);
         for (const Read& read : reads_) {
             float* to = scores + read.position * k_;
+            const float* weights = values(read.at);
 #pragma omp simd
-            for (std::int64_t y = 0; y < k_; ++y) to[y] += read.value * read.weights[y];
+            for (std::int64_t y = 0; y < k_; ++y) to[y] += read.value * weights[y];
         }
     }
 
@@ -134,7 +140,7 @@ class AttributeWeights {
   private:
     static constexpr std::int32_t kUntouched = -1, kLeftOut = -2;
     struct Read {
-        const float* weights;
+        std::int32_t at;  // attribute, then its row
         float value;
         std::int32_t position;
     };

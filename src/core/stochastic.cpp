@@ -26,12 +26,17 @@ StochasticLearner::StochasticLearner(const Topology& topology, const Features& f
     for (std::size_t f = 0; f < entries_.size(); ++f) entries_[f] = {features.outputs[f], 0.0f};
 }
 
-double StochasticLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end,
-                                const std::int32_t* gold, double weight) {
+double StochasticLearner::loss(const Rows& rows, std::int64_t begin, std::int64_t end,
+                               const std::int32_t* gold) {
     score(rows, begin, end);
     fill_table();
     const double log_z = infer(end - begin);
-    const double gold_score = subtract_from_gold(end - begin, gold);
+    return log_z - subtract_from_gold(end - begin, gold);
+}
+
+double StochasticLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end,
+                                const std::int32_t* gold, double weight) {
+    const double before = loss(rows, begin, end, gold);
     const double rate = first_rate_ / (1 + first_rate_ * decay_ * static_cast<double>(n_seen_));
     scale_ *= 1 - rate * decay_;
     if (scale_ < kSmallScale) fold_scale();
@@ -39,7 +44,7 @@ double StochasticLearner::learn(const Rows& rows, std::int64_t begin, std::int64
     ++n_seen_;
     before_ += static_cast<double>(n_seen_) * scale_;
     total_ += static_cast<double>(n_seen_);
-    return log_z - gold_score;
+    return before;
 }
 
 void StochasticLearner::score(const Rows& rows, std::int64_t begin, std::int64_t end) {
@@ -155,6 +160,14 @@ void StochasticLearner::fold_scale() {
     for (double& value : n_grams_) value *= scale_;
     before_ /= scale_;
     scale_ = 1;
+}
+
+double StochasticLearner::squared_size() const {
+    double sum = 0;
+    for (const Entry& entry : entries_)
+        sum += static_cast<double>(entry.value) * static_cast<double>(entry.value);
+    for (const double value : n_grams_) sum += value * value;
+    return scale_ * scale_ * sum;
 }
 
 void StochasticLearner::mean(double* weights) const {

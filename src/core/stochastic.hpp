@@ -26,6 +26,11 @@ class StochasticLearner {
     double learn(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                  double weight);
 
+    // The same without learning.
+    double loss(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold);
+
+    // The sum of squares of the weights now.
+    double squared_size() const;
     // The mean of the weights so far: features, then n-grams.
     void mean(double* weights) const;
 

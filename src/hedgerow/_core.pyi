@@ -207,6 +207,15 @@ class StochasticTrainer:
         Learns from the sequences named, in turn; returns minus their log-likelihood as it was met.
         """
 
+    def loss(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """
+        Minus the log-likelihood of the sequences named, weighted and summed, by the weights now.
+        """
+
+    @property
+    def squared_size(self) -> float:
+        """Of the weights now."""
+
     def mean(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """The mean of the weights so far."""
 

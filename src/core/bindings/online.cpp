@@ -188,6 +188,16 @@ class StochasticTrainer {
         return sum;
     }
 
+    // The same of the weights now, which stay as they are.
+    double loss(const Input<std::int64_t, 1>& order) {
+        double sum = 0;
+        const Rows rows = examples_.reader.rows();
+        examples_.each(order, [&](std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+                                  double weight) { sum += weight * learner_.loss(rows, begin, end, gold); });
+        return sum;
+    }
+    double squared_size() const { return learner_.squared_size(); }
+
     Array<double, 1> mean() const {
         Output<double, 1> weights({outputs_.shape(0) + n_cells_});
         learner_.mean(weights.data());
@@ -296,6 +306,9 @@ void register_online(nb::module_& m) {
              nb::arg("rate"), nb::arg("decay"), "Features by attribute, and n-grams as cells of the table.")
         .def("epoch", &StochasticTrainer::epoch, nb::arg("order").noconvert(),
              "Learns from the sequences named, in turn; returns minus their log-likelihood as it was met.")
+        .def("loss", &StochasticTrainer::loss, nb::arg("order").noconvert(),
+             "Minus the log-likelihood of the sequences named, weighted and summed, by the weights now.")
+        .def_prop_ro("squared_size", &StochasticTrainer::squared_size, "Of the weights now.")
         .def("mean", &StochasticTrainer::mean, "The mean of the weights so far.");
     m.def("votes", &votes, nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("beam"),
           nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("amounts").noconvert(),

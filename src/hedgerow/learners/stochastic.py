@@ -37,6 +37,7 @@ class Stochastic:
         self.training, self.space, self.penalty, self.rules = training, space, penalty, rules
         self._rows = space.rows(training)
         self._weights = np.zeros(space.n_weights)
+        self._n_examples = int(np.count_nonzero(training.weights))
 
     @property
     def history(self) -> list[Record]:
@@ -46,13 +47,13 @@ class Stochastic:
     def potential(self) -> LinearPotential:
         return self.space.potential(self._weights)
 
-    def trainer(self, rate: float, n_sequences: int) -> _core.StochasticTrainer:
+    def trainer(self, rate: float) -> _core.StochasticTrainer:
         """Steps that begin with this rate, each with its share of the penalty."""
         training, space = self.training, self.space
         return _core.StochasticTrainer(
             self._rows.reader, training.codes, training.weights, space.state.starts, space.state.outputs,
             space.n_grams.cells, len(training.labels), training.order, rate=rate,
-            decay=2 * self.penalty.l2 / n_sequences,
+            decay=2 * self.penalty.l2 / self._n_examples,
         )  # fmt: skip
 
     def _calibrated(self) -> float:
@@ -60,7 +61,9 @@ class Stochastic:
         sample = next(turns(self.training, self.rules.random_state))[:TRIALS]
 
         def loss(rate: float) -> float:
-            value = self.trainer(rate, len(sample)).epoch(sample)
+            trainer = self.trainer(rate)
+            trainer.epoch(sample)
+            value = trainer.loss(sample) + self.penalty.l2 * trainer.squared_size * len(sample) / self._n_examples
             return value if math.isfinite(value) else math.inf
 
         best, least = FIRST_GUESS, loss(FIRST_GUESS)
@@ -77,7 +80,7 @@ class Stochastic:
     def __iter__(self) -> Iterator[Record]:
         rules, training = self.rules, self.training
         rate = self._calibrated()
-        trainer = self.trainer(rate, int(np.count_nonzero(training.weights)))
+        trainer = self.trainer(rate)
         values = []
         for epoch, order in enumerate(islice(turns(training, rules.random_state), rules.max_iter), 1):
             trainer.epoch(order)
