@@ -33,10 +33,10 @@ def test_the_steps_are_those_of_the_book(order, decay, observed_only):
     assert_same_weights(space.potential(trainer.mean()), mean(vectors, counts), 1e-4)
 
 
-def test_a_scale_that_vanishes_is_folded_into_the_weights():
+def test_a_decay_takes_no_more_than_half():
     training = training_of(*random_data(0), 1)
     space = LinearSpace.of(training, 0)
-    examples = np.tile(np.arange(8), 5)  # each step leaves half: the scale falls below a millionth
+    examples = np.tile(np.arange(8), 5)
     learner = Stochastic(training, space, Penalty(0.0, 4e6), StochasticRules(1, 1e-5, 0))
     trainer = learner.trainer(1.0)
     trainer.epoch(examples)

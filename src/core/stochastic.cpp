@@ -6,7 +6,6 @@
 namespace hedgerow {
 
 namespace {
-constexpr double kSmallScale = 1e-6;
 constexpr double kMostDecay = 0.5;  // of a step
 }  // namespace
 
@@ -39,7 +38,6 @@ double StochasticLearner::learn(const Rows& rows, std::int64_t begin, std::int64
     const double before = loss(rows, begin, end, gold);
     const double rate = first_rate_ / (1 + first_rate_ * decay_ * static_cast<double>(n_seen_));
     scale_ *= 1 - rate * decay_;
-    if (scale_ < kSmallScale) fold_scale();
     absorb(rows, begin, end, rate * weight / scale_);
     ++n_seen_;
     before_ += static_cast<double>(n_seen_) * scale_;
@@ -153,13 +151,6 @@ void StochasticLearner::absorb(const Rows& rows, std::int64_t begin, std::int64_
         n_grams_[i] += change;
         sums_[entries_.size() + i] += before_ * change;
     }
-}
-
-void StochasticLearner::fold_scale() {
-    for (Entry& entry : entries_) entry.value *= static_cast<float>(scale_);
-    for (double& value : n_grams_) value *= scale_;
-    before_ /= scale_;
-    scale_ = 1;
 }
 
 double StochasticLearner::squared_size() const {

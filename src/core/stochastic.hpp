@@ -3,8 +3,9 @@
 //
 //   w <- (1 - rate decay) w + rate weight (gold - marginals),   rate = first / (1 + first decay n_seen)
 //
-// Weights are kept as scale * values, so that a decay costs one multiplication, and summed as in online.hpp:
-// the vector after step i counts i times, so that the mean forgets how it began.
+// Weights are kept as scale * values, so that a decay costs one multiplication (the scale falls as 1 /
+// n_seen, which no number of sequences makes too small), and summed as in online.hpp: the vector after step i
+// counts i times, so that the mean forgets how it began.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,6 @@ class StochasticLearner {
     void infer_in_logs(std::int64_t length, double* log_z);
     double subtract_from_gold(std::int64_t length, const std::int32_t* gold);
     void absorb(const Rows& rows, std::int64_t begin, std::int64_t end, double step);
-    void fold_scale();
 
     Topology topology_;
     Features features_;
