@@ -27,7 +27,8 @@ StochasticLearner::StochasticLearner(const Topology& topology, const Features& f
 
 double StochasticLearner::loss(const Rows& rows, std::int64_t begin, std::int64_t end,
                                const std::int32_t* gold) {
-    score(rows, begin, end);
+    read(rows, begin, end);
+    score(end - begin);
     fill_table();
     const double log_z = infer(end - begin);
     return log_z - subtract_from_gold(end - begin, gold);
@@ -38,24 +39,43 @@ double StochasticLearner::learn(const Rows& rows, std::int64_t begin, std::int64
     const double before = loss(rows, begin, end, gold);
     const double rate = first_rate_ / (1 + first_rate_ * decay_ * static_cast<double>(n_seen_));
     scale_ *= 1 - rate * decay_;
-    absorb(rows, begin, end, rate * weight / scale_);
+    absorb(rate * weight / scale_);
     ++n_seen_;
     before_ += static_cast<double>(n_seen_) * scale_;
     total_ += static_cast<double>(n_seen_);
     return before;
 }
 
-void StochasticLearner::score(const Rows& rows, std::int64_t begin, std::int64_t end) {
+// What the sequence reads, asked of memory long before it is used.
+void StochasticLearner::read(const Rows& rows, std::int64_t begin, std::int64_t end) {
+    reads_.clear();
+    for (std::int64_t t = begin; t < end; ++t) {
+        for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+            prefetch(features_.starts + id);
+            reads_.push_back({id, id, value, static_cast<std::int32_t>(t - begin)});
+        });
+    }
+    std::size_t n = 0;
+    for (Read read : reads_) {
+        read.begin = features_.starts[read.end];
+        read.end = features_.starts[read.end + 1];
+        if (read.begin == read.end) continue;
+        prefetch(&entries_[read.begin]);
+        prefetch(&sums_[read.begin]);
+        reads_[n++] = read;
+    }
+    reads_.resize(n);
+}
+
+void StochasticLearner::score(std::int64_t length) {
     const std::int64_t k = topology_.n_labels;
-    const auto size = static_cast<std::size_t>((end - begin) * k);
+    const auto size = static_cast<std::size_t>(length * k);
     state_.assign(size, 0.0f);
     residuals_.resize(size);
-    float* scores = state_.data();
-    for (std::int64_t t = begin; t < end; ++t, scores += k) {
-        for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
-            for (std::int64_t f = features_.starts[id]; f < features_.starts[id + 1]; ++f)
-                scores[entries_[f].output] += value * entries_[f].value;
-        });
+    for (const Read& read : reads_) {
+        float* scores = state_.data() + read.position * k;
+        for (std::int64_t f = read.begin; f < read.end; ++f)
+            scores[entries_[f].output] += read.value * entries_[f].value;
     }
     const auto scale = static_cast<float>(scale_);
     for (float& score : state_) score *= scale;
@@ -134,17 +154,15 @@ double StochasticLearner::subtract_from_gold(std::int64_t length, const std::int
     return score;
 }
 
-void StochasticLearner::absorb(const Rows& rows, std::int64_t begin, std::int64_t end, double step) {
-    const float* residual = residuals_.data();
-    for (std::int64_t t = begin; t < end; ++t, residual += topology_.n_labels) {
-        for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
-            const auto amount = static_cast<float>(step * static_cast<double>(value));
-            for (std::int64_t f = features_.starts[id]; f < features_.starts[id + 1]; ++f) {
-                const float change = amount * residual[entries_[f].output];
-                entries_[f].value += change;
-                sums_[f] += before_ * static_cast<double>(change);
-            }
-        });
+void StochasticLearner::absorb(double step) {
+    for (const Read& read : reads_) {
+        const float* residual = residuals_.data() + read.position * topology_.n_labels;
+        const auto amount = static_cast<float>(step * static_cast<double>(read.value));
+        for (std::int64_t f = read.begin; f < read.end; ++f) {
+            const float change = amount * residual[entries_[f].output];
+            entries_[f].value += change;
+            sums_[f] += before_ * static_cast<double>(change);
+        }
     }
     for (std::size_t i = 0; i < cells_.size(); ++i) {
         const double change = step * n_gram_residuals_[cells_[i]];

@@ -41,12 +41,20 @@ class StochasticLearner {
         float value;
     };
 
-    void score(const Rows& rows, std::int64_t begin, std::int64_t end);
+    // An attribute of a position, and its features.
+    struct Read {
+        std::int64_t begin, end;
+        float value;
+        std::int32_t position;
+    };
+
+    void read(const Rows& rows, std::int64_t begin, std::int64_t end);
+    void score(std::int64_t length);
     void fill_table();
     double infer(std::int64_t length);
     void infer_in_logs(std::int64_t length, double* log_z);
     double subtract_from_gold(std::int64_t length, const std::int32_t* gold);
-    void absorb(const Rows& rows, std::int64_t begin, std::int64_t end, double step);
+    void absorb(double step);
 
     Topology topology_;
     Features features_;
@@ -57,6 +65,7 @@ class StochasticLearner {
     std::vector<float> table_;              // of the weights now
     std::vector<double> n_gram_residuals_;  // by cell of the table
     std::vector<float> state_, residuals_, prepared_, work_;
+    std::vector<Read> reads_;
     LogSum log_sum_;
     double first_rate_, decay_;
     double scale_ = 1;

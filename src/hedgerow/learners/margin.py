@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.errors import InputError
 from hedgerow.learners.base import Held, Record, Training
 from hedgerow.learners.likelihood import LinearSpace
 from hedgerow.learners.online import lattices, turns
@@ -89,6 +90,8 @@ class Margin:
         space, k = self._space, len(self.training.labels)
         mean = self.rules.averaging == "average"
         ids, weights, n_grams = self._trainer.weights(mean, self._scale(mean))
+        if not (np.isfinite(weights).all() and np.isfinite(n_grams).all()):
+            raise InputError("the weights grew beyond all numbers; lower C, sample_weight or the weights of attributes")
         starts = np.zeros(len(space.state.starts), np.int64)
         starts[ids + 1] = k
         features = Features(np.cumsum(starts), np.tile(np.arange(k, dtype=np.int32), len(ids)), k)
