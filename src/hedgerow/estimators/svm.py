@@ -25,9 +25,9 @@ class StructuredSVM(MarginEstimator):
     """
 
     window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
-    C: Annotated[float, MoreThan(0), "weight of the losses against the size of the weights"] = 1.0
+    C: Annotated[float, MoreThan(0), "weight of the losses against the size of the weights"] = 0.5
     loss: Annotated[Loss, "wrong labels are counted one by one, or a wrong path counts once"] = "hamming"
-    epochs: Annotated[int, AtLeast(1), "passes over the sequences"] = 10
+    epochs: Annotated[int, AtLeast(1), "passes over the sequences"] = 20
     averaging: Annotated[
         Literal["average", "none"], "the mean of the weights, those after step t counted t times, or the last ones"
     ] = "average"

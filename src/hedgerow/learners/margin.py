@@ -87,16 +87,17 @@ class Margin:
                 return
 
     def _linear(self) -> LinearPotential:
-        space, k = self._space, len(self.training.labels)
+        space = self._space
         mean = self.rules.averaging == "average"
         ids, weights, n_grams = self._trainer.weights(mean, self._scale(mean))
         if not (np.isfinite(weights).all() and np.isfinite(n_grams).all()):
             raise InputError("the weights grew beyond all numbers; lower C, sample_weight or the weights of attributes")
+        there = weights != 0  # most attributes were only ever moved for a few labels
         starts = np.zeros(len(space.state.starts), np.int64)
-        starts[ids + 1] = k
-        features = Features(np.cumsum(starts), np.tile(np.arange(k, dtype=np.int32), len(ids)), k)
+        starts[ids + 1] = np.count_nonzero(there, axis=1)
+        features = Features(np.cumsum(starts), np.nonzero(there)[1].astype(np.int32), len(self.training.labels))
         return LinearPotential(
-            space.window, space.scalings, features, weights.ravel(), None, None, space.n_grams,
+            space.window, space.scalings, features, weights[there], None, None, space.n_grams,
             n_grams[space.n_grams.cells],
         )  # fmt: skip
 
