@@ -23,6 +23,7 @@ MEMORY = 10  # steps that the guess at the Hessian is made of
 PERIOD = 10  # iterations over which improvement is judged
 MOST_HALVINGS = 20
 SUFFICIENT = 1e-4  # of the fall that the gradient promises
+PRECISION = 1e-6  # of an objective that is summed from single precision
 FLAT = 1e-3  # a gradient so small beside the weights, and single precision may see no way down
 
 
@@ -69,10 +70,11 @@ class Minimizer:
                 direction[direction * slope >= 0] = 0
             first = 1.0 if len(self._values) > 1 else 1 / float(np.linalg.norm(slope))
             length = self._search(direction, slope, first)
-            if length == 0 and self._memory.forget():
+            promised = -float(slope @ direction)
+            if length == 0 and promised > PRECISION * abs(self.value) and self._memory.forget():
                 continue  # once more, straight down
             if length == 0:
-                if steepness > FLAT:
+                if steepness > FLAT and promised > PRECISION * abs(self.value):
                     warnings.warn(
                         f"no step lowers the objective of {self.value:g}, although it is not flat there (the gradient "
                         f"is {steepness:.3g} of the weights); the best point so far is kept",
