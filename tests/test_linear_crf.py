@@ -95,7 +95,7 @@ def test_value_and_gradient_are_those_of_all_label_sequences(order, window, edge
     X, y = draw(order + 10 * window, numeric=numeric)
     sample_weight = np.linspace(0.5, 2, len(X))
     training = training_of(X, y, order, sample_weight)
-    space = LinearSpace.of(training, window, observed_only=not every, edges=edges)
+    space = LinearSpace.of(training, window, observed_only=not every, all_transitions=every, edges=edges)
     names = named(space, training, window)
     assert len(set(names)) == len(names) == space.n_weights
     kinds = {"edges": edges, "bias": numeric}

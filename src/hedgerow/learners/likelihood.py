@@ -38,7 +38,14 @@ class LinearSpace:
 
     @classmethod
     def of(
-        cls, training: Training, window: int, *, min_freq: int = 1, observed_only: bool = True, edges: bool = False
+        cls,
+        training: Training,
+        window: int,
+        *,
+        min_freq: int = 1,
+        observed_only: bool = True,
+        all_transitions: bool = False,
+        edges: bool = False,
     ) -> LinearSpace:
         """The features that training has; numbers bring a bias with them, for they are read less their mean."""
         refuse_missing(training.sequences)
@@ -51,7 +58,7 @@ class LinearSpace:
         if edges:
             edge = Features.observed(rows, edge_codes(training), k ** (training.order + 1), min_freq=min_freq,
                                      all_outputs=every)  # fmt: skip
-        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=every)
+        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=all_transitions)
         return cls(rows.window, scalings, state, edge, n_grams)
 
     @property
