@@ -8,7 +8,7 @@ so that neither threads nor their number change a bit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -75,11 +75,18 @@ class LinearSpace:
         return Rows(training.sequences, self.window, self.scalings)
 
     def potential(self, weights: Floats) -> LinearPotential:
+        """Without the features whose weight is 0."""
         state, edge, n_grams = (part.astype(np.float32) for part in self.parts(weights))
         return LinearPotential(
-            self.window, self.scalings, self.state, state, self.edge, None if self.edge is None else edge,
-            self.n_grams, n_grams,
-        )  # fmt: skip
+            self.window,
+            self.scalings,
+            self.state.where(state != 0),
+            state[state != 0],
+            None if self.edge is None else self.edge.where(edge != 0),
+            None if self.edge is None else edge[edge != 0],
+            replace(self.n_grams, cells=self.n_grams.cells[n_grams != 0]),
+            n_grams[n_grams != 0],
+        )
 
 
 class _Block(NamedTuple):
