@@ -8,8 +8,21 @@ namespace hedgerow {
 
 constexpr std::int64_t kChunkPositions = 512;
 
+// Of 64 positions, number 16 i + j is bit 4 j + i: when a word becomes 64 bytes, in 16 lanes of 4, the i-th
+// bytes of all lanes are 16 positions in a row.
+constexpr std::int64_t bit_of_place(std::int64_t place) {
+    return (place & 15) << 2 | place >> 4;
+}
+constexpr std::int64_t place_of_bit(std::int64_t bit) {
+    return (bit & 3) << 4 | bit >> 2;
+}
+
 struct alignas(64) PositionBits {
     std::uint64_t words[8];
 };
+
+inline void insert(PositionBits& bits, std::int64_t position) {
+    bits.words[position >> 6] |= std::uint64_t{1} << bit_of_place(position & 63);
+}
 
 }  // namespace hedgerow

@@ -1,9 +1,9 @@
 // Trees compiled for evaluation, 512 positions at a time.
 //
 // Every test that occurs has a number. Reading a position's attributes sets its bit in the mask of each test
-// that holds there; a tree is then replayed on sets of positions, a test dividing a set in one operation.
-// Tests on previous labels are resolved when the forest is made: each leaf knows the histories it speaks of,
-// so a position is evaluated once for all histories.
+// that holds there; the splits of a tree then divide sets of positions, one operation for each side. Tests on
+// previous labels are resolved when the forest is made: histories that a tree does not tell apart are a
+// class, and each class has its leaves.
 #pragma once
 
 #include <cstdint>
@@ -40,18 +40,18 @@ class Forest {
 
     // What a thread needs to evaluate a chunk.
     struct Work {
-        std::vector<PositionBits> masks;     // by test: where it holds
-        std::vector<std::uint8_t> holds;     // by test: whether it holds anywhere
-        std::vector<std::int32_t> touched;   // tests that hold somewhere
-        std::vector<PositionBits> at_depth;  // positions with 0, 1, ..., order labels before them
-        std::vector<Waiting> waiting;
-        std::vector<float> sums;  // (512, width) or (histories, 512)
+        std::vector<PositionBits> masks;    // by test: where it holds
+        std::vector<std::uint8_t> holds;    // by test: whether it holds anywhere
+        std::vector<std::int32_t> touched;  // tests that hold somewhere
+        std::vector<std::int32_t> depths;   // by position: how many labels go before it
+        std::vector<PositionBits> sets;     // of a tree
+        std::vector<float> sums;            // (512, width) or (histories of every length, 512)
     };
     Work make_work() const;
 
     // A position of the chunk: its number there, how many labels go before it; then each id it reads.
     void begin_position(Work& work, std::int64_t i, std::int64_t depth) const {
-        insert(work.at_depth[depth], i);
+        work.depths[i] = static_cast<std::int32_t>(depth);
     }
     void read(Work& work, std::int64_t i, std::int32_t id) const {
         for (std::int32_t j = test_starts_[id]; j < test_starts_[id + 1]; ++j) {
@@ -68,28 +68,31 @@ class Forest {
     void add_scores(Work& work, std::int64_t n, float* scores) const;
 
   private:
-    static void insert(PositionBits& bits, std::int64_t i) {
-        bits.words[i >> 6] |= std::uint64_t{1} << (i & 63);
-    }
-
     struct NamedTest {
         std::int32_t id;
         std::vector<std::int32_t> others;
         std::int32_t number;
     };
     std::int32_t number_of(const Test& test);
-    template <class AddRows>
-    void add_nodes(const std::vector<TreeNode>& nodes, AddRows add_rows);
+    struct Leaf {
+        std::size_t node;
+        std::int32_t set;
+    };
+    std::vector<Leaf> add_splits(const std::vector<TreeNode>& nodes);
+    void add_class(const std::vector<Leaf>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
+    void spread(const Work& work, std::int64_t n, std::int64_t label, float* scores) const;
 
     std::vector<SlotIds> slots_;
     std::int64_t n_ids_, k_, order_, n_histories_;
+    std::vector<std::int64_t> n_before_;  // by depth: how many histories are shorter; then of all
     bool shared_;
-    std::int64_t width_;  // of rows: a value for each label, or one
-    std::size_t most_nodes_ = 0;
-    std::vector<std::vector<std::int32_t>> roots_;  // by label
-    std::vector<FlatNode> nodes_;
-    std::vector<float> rows_;  // of leaves
-    std::vector<std::int32_t> member_starts_, members_;
+    std::int64_t width_;  // of the rows of shared trees
+    std::int64_t most_sets_ = 2;
+    std::vector<std::vector<FlatTree>> trees_;  // by label; shared ones are all under the first
+    std::vector<Division> splits_;
+    std::vector<Part> parts_;
+    std::vector<std::int32_t> entries_, rows_;
+    std::vector<float> values_;
     std::vector<NamedTest> named_;
     std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none
     std::vector<std::int32_t> test_starts_, tests_;  // by id: the tests that hold where it is read

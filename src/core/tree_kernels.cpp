@@ -227,30 +227,60 @@ std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std
     return sum(cells, n, depths, residuals, allowed, count_shift, out, others);
 }
 
-// yes <- the part of `where` that is in `mask`; returns whether there is any.
-inline bool intersect(const PositionBits& where, const PositionBits& mask, PositionBits* yes) {
-#if defined(__AVX512F__)
-    const __m512i both = _mm512_and_si512(_mm512_load_si512(where.words), _mm512_load_si512(mask.words));
-    _mm512_store_si512(yes->words, both);
-    return _mm512_test_epi64_mask(both, both) != 0;
-#else
-    std::uint64_t all = 0;
-    for (int w = 0; w < 8; ++w) all |= yes->words[w] = where.words[w] & mask.words[w];
-    return all != 0;
-#endif
+void add_row(float* to, const float* from, std::int64_t width) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
 }
 
-// Takes `part` out of `where`; returns whether anything is left.
-inline bool remove(PositionBits* where, const PositionBits& part) {
+// Sets of positions in registers: of the first 64, which is what a single sequence needs, or of all.
+struct FewPositions {
+    std::uint64_t word;
+    static FewPositions from(const PositionBits& bits) { return {bits.words[0]}; }
+    void to(PositionBits& bits) const { bits.words[0] = word; }
+    FewPositions operator|(FewPositions other) const { return {word | other.word}; }
+    FewPositions operator&(FewPositions other) const { return {word & other.word}; }
+    FewPositions without(FewPositions other) const { return {word & ~other.word}; }
+};
 #if defined(__AVX512F__)
-    const __m512i left = _mm512_andnot_si512(_mm512_load_si512(part.words), _mm512_load_si512(where->words));
-    _mm512_store_si512(where->words, left);
-    return _mm512_test_epi64_mask(left, left) != 0;
+struct AllPositions {
+    __m512i words;
+    static AllPositions from(const PositionBits& bits) { return {_mm512_load_si512(bits.words)}; }
+    void to(PositionBits& bits) const { _mm512_store_si512(bits.words, words); }
+    AllPositions operator|(AllPositions other) const { return {_mm512_or_si512(words, other.words)}; }
+    AllPositions operator&(AllPositions other) const { return {_mm512_and_si512(words, other.words)}; }
+    AllPositions without(AllPositions other) const { return {_mm512_andnot_si512(other.words, words)}; }
+};
 #else
-    std::uint64_t all = 0;
-    for (int w = 0; w < 8; ++w) all |= where->words[w] &= ~part.words[w];
-    return all != 0;
+struct AllPositions {
+    PositionBits bits;
+    static AllPositions from(const PositionBits& bits) { return {bits}; }
+    void to(PositionBits& to) const { to = bits; }
+    AllPositions operator&(const AllPositions& other) const {
+        AllPositions both;
+        for (int w = 0; w < 8; ++w) both.bits.words[w] = bits.words[w] & other.bits.words[w];
+        return both;
+    }
+    AllPositions without(const AllPositions& other) const {
+        AllPositions left;
+        for (int w = 0; w < 8; ++w) left.bits.words[w] = bits.words[w] & ~other.bits.words[w];
+        return left;
+    }
+};
 #endif
+
+template <class Set>
+void divide_sets(const Replay& trees, const FlatTree& tree, PositionBits* sets) {
+    const Division* splits = trees.splits + tree.first_split;
+    PositionBits* to = sets + 2;
+    for (std::int64_t j = 0; j < tree.n_splits; ++j, to += 2) {
+        const Set all = Set::from(sets[splits[j].from]), holds = Set::from(trees.masks[splits[j].test]);
+        (all & holds).to(to[0]);
+        all.without(holds).to(to[1]);
+    }
+}
+
+void divide(const Replay& trees, const FlatTree& tree, std::int64_t n, PositionBits* sets) {
+    n <= 64 ? divide_sets<FewPositions>(trees, tree, sets) : divide_sets<AllPositions>(trees, tree, sets);
 }
 
 inline int lowest_bit(std::uint64_t word) {
@@ -263,132 +293,127 @@ inline int lowest_bit(std::uint64_t word) {
 #endif
 }
 
-inline int count_bits(std::uint64_t word) {
-#if defined(_MSC_VER) && !defined(__clang__)
-    return static_cast<int>(__popcnt64(word));
-#else
-    return __builtin_popcountll(word);
-#endif
-}
-
-// visit(position) for each of a set.
+// visit(position) for each of a set among the first n.
 template <class Visit>
-inline void each_bit(const PositionBits& bits, Visit visit) {
-#if defined(__AVX512F__)
-    const __m512i whole = _mm512_load_si512(bits.words);
-    for (unsigned filled = _mm512_test_epi64_mask(whole, whole); filled != 0; filled &= filled - 1) {
-        const int w = lowest_bit(filled);
-#else
-    for (int w = 0; w < 8; ++w) {
-#endif
+inline void each_position(const PositionBits& bits, std::int64_t n, Visit visit) {
+    for (int w = 0; 64 * w < n; ++w) {
         for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1)
-            visit(64 * w + lowest_bit(word));
+            visit(64 * w + place_of_bit(lowest_bit(word)));
     }
 }
 
-// A leaf with many positions: its value, or nothing, for all. Where a mask is an operand this is so quick
-// that many begins at a few.
-#if defined(__AVX512F__)
-constexpr std::int64_t kMany = 6;
-
-inline void add_to_many(const PositionBits& bits, float value, float* sums) {
-    const __m512 added = _mm512_set1_ps(value);
-    for (int w = 0; w < 8; ++w) {
-        const std::uint64_t word = bits.words[w];
-        for (int part = 0; part < 4; ++part) {
-            float* to = sums + 64 * w + 16 * part;
-            const __m512 x = _mm512_loadu_ps(to);
-            _mm512_storeu_ps(to,
-                             _mm512_mask_add_ps(x, static_cast<__mmask16>(word >> (16 * part)), x, added));
-        }
-    }
-}
-#else
-constexpr std::int64_t kMany = 96;
-
-inline void add_to_many(const PositionBits& bits, float value, float* sums) {
-    for (int w = 0; w < 16; ++w) {
-        const std::uint64_t word = bits.words[w / 2];
-        const auto half = static_cast<std::uint32_t>(word >> (32 * (w % 2)));
-        if (half == 0) continue;
-#pragma omp simd
-        for (int i = 0; i < 32; ++i) sums[32 * w + i] += (half >> i) & 1 ? value : 0.0f;
-    }
-}
-#endif
-
-inline std::int64_t n_bits(const PositionBits& bits) {
-    std::int64_t n = 0;
-    for (int w = 0; w < 8; ++w) n += count_bits(bits.words[w]);
-    return n;
-}
-
-inline void add_value(const PositionBits& bits, bool many, float value, float* sums) {
-    if (many) {
-        add_to_many(bits, value, sums);
-    } else {
-        each_bit(bits, [&](std::int64_t i) { sums[i] += value; });
-    }
-}
-
-inline void add_leaf(const Replay& replay, const FlatNode& leaf, const PositionBits& where, float* sums) {
-    const std::int64_t width = replay.width;
-    if (width > 1) {
-        const float* row = replay.rows + leaf.if_true * width;
-        each_bit(where, [&](std::int64_t i) {
+void add_rows(const Replay& trees, const FlatTree& tree, const PositionBits* sets, std::int64_t n,
+              std::int64_t width, float* sums) {
+    const Part& part = trees.parts[tree.first_part];
+    const float* row = trees.values + part.first_value;
+    for (std::int64_t e = 0; e < part.n_entries; ++e, row += width) {
+        each_position(sets[trees.entries[part.first_entry + e]], n, [&](std::int64_t i) {
             float* to = sums + i * width;
-            for (std::int64_t k = 0; k < width; k += 4) store<4>(to + k, load<4>(to + k) + load<4>(row + k));
-        });
-        return;
-    }
-    const float value = replay.rows[leaf.if_true];
-    if (replay.order == 0) {
-        add_value(where, n_bits(where) >= kMany, value, sums);
-        return;
-    }
-    const std::int32_t* starts = replay.member_starts + leaf.if_false;
-    for (std::int64_t m = 0; m <= replay.order; ++m) {
-        PositionBits here;
-        if (starts[m] == starts[m + 1] || !intersect(where, replay.at_depth[m], &here)) continue;
-        const bool many = n_bits(here) >= kMany;
-        for (std::int32_t j = starts[m]; j < starts[m + 1]; ++j) {
-            add_value(here, many, value, sums + replay.members[j] * kChunkPositions);
-        }
-    }
-}
-
-void replay(const Replay& trees, std::int32_t root, const PositionBits& all, Waiting* waiting, float* sums) {
-    std::int64_t n_waiting = 0;
-    std::int32_t at = root;
-    PositionBits where = all;
-    for (;;) {
-        const FlatNode& node = trees.nodes[at];
-        bool done = node.test == kLeaf;
-        if (done) {
-            add_leaf(trees, node, where, sums);
-        } else if (node.test == kHistory) {
-            waiting[n_waiting++] = {where, node.if_true};
-        } else if (trees.holds[node.test] &&
-                   intersect(where, trees.masks[node.test], &waiting[n_waiting].where)) {
-            // Where tests fail the set stays at hand; the positions where this one holds wait.
-            done = !remove(&where, waiting[n_waiting].where);
-            waiting[n_waiting++].node = node.if_true;
-        }
-        if (!done) {
-            at = node.if_false;
-        } else if (n_waiting > 0) {
-            where = waiting[--n_waiting].where;
-            at = waiting[n_waiting].node;
-        } else {
-            return;
-        }
-    }
-}
-
-void add_row(float* to, const float* from, std::int64_t width) {
+            for (std::int64_t k = 0; k < width; k += 16) {
 #pragma omp simd
-    for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
+                for (int j = 0; j < 16; ++j) to[k + j] += row[k + j];
+            }
+        });
+    }
 }
+
+#if defined(__AVX512F__)
+
+// The numbers of the entries that positions are in, written in binary: the j-th set holds the positions whose
+// number has bit j.
+template <class Set, int kTables>
+inline void number_entries(const PositionBits* sets, const std::int32_t* entries, std::int64_t n,
+                           PositionBits* digits) {
+    const Set none = Set::from(sets[0]);
+    Set d[6] = {none, none, none, none, none, none};
+    for (int g = 0; g < 2 * kTables; ++g) {
+        if (8 * g >= n) break;
+        const auto entry = [&](int i) { return Set::from(sets[entries[8 * g + i]]); };
+        const Set e3 = entry(3), e5 = entry(5), e6 = entry(6), e7 = entry(7);
+        const Set e13 = entry(1) | e3, e57 = e5 | e7, e23 = entry(2) | e3, e67 = e6 | e7;
+        const Set upper = entry(4) | e5 | e67;
+        d[0] = d[0] | e13 | e57;
+        d[1] = d[1] | e23 | e67;
+        d[2] = d[2] | upper;
+        const Set whole = entry(0) | e13 | e23 | upper;
+        for (int j = 0; j < 3; ++j) {
+            if (g >> j & 1) d[3 + j] = d[3 + j] | whole;
+        }
+    }
+    for (int j = 0; j < 6; ++j) d[j].to(digits[j]);
+}
+
+// A byte for each of 64 positions holds the number of its entry. Lookups in tables mind the lowest bits of
+// 32-bit lanes only, so four shifts bring all bytes to their turn: see bits.hpp.
+template <int kTables>
+void add_part(const Replay& trees, const Part& part, const PositionBits* sets, std::int64_t n, float* sums) {
+    constexpr int kDigits = kTables == 1 ? 4 : kTables == 2 ? 5 : 6;
+    PositionBits digits[6];
+    const auto number =
+        n <= 64 ? number_entries<FewPositions, kTables> : number_entries<AllPositions, kTables>;
+    number(sets, trees.entries + part.first_entry, part.n_entries, digits);
+    __m512 tables[kTables];
+    for (int j = 0; j < kTables; ++j) tables[j] = _mm512_loadu_ps(trees.values + part.first_value + 16 * j);
+    const std::int32_t* rows = trees.rows + part.first_row;
+    for (std::int64_t w = 0; 64 * w < n; ++w) {
+        __m512i numbers = _mm512_setzero_si512();
+        for (int j = 0; j < kDigits; ++j) {
+            numbers = _mm512_mask_add_epi8(numbers, digits[j].words[w], numbers, _mm512_set1_epi8(1 << j));
+        }
+        __m512 values[4];
+        for (int i = 0; i < 4; ++i) {
+            const __m512i at = _mm512_srli_epi32(numbers, 8 * i);
+            if constexpr (kTables == 1) {
+                values[i] = _mm512_permutexvar_ps(at, tables[0]);
+            } else {
+                values[i] = _mm512_permutex2var_ps(tables[0], at, tables[1]);
+            }
+            if constexpr (kTables == 4) {
+                const __mmask16 high = _mm512_test_epi32_mask(at, _mm512_set1_epi32(32));
+                const __m512 others = _mm512_permutex2var_ps(tables[2], at, tables[3]);
+                values[i] = _mm512_mask_mov_ps(values[i], high, others);
+            }
+        }
+        for (std::int64_t r = 0; r < part.n_rows; ++r) {
+            float* to = sums + rows[r] * kChunkPositions + 64 * w;
+            for (int i = 0; i < 4; ++i)
+                _mm512_storeu_ps(to + 16 * i, _mm512_add_ps(_mm512_loadu_ps(to + 16 * i), values[i]));
+        }
+    }
+}
+
+void add_values(const Replay& trees, const FlatTree& tree, const PositionBits* sets, std::int64_t n,
+                float* sums) {
+    for (std::int64_t p = 0; p < tree.n_parts; ++p) {
+        const Part& part = trees.parts[tree.first_part + p];
+        const auto add = part.n_entries <= 16   ? add_part<1>
+                         : part.n_entries <= 32 ? add_part<2>
+                                                : add_part<4>;
+        add(trees, part, sets, n, sums);
+    }
+}
+
+#else
+
+void add_values(const Replay& trees, const FlatTree& tree, const PositionBits* sets, std::int64_t n,
+                float* sums) {
+    float values[kChunkPositions];
+    for (std::int64_t p = 0; p < tree.n_parts; ++p) {
+        const Part& part = trees.parts[tree.first_part + p];
+        const float* table = trees.values + part.first_value;
+        for (std::int64_t i = 0; i < n; ++i) values[i] = table[0];
+        for (std::int64_t e = 1; e < part.n_entries; ++e) {
+            const float value = table[e];
+            each_position(sets[trees.entries[part.first_entry + e]], n,
+                          [&](std::int64_t i) { values[i] = value; });
+        }
+        for (std::int64_t r = 0; r < part.n_rows; ++r) {
+            add_row(sums + trees.rows[part.first_row + r] * kChunkPositions, values, n);
+        }
+    }
+}
+
+#endif
 
 void subtract_row(float* from, const float* what, std::int64_t width) {
 #pragma omp simd
@@ -450,8 +475,8 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
 }  // namespace
 
 TreeKernels offer_trees() {
-    return {scan,      negate,  sum_columns,  newton_columns, replay,
-            count_row, add_row, subtract_row, row_merit,      split_merit};
+    return {scan,     negate,    sum_columns, newton_columns, divide,    add_values,
+            add_rows, count_row, add_row,     subtract_row,   row_merit, split_merit};
 }
 
 }  // namespace HEDGEROW_ISA
