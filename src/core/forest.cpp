@@ -145,60 +145,82 @@ void Forest::finish() {
         for (const std::int32_t id : test.others) pairs.emplace_back(id, test.number);
     }
     std::sort(pairs.begin(), pairs.end());
-    test_starts_.assign(static_cast<std::size_t>(n_ids_) + 1, 0);
-    for (const auto& pair : pairs) ++test_starts_[pair.first + 1];
-    for (std::size_t i = 1; i < test_starts_.size(); ++i) test_starts_[i] += test_starts_[i - 1];
-    for (const auto& pair : pairs) tests_.push_back(pair.second);
+    test_of_.assign(static_cast<std::size_t>(n_ids_), kNoTest);
+    for (auto pair = pairs.begin(); pair != pairs.end();) {
+        const std::int32_t id = pair->first;
+        const auto last = std::find_if(pair, pairs.end(), [&](const auto& p) { return p.first != id; });
+        const bool alone = last - pair == 1;
+        test_of_[id] = alone ? pair->second : ~static_cast<std::int32_t>(tests_.size());
+        if (!alone) {
+            for (auto p = pair; p != last; ++p) tests_.push_back(p->second);
+            tests_.push_back(kNoTest);
+        }
+        pair = last;
+    }
 }
 
-Forest::Work Forest::make_work() const {
+Forest::Work Forest::make_work(std::int64_t n_positions) const {
+    const std::int64_t n = std::min(n_positions, kChunkPositions);
+    const auto lines = [&](std::int64_t n_sets) {
+        return static_cast<std::size_t>((n_sets * words_of(n) + kLineWords - 1) / kLineWords);
+    };
     Work work;
-    work.masks.assign(named_.size(), PositionBits{});
-    work.holds.assign(named_.size(), 0);
-    work.depths.assign(static_cast<std::size_t>(kChunkPositions), 0);
-    work.sets.assign(static_cast<std::size_t>(most_sets_), PositionBits{});
-    work.sums.resize(static_cast<std::size_t>((shared_ ? width_ : n_before_.back()) * kChunkPositions));
+    work.masks_.resize(lines(std::max<std::int64_t>(size_of(named_), 1)));
+    work.sets_.resize(lines(most_sets_));
+    work.depths_.resize(static_cast<std::size_t>(n));
+    work.sums_.resize(static_cast<std::size_t>(shared_ ? n * width_ : n_before_.back() * kChunkPositions));
     return work;
 }
 
-void Forest::add_scores(Work& work, std::int64_t n, float* scores) const {
-    const TreeKernels& kernels = tree_kernels();
-    const Replay replay{splits_.data(), parts_.data(), entries_.data(),
-                        values_.data(), rows_.data(),  work.masks.data()};
-    work.sets[1] = {};
-    for (std::int64_t i = 0; i < n; ++i) insert(work.sets[1], i);
-    for (std::int64_t label = 0; label < k_; ++label) {
-        if (trees_[label].empty()) continue;
-        std::fill(work.sums.begin(), work.sums.end(), 0.0f);
-        for (const FlatTree& tree : trees_[label]) {
-            kernels.divide(replay, tree, n, work.sets.data());
-            if (shared_) {
-                kernels.add_rows(replay, tree, work.sets.data(), n, width_, work.sums.data());
-            } else {
-                kernels.add_values(replay, tree, work.sets.data(), n, work.sums.data());
-            }
-        }
-        spread(work, n, label, scores);
-    }
-    for (const std::int32_t test : work.touched) {
-        work.masks[test] = {};
-        work.holds[test] = 0;
-    }
-    work.touched.clear();
+void Forest::begin(Work& work, std::int64_t n) const {
+    work.n_ = n;
+    work.n_words_ = words_of(n);
+    std::fill(work.mask(0), work.mask(size_of(named_)), 0);
+    std::uint64_t* sets = work.sets_.data()->words;
+    std::fill(sets, sets + 2 * work.n_words_, 0);
+    for (std::int64_t i = 0; i < n; ++i) insert(sets + work.n_words_, i);
 }
 
-// Adds sums to scores (n positions, histories, labels).
-void Forest::spread(const Work& work, std::int64_t n, std::int64_t label, float* scores) const {
+void Forest::clear_sums(Work& work) const {
+    float* sums = work.sums_.data();
+    if (shared_) std::fill(sums, sums + work.n_ * width_, 0.0f);
+    for (std::int64_t h = 0; h < n_before_.back() && !shared_; ++h, sums += kChunkPositions)
+        std::fill(sums, sums + work.n_, 0.0f);
+}
+
+void Forest::add_scores(Work& work, float* scores) const {
+    const TreeKernels& kernels = tree_kernels();
+    const Replay replay{splits_.data(), parts_.data(), entries_.data(),
+                        values_.data(), rows_.data(),  work.mask(0)};
+    std::uint64_t* sets = work.sets_.data()->words;
+    for (std::int64_t label = 0; label < k_; ++label) {
+        if (trees_[label].empty()) continue;
+        clear_sums(work);
+        for (const FlatTree& tree : trees_[label]) {
+            kernels.divide(replay, tree, work.n_, sets);
+            if (shared_) {
+                kernels.add_rows(replay, tree, sets, work.n_, width_, work.sums_.data());
+            } else {
+                kernels.add_values(replay, tree, sets, work.n_, work.sums_.data());
+            }
+        }
+        spread(work, label, scores);
+    }
+}
+
+// Adds sums to scores (positions, histories, labels).
+void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
+    const std::vector<float>& sums = work.sums_;
     if (shared_) {
-        for (std::int64_t i = 0; i < n; ++i) {
-            for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += work.sums[i * width_ + y];
+        for (std::int64_t i = 0; i < work.n_; ++i) {
+            for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += sums[i * width_ + y];
         }
         return;
     }
-    for (std::int64_t i = 0; i < n; ++i) {
-        const std::int64_t first = n_before_[work.depths[i]], last = n_before_[work.depths[i] + 1];
+    for (std::int64_t i = 0; i < work.n_; ++i) {
+        const std::int64_t first = n_before_[work.depths_[i]], last = n_before_[work.depths_[i] + 1];
         float* to = scores + i * n_histories_ * k_ + label;
-        for (std::int64_t h = first; h < last; ++h, to += k_) *to += work.sums[h * kChunkPositions + i];
+        for (std::int64_t h = first; h < last; ++h, to += k_) *to += sums[h * kChunkPositions + i];
     }
 }
 

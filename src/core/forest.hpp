@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "tree.hpp"
@@ -38,34 +39,40 @@ class Forest {
     std::int64_t n_ids() const { return n_ids_; }
     std::int64_t n_histories() const { return n_histories_; }
 
-    // What a thread needs to evaluate a chunk.
-    struct Work {
-        std::vector<PositionBits> masks;    // by test: where it holds
-        std::vector<std::uint8_t> holds;    // by test: whether it holds anywhere
-        std::vector<std::int32_t> touched;  // tests that hold somewhere
-        std::vector<std::int32_t> depths;   // by position: how many labels go before it
-        std::vector<PositionBits> sets;     // of a tree
-        std::vector<float> sums;            // (512, width) or (histories of every length, 512)
-    };
-    Work make_work() const;
+    // What a thread needs to evaluate chunks.
+    static constexpr std::int64_t kLineWords = 8;
+    class Work {
+      public:
+        std::uint64_t* mask(std::int64_t test) { return masks_.data()->words + test * n_words_; }
 
-    // A position of the chunk: its number there, how many labels go before it; then each id it reads.
-    void begin_position(Work& work, std::int64_t i, std::int64_t depth) const {
-        work.depths[i] = static_cast<std::int32_t>(depth);
+      private:
+        friend Forest;
+        struct alignas(64) Line {
+            std::uint64_t words[kLineWords];
+        };
+        std::int64_t n_, n_words_;
+        std::vector<Line> masks_;           // by test: where it holds
+        std::vector<Line> sets_;            // of a tree
+        std::vector<std::int32_t> depths_;  // by position: how many labels go before it
+        std::vector<float> sums_;           // (512, width) or (histories of every length, 512)
+    };
+    Work make_work(std::int64_t n_positions) const;  // in all chunks together
+
+    // A chunk of n positions; then, for each, how many labels go before it, and each id it reads.
+    void begin(Work& work, std::int64_t n) const;
+    void put_depth(Work& work, std::int64_t i, std::int64_t depth) const {
+        work.depths_[i] = static_cast<std::int32_t>(depth);
     }
     void read(Work& work, std::int64_t i, std::int32_t id) const {
-        for (std::int32_t j = test_starts_[id]; j < test_starts_[id + 1]; ++j) {
-            const std::int32_t test = tests_[j];
-            if (!work.holds[test]) {
-                work.holds[test] = 1;
-                work.touched.push_back(test);
-            }
-            insert(work.masks[test], i);
+        const std::int32_t test = test_of_[id];
+        if (test >= 0) {
+            insert(work.mask(test), i);
+        } else if (test != kNoTest) {
+            for (const std::int32_t* t = tests_.data() + ~test; *t != kNoTest; ++t) insert(work.mask(*t), i);
         }
     }
-    // Adds the values of all trees to scores (n positions, histories, labels), and makes `work` ready for the
-    // next chunk.
-    void add_scores(Work& work, std::int64_t n, float* scores) const;
+    // Adds the values of all trees to scores (positions of the chunk, histories, labels).
+    void add_scores(Work& work, float* scores) const;
 
   private:
     struct NamedTest {
@@ -80,7 +87,8 @@ class Forest {
     };
     std::vector<Leaf> add_splits(const std::vector<TreeNode>& nodes);
     void add_class(const std::vector<Leaf>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
-    void spread(const Work& work, std::int64_t n, std::int64_t label, float* scores) const;
+    void clear_sums(Work& work) const;
+    void spread(const Work& work, std::int64_t label, float* scores) const;
 
     std::vector<SlotIds> slots_;
     std::int64_t n_ids_, k_, order_, n_histories_;
@@ -95,7 +103,10 @@ class Forest {
     std::vector<float> values_;
     std::vector<NamedTest> named_;
     std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none
-    std::vector<std::int32_t> test_starts_, tests_;  // by id: the tests that hold where it is read
+    // By id: the test that holds where it is read, or none, or ~ where several begin in tests_; none ends
+    // them.
+    static constexpr std::int32_t kNoTest = std::numeric_limits<std::int32_t>::min();
+    std::vector<std::int32_t> test_of_, tests_;
 };
 
 }  // namespace hedgerow

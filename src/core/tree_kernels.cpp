@@ -232,55 +232,64 @@ void add_row(float* to, const float* from, std::int64_t width) {
     for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
 }
 
-// Sets of positions in registers: of the first 64, which is what a single sequence needs, or of all.
+// Sets of positions in registers, of one word and of eight.
 struct FewPositions {
+    static constexpr std::int64_t kWords = words_of(1);
     std::uint64_t word;
-    static FewPositions from(const PositionBits& bits) { return {bits.words[0]}; }
-    void to(PositionBits& bits) const { bits.words[0] = word; }
+    static FewPositions from(const std::uint64_t* set) { return {*set}; }
+    void to(std::uint64_t* set) const { *set = word; }
     FewPositions operator|(FewPositions other) const { return {word | other.word}; }
     FewPositions operator&(FewPositions other) const { return {word & other.word}; }
     FewPositions without(FewPositions other) const { return {word & ~other.word}; }
 };
 #if defined(__AVX512F__)
-struct AllPositions {
+struct ManyPositions {
+    static constexpr std::int64_t kWords = words_of(kChunkPositions);
     __m512i words;
-    static AllPositions from(const PositionBits& bits) { return {_mm512_load_si512(bits.words)}; }
-    void to(PositionBits& bits) const { _mm512_store_si512(bits.words, words); }
-    AllPositions operator|(AllPositions other) const { return {_mm512_or_si512(words, other.words)}; }
-    AllPositions operator&(AllPositions other) const { return {_mm512_and_si512(words, other.words)}; }
-    AllPositions without(AllPositions other) const { return {_mm512_andnot_si512(other.words, words)}; }
+    static ManyPositions from(const std::uint64_t* set) { return {_mm512_load_si512(set)}; }
+    void to(std::uint64_t* set) const { _mm512_store_si512(set, words); }
+    ManyPositions operator|(ManyPositions other) const { return {_mm512_or_si512(words, other.words)}; }
+    ManyPositions operator&(ManyPositions other) const { return {_mm512_and_si512(words, other.words)}; }
+    ManyPositions without(ManyPositions other) const { return {_mm512_andnot_si512(other.words, words)}; }
 };
 #else
-struct AllPositions {
-    PositionBits bits;
-    static AllPositions from(const PositionBits& bits) { return {bits}; }
-    void to(PositionBits& to) const { to = bits; }
-    AllPositions operator&(const AllPositions& other) const {
-        AllPositions both;
-        for (int w = 0; w < 8; ++w) both.bits.words[w] = bits.words[w] & other.bits.words[w];
+struct ManyPositions {
+    static constexpr std::int64_t kWords = words_of(kChunkPositions);
+    std::uint64_t words[kWords];
+    static ManyPositions from(const std::uint64_t* set) {
+        ManyPositions positions;
+        std::memcpy(positions.words, set, sizeof positions.words);
+        return positions;
+    }
+    void to(std::uint64_t* set) const { std::memcpy(set, words, sizeof words); }
+    ManyPositions operator&(const ManyPositions& other) const {
+        ManyPositions both;
+        for (int w = 0; w < kWords; ++w) both.words[w] = words[w] & other.words[w];
         return both;
     }
-    AllPositions without(const AllPositions& other) const {
-        AllPositions left;
-        for (int w = 0; w < 8; ++w) left.bits.words[w] = bits.words[w] & ~other.bits.words[w];
+    ManyPositions without(const ManyPositions& other) const {
+        ManyPositions left;
+        for (int w = 0; w < kWords; ++w) left.words[w] = words[w] & ~other.words[w];
         return left;
     }
 };
 #endif
 
 template <class Set>
-void divide_sets(const Replay& trees, const FlatTree& tree, PositionBits* sets) {
+void divide_sets(const Replay& trees, const FlatTree& tree, std::uint64_t* sets) {
     const Division* splits = trees.splits + tree.first_split;
-    PositionBits* to = sets + 2;
-    for (std::int64_t j = 0; j < tree.n_splits; ++j, to += 2) {
-        const Set all = Set::from(sets[splits[j].from]), holds = Set::from(trees.masks[splits[j].test]);
-        (all & holds).to(to[0]);
-        all.without(holds).to(to[1]);
+    std::uint64_t* to = sets + 2 * Set::kWords;
+    for (std::int64_t j = 0; j < tree.n_splits; ++j, to += 2 * Set::kWords) {
+        const Set all = Set::from(sets + splits[j].from * Set::kWords),
+                  holds = Set::from(trees.masks + splits[j].test * Set::kWords);
+        (all & holds).to(to);
+        all.without(holds).to(to + Set::kWords);
     }
 }
 
-void divide(const Replay& trees, const FlatTree& tree, std::int64_t n, PositionBits* sets) {
-    n <= 64 ? divide_sets<FewPositions>(trees, tree, sets) : divide_sets<AllPositions>(trees, tree, sets);
+void divide(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint64_t* sets) {
+    const auto divide_some = words_of(n) == 1 ? divide_sets<FewPositions> : divide_sets<ManyPositions>;
+    divide_some(trees, tree, sets);
 }
 
 inline int lowest_bit(std::uint64_t word) {
@@ -293,21 +302,22 @@ inline int lowest_bit(std::uint64_t word) {
 #endif
 }
 
-// visit(position) for each of a set among the first n.
+// visit(position) for each of a set of n.
 template <class Visit>
-inline void each_position(const PositionBits& bits, std::int64_t n, Visit visit) {
-    for (int w = 0; 64 * w < n; ++w) {
-        for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1)
+inline void each_position(const std::uint64_t* set, std::int64_t n, Visit visit) {
+    for (std::int64_t w = 0; w < words_of(n); ++w) {
+        for (std::uint64_t word = set[w]; word != 0; word &= word - 1)
             visit(64 * w + place_of_bit(lowest_bit(word)));
     }
 }
 
-void add_rows(const Replay& trees, const FlatTree& tree, const PositionBits* sets, std::int64_t n,
+void add_rows(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
               std::int64_t width, float* sums) {
     const Part& part = trees.parts[tree.first_part];
+    const std::int32_t* entries = trees.entries + part.first_entry;
     const float* row = trees.values + part.first_value;
     for (std::int64_t e = 0; e < part.n_entries; ++e, row += width) {
-        each_position(sets[trees.entries[part.first_entry + e]], n, [&](std::int64_t i) {
+        each_position(sets + entries[e] * words_of(n), n, [&](std::int64_t i) {
             float* to = sums + i * width;
             for (std::int64_t k = 0; k < width; k += 16) {
 #pragma omp simd
@@ -321,14 +331,13 @@ void add_rows(const Replay& trees, const FlatTree& tree, const PositionBits* set
 
 // The numbers of the entries that positions are in, written in binary: the j-th set holds the positions whose
 // number has bit j.
-template <class Set, int kTables>
-inline void number_entries(const PositionBits* sets, const std::int32_t* entries, std::int64_t n,
-                           PositionBits* digits) {
-    const Set none = Set::from(sets[0]);
+template <class Set, int kDigits>
+inline void number_entries(const std::uint64_t* sets, const std::int32_t* entries, std::int64_t n,
+                           std::uint64_t* digits) {
+    const Set none = Set::from(sets);
     Set d[6] = {none, none, none, none, none, none};
-    for (int g = 0; g < 2 * kTables; ++g) {
-        if (8 * g >= n) break;
-        const auto entry = [&](int i) { return Set::from(sets[entries[8 * g + i]]); };
+    for (std::int64_t g = 0; 8 * g < n; ++g) {
+        const auto entry = [&](int i) { return Set::from(sets + entries[8 * g + i] * Set::kWords); };
         const Set e3 = entry(3), e5 = entry(5), e6 = entry(6), e7 = entry(7);
         const Set e13 = entry(1) | e3, e57 = e5 | e7, e23 = entry(2) | e3, e67 = e6 | e7;
         const Set upper = entry(4) | e5 | e67;
@@ -336,66 +345,74 @@ inline void number_entries(const PositionBits* sets, const std::int32_t* entries
         d[1] = d[1] | e23 | e67;
         d[2] = d[2] | upper;
         const Set whole = entry(0) | e13 | e23 | upper;
-        for (int j = 0; j < 3; ++j) {
-            if (g >> j & 1) d[3 + j] = d[3 + j] | whole;
+        for (int j = 3; j < kDigits; ++j) {
+            if (g >> (j - 3) & 1) d[j] = d[j] | whole;
         }
     }
-    for (int j = 0; j < 6; ++j) d[j].to(digits[j]);
+    for (int j = 0; j < kDigits; ++j) d[j].to(digits + j * Set::kWords);
 }
 
-// A byte for each of 64 positions holds the number of its entry. Lookups in tables mind the lowest bits of
-// 32-bit lanes only, so four shifts bring all bytes to their turn: see bits.hpp.
+// What the lowest bits of 16 lanes of 32 bits find in tables.
 template <int kTables>
-void add_part(const Replay& trees, const Part& part, const PositionBits* sets, std::int64_t n, float* sums) {
+inline __m512 look_up(const __m512* tables, __m512i numbers) {
+    if constexpr (kTables == 1) {
+        return _mm512_permutexvar_ps(numbers, tables[0]);
+    } else if constexpr (kTables == 2) {
+        return _mm512_permutex2var_ps(tables[0], numbers, tables[1]);
+    } else {
+        const __mmask16 beyond = _mm512_test_epi32_mask(numbers, _mm512_set1_epi32(32));
+        return _mm512_mask_mov_ps(look_up<2>(tables, numbers), beyond, look_up<2>(tables + 2, numbers));
+    }
+}
+
+// A byte for each of 64 positions holds the number of its entry; lookups mind the lowest bits of lanes of
+// four bytes only, so shifts bring each to its turn: see bits.hpp.
+template <class Set, int kTables>
+void add_part(const Replay& trees, const Part& part, const std::uint64_t* sets, std::int64_t n, float* sums) {
     constexpr int kDigits = kTables == 1 ? 4 : kTables == 2 ? 5 : 6;
-    PositionBits digits[6];
-    const auto number =
-        n <= 64 ? number_entries<FewPositions, kTables> : number_entries<AllPositions, kTables>;
-    number(sets, trees.entries + part.first_entry, part.n_entries, digits);
+    alignas(64) std::uint64_t digits[kDigits * Set::kWords];
+    number_entries<Set, kDigits>(sets, trees.entries + part.first_entry, part.n_entries, digits);
     __m512 tables[kTables];
     for (int j = 0; j < kTables; ++j) tables[j] = _mm512_loadu_ps(trees.values + part.first_value + 16 * j);
     const std::int32_t* rows = trees.rows + part.first_row;
-    for (std::int64_t w = 0; 64 * w < n; ++w) {
+    for (std::int64_t w = 0; w < Set::kWords && 64 * w < n; ++w) {
         __m512i numbers = _mm512_setzero_si512();
         for (int j = 0; j < kDigits; ++j) {
-            numbers = _mm512_mask_add_epi8(numbers, digits[j].words[w], numbers, _mm512_set1_epi8(1 << j));
+            const std::uint64_t digit = digits[j * Set::kWords + w];
+            numbers = _mm512_mask_add_epi8(numbers, digit, numbers, _mm512_set1_epi8(1 << j));
         }
-        __m512 values[4];
-        for (int i = 0; i < 4; ++i) {
-            const __m512i at = _mm512_srli_epi32(numbers, 8 * i);
-            if constexpr (kTables == 1) {
-                values[i] = _mm512_permutexvar_ps(at, tables[0]);
-            } else {
-                values[i] = _mm512_permutex2var_ps(tables[0], at, tables[1]);
+        const std::int64_t n_quarters = Set::kWords == 1 ? (n + 15) / 16 : 4;
+        for (std::int64_t i = 0; i < n_quarters; ++i, numbers = _mm512_srli_epi32(numbers, 8)) {
+            const __m512 values = look_up<kTables>(tables, numbers);
+            for (std::int64_t r = 0; r < part.n_rows; ++r) {
+                float* to = sums + rows[r] * kChunkPositions + 64 * w + 16 * i;
+                _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), values));
             }
-            if constexpr (kTables == 4) {
-                const __mmask16 high = _mm512_test_epi32_mask(at, _mm512_set1_epi32(32));
-                const __m512 others = _mm512_permutex2var_ps(tables[2], at, tables[3]);
-                values[i] = _mm512_mask_mov_ps(values[i], high, others);
-            }
-        }
-        for (std::int64_t r = 0; r < part.n_rows; ++r) {
-            float* to = sums + rows[r] * kChunkPositions + 64 * w;
-            for (int i = 0; i < 4; ++i)
-                _mm512_storeu_ps(to + 16 * i, _mm512_add_ps(_mm512_loadu_ps(to + 16 * i), values[i]));
         }
     }
 }
 
-void add_values(const Replay& trees, const FlatTree& tree, const PositionBits* sets, std::int64_t n,
-                float* sums) {
+template <class Set>
+void add_parts(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+               float* sums) {
     for (std::int64_t p = 0; p < tree.n_parts; ++p) {
         const Part& part = trees.parts[tree.first_part + p];
-        const auto add = part.n_entries <= 16   ? add_part<1>
-                         : part.n_entries <= 32 ? add_part<2>
-                                                : add_part<4>;
+        const auto add = part.n_entries <= 16   ? add_part<Set, 1>
+                         : part.n_entries <= 32 ? add_part<Set, 2>
+                                                : add_part<Set, 4>;
         add(trees, part, sets, n, sums);
     }
 }
 
+void add_values(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+                float* sums) {
+    const auto add = words_of(n) == 1 ? add_parts<FewPositions> : add_parts<ManyPositions>;
+    add(trees, tree, sets, n, sums);
+}
+
 #else
 
-void add_values(const Replay& trees, const FlatTree& tree, const PositionBits* sets, std::int64_t n,
+void add_values(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
                 float* sums) {
     float values[kChunkPositions];
     for (std::int64_t p = 0; p < tree.n_parts; ++p) {
@@ -404,7 +421,7 @@ void add_values(const Replay& trees, const FlatTree& tree, const PositionBits* s
         for (std::int64_t i = 0; i < n; ++i) values[i] = table[0];
         for (std::int64_t e = 1; e < part.n_entries; ++e) {
             const float value = table[e];
-            each_position(sets[trees.entries[part.first_entry + e]], n,
+            each_position(sets + trees.entries[part.first_entry + e] * words_of(n), n,
                           [&](std::int64_t i) { values[i] = value; });
         }
         for (std::int64_t r = 0; r < part.n_rows; ++r) {

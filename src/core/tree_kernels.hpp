@@ -46,7 +46,7 @@ struct Replay {
     const std::int32_t* entries;
     const float* values;
     const std::int32_t* rows;
-    const PositionBits* masks;  // by test: the positions of a chunk where it holds
+    const std::uint64_t* masks;  // by test: the positions of a chunk where it holds; see bits.hpp
 };
 
 // Where a slot's code lies from the codes of a cell, where its entries begin, and the code that is not
@@ -80,13 +80,13 @@ struct TreeKernels {
                                    const std::int64_t* allowed, int count_shift, std::int64_t* out,
                                    std::int32_t* others);
 
-    // Divides sets[1], some of the first n positions, by the splits of a tree, into sets[2] and so on.
-    void (*divide)(const Replay& trees, const FlatTree& tree, std::int64_t n, PositionBits* sets);
-    // Then adds, at the first n positions, the values of their leaves to sums (histories, kChunkPositions).
-    void (*add_values)(const Replay& trees, const FlatTree& tree, const PositionBits* sets, std::int64_t n,
+    // Divides set 1 of n positions by the splits of a tree, into sets 2 and so on.
+    void (*divide)(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint64_t* sets);
+    // Then adds, at n positions, the values of their leaves to sums (histories, kChunkPositions).
+    void (*add_values)(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
                        float* sums);
     // The same for trees of all labels: rows of values to sums (kChunkPositions, width).
-    void (*add_rows)(const Replay& trees, const FlatTree& tree, const PositionBits* sets, std::int64_t n,
+    void (*add_rows)(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
                      std::int64_t width, float* sums);
 
     // Adds a position's row to the entries of what it reads; an entry of count 0 holds nothing yet.

@@ -370,16 +370,16 @@ class BoundForest {
         const nb::gil_scoped_release release;
         const std::int64_t n = reader.n_positions(), n_chunks = (n + kChunkPositions - 1) / kChunkPositions;
         parallel_for(n_chunks, n_threads, [&] {
-            return [&, work = forest_.make_work()](std::int64_t c) mutable {
+            return [&, work = forest_.make_work(n)](std::int64_t c) mutable {
                 const std::int64_t first = c * kChunkPositions, last = std::min(first + kChunkPositions, n);
+                forest_.begin(work, last - first);
                 reader.for_each_position(
                     first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-                        forest_.begin_position(work, t - first, std::min(t - begin, forest_.order()));
+                        forest_.put_depth(work, t - first, std::min(t - begin, forest_.order()));
                         for_each_id(reader.rows(), t, begin, end,
                                     [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
                     });
-                forest_.add_scores(work, last - first,
-                                   scores.data() + first * forest_.n_histories() * forest_.n_labels());
+                forest_.add_scores(work, scores.data() + first * forest_.n_histories() * forest_.n_labels());
             };
         });
     }
