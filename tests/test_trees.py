@@ -422,6 +422,8 @@ LEAF = [-1] * 6
         [[0, -1, -1, 1, 2, 1], LEAF, LEAF],
         [[0, -1, -1, 1, 2, -2], LEAF, LEAF],
         [[-1, 0, 0, 1, 2, 0], LEAF, LEAF],
+        [[0, -1, -1, 1, 1, -1], LEAF],
+        [[0, -1, -1, 1, 2, -1], LEAF, LEAF, LEAF],
     ],
 )
 def test_a_forest_that_cannot_be_is_refused(nodes):

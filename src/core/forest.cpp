@@ -42,22 +42,25 @@ std::int32_t Forest::number_of(const Test& test) {
 }
 
 // The splits on what is read, and the leaves with their sets. A test on previous labels divides no positions:
-// both its sides have the set of the node.
-std::vector<Forest::Leaf> Forest::add_splits(const std::vector<TreeNode>& nodes) {
+// both its sides have the set of the node. Level by level, so that few splits wait for the one before them.
+std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nodes) {
     const std::int64_t first = size_of(splits_);
-    std::vector<std::int32_t> sets(nodes.size(), 1);
-    std::vector<Leaf> leaves;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::vector<Reached> leaves;
+    std::vector<Reached> found{{0, 1}};
+    found.reserve(nodes.size());
+    for (std::size_t at = 0; at < found.size(); ++at) {
+        const auto [i, set] = found[at];
         const TreeNode& node = nodes[i];
         if (node.test.is_leaf()) {
-            leaves.push_back({i, sets[i]});
+            leaves.push_back({i, set});
         } else if (node.test.id < 0) {
-            sets[node.if_true] = sets[node.if_false] = sets[i];
+            found.push_back({node.if_true, set});
+            found.push_back({node.if_false, set});
         } else {
             const auto yes = static_cast<std::int32_t>(2 + 2 * (size_of(splits_) - first));
-            splits_.push_back({sets[i], number_of(node.test)});
-            sets[node.if_true] = yes;
-            sets[node.if_false] = yes + 1;
+            splits_.push_back({set, number_of(node.test)});
+            found.push_back({node.if_true, yes});
+            found.push_back({node.if_false, yes + 1});
         }
     }
     most_sets_ = std::max(most_sets_, 2 + 2 * (size_of(splits_) - first));
@@ -66,7 +69,7 @@ std::vector<Forest::Leaf> Forest::add_splits(const std::vector<TreeNode>& nodes)
 
 void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
     const std::int64_t first_split = size_of(splits_), first_part = size_of(parts_);
-    const std::vector<Leaf> leaves = add_splits(nodes);
+    const std::vector<Reached> leaves = add_splits(nodes);
     std::vector<HistorySet> speaks_of(nodes.size(), HistorySet(k_, order_));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const Test& test = nodes[i].test;
@@ -79,7 +82,7 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
     std::vector<std::vector<std::int32_t>> reached(static_cast<std::size_t>(n_before_.back()));
     for (std::size_t j = 0; j < leaves.size(); ++j) {
         for (std::int64_t m = 0; m <= order_; ++m) {
-            for (const std::int32_t h : speaks_of[leaves[j].node].members(m))
+            for (const std::int32_t h : speaks_of[leaves[j].at].members(m))
                 reached[n_before_[m] + h].push_back(static_cast<std::int32_t>(j));
         }
     }
@@ -89,7 +92,7 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
     for (const auto& one : classes) {
         const Part rows{0, 0, 0, size_of(rows_), size_of(one.second)};
         rows_.insert(rows_.end(), one.second.begin(), one.second.end());
-        std::vector<Leaf> its;
+        std::vector<Reached> its;
         for (const std::int32_t j : one.first) its.push_back(leaves[j]);
         add_class(its, nodes, rows);
     }
@@ -98,7 +101,7 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
 }
 
 // One part where the leaves are few: the first need not be looked for, it has what the others leave.
-void Forest::add_class(const std::vector<Leaf>& leaves, const std::vector<TreeNode>& nodes,
+void Forest::add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes,
                        const Part& rows) {
     const bool few = size_of(leaves) <= kMostEntries;
     for (std::size_t j = 0; j < leaves.size();) {
@@ -106,11 +109,11 @@ void Forest::add_class(const std::vector<Leaf>& leaves, const std::vector<TreeNo
         part.first_entry = size_of(entries_);
         part.first_value = size_of(values_);
         entries_.push_back(0);
-        values_.push_back(few ? static_cast<float>(nodes[leaves[j++].node].value) : 0.0f);
+        values_.push_back(few ? static_cast<float>(nodes[leaves[j++].at].value) : 0.0f);
         part.n_entries = 1;
         for (; part.n_entries < kMostEntries && j < leaves.size(); ++j, ++part.n_entries) {
             entries_.push_back(leaves[j].set);
-            values_.push_back(static_cast<float>(nodes[leaves[j].node].value));
+            values_.push_back(static_cast<float>(nodes[leaves[j].at].value));
         }
         for (; part.n_entries % 8 != 0; ++part.n_entries) entries_.push_back(0);
         const std::int64_t size = part.n_entries <= 16 ? 16 : part.n_entries <= 32 ? 32 : kMostEntries;
@@ -121,11 +124,11 @@ void Forest::add_class(const std::vector<Leaf>& leaves, const std::vector<TreeNo
 
 void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
     const std::int64_t first_split = size_of(splits_);
-    const std::vector<Leaf> leaves = add_splits(nodes);
+    const std::vector<Reached> leaves = add_splits(nodes);
     trees_[0].push_back({first_split, size_of(splits_) - first_split, size_of(parts_), 1});
     parts_.push_back({size_of(entries_), size_of(leaves), size_of(values_), 0, 0});
-    for (const Leaf& leaf : leaves) {
-        const float* row = rows + static_cast<std::int64_t>(leaf.node) * k_;
+    for (const Reached& leaf : leaves) {
+        const float* row = rows + static_cast<std::int64_t>(leaf.at) * k_;
         entries_.push_back(leaf.set);
         values_.insert(values_.end(), row, row + k_);
         values_.resize(values_.size() + static_cast<std::size_t>(width_ - k_), 0.0f);

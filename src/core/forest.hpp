@@ -26,7 +26,7 @@ class Forest {
     Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels, std::int64_t order,
            bool shared);
 
-    // A tree for `label`, its nodes root first, children after their parents (checked by the caller).
+    // A tree for `label`, its nodes root first, children after their only parent (checked by the caller).
     void add(std::int64_t label, const std::vector<TreeNode>& nodes);
     // A tree for all labels, with a row of values for each node; of order 0, and not beside trees for one
     // label.
@@ -81,12 +81,11 @@ class Forest {
         std::int32_t number;
     };
     std::int32_t number_of(const Test& test);
-    struct Leaf {
-        std::size_t node;
-        std::int32_t set;
+    struct Reached {  // a node, and the set of positions that come to it
+        std::int32_t at, set;
     };
-    std::vector<Leaf> add_splits(const std::vector<TreeNode>& nodes);
-    void add_class(const std::vector<Leaf>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
+    std::vector<Reached> add_splits(const std::vector<TreeNode>& nodes);
+    void add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
     void clear_sums(Work& work) const;
     void spread(const Work& work, std::int64_t label, float* scores) const;
 

@@ -335,21 +335,26 @@ template <class Set, int kDigits>
 inline void number_entries(const std::uint64_t* sets, const std::int32_t* entries, std::int64_t n,
                            std::uint64_t* digits) {
     const Set none = Set::from(sets);
-    Set d[6] = {none, none, none, none, none, none};
+    Set d0 = none, d1 = none, d2 = none, d3 = none, d4 = none, d5 = none;
     for (std::int64_t g = 0; 8 * g < n; ++g) {
         const auto entry = [&](int i) { return Set::from(sets + entries[8 * g + i] * Set::kWords); };
         const Set e3 = entry(3), e5 = entry(5), e6 = entry(6), e7 = entry(7);
         const Set e13 = entry(1) | e3, e57 = e5 | e7, e23 = entry(2) | e3, e67 = e6 | e7;
         const Set upper = entry(4) | e5 | e67;
-        d[0] = d[0] | e13 | e57;
-        d[1] = d[1] | e23 | e67;
-        d[2] = d[2] | upper;
+        d0 = d0 | e13 | e57;
+        d1 = d1 | e23 | e67;
+        d2 = d2 | upper;
         const Set whole = entry(0) | e13 | e23 | upper;
-        for (int j = 3; j < kDigits; ++j) {
-            if (g >> (j - 3) & 1) d[j] = d[j] | whole;
-        }
+        if (g & 1) d3 = d3 | whole;
+        if (g & 2) d4 = d4 | whole;
+        if (g & 4) d5 = d5 | whole;
     }
-    for (int j = 0; j < kDigits; ++j) d[j].to(digits + j * Set::kWords);
+    d0.to(digits);
+    d1.to(digits + Set::kWords);
+    d2.to(digits + 2 * Set::kWords);
+    d3.to(digits + 3 * Set::kWords);
+    if constexpr (kDigits > 4) d4.to(digits + 4 * Set::kWords);
+    if constexpr (kDigits > 5) d5.to(digits + 5 * Set::kWords);
 }
 
 // What the lowest bits of 16 lanes of 32 bits find in tables.
@@ -375,18 +380,22 @@ void add_part(const Replay& trees, const Part& part, const std::uint64_t* sets, 
     __m512 tables[kTables];
     for (int j = 0; j < kTables; ++j) tables[j] = _mm512_loadu_ps(trees.values + part.first_value + 16 * j);
     const std::int32_t* rows = trees.rows + part.first_row;
+    constexpr int kAtOnce = Set::kWords == 1 ? 1 : 4;
+    const std::int64_t n_rows = part.n_rows, n_quarters = Set::kWords == 1 ? (n + 15) / 16 : 4;
     for (std::int64_t w = 0; w < Set::kWords && 64 * w < n; ++w) {
         __m512i numbers = _mm512_setzero_si512();
         for (int j = 0; j < kDigits; ++j) {
             const std::uint64_t digit = digits[j * Set::kWords + w];
             numbers = _mm512_mask_add_epi8(numbers, digit, numbers, _mm512_set1_epi8(1 << j));
         }
-        const std::int64_t n_quarters = Set::kWords == 1 ? (n + 15) / 16 : 4;
-        for (std::int64_t i = 0; i < n_quarters; ++i, numbers = _mm512_srli_epi32(numbers, 8)) {
-            const __m512 values = look_up<kTables>(tables, numbers);
-            for (std::int64_t r = 0; r < part.n_rows; ++r) {
-                float* to = sums + rows[r] * kChunkPositions + 64 * w + 16 * i;
-                _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), values));
+        for (std::int64_t q = 0; q < n_quarters; q += kAtOnce) {
+            __m512 values[kAtOnce];
+            for (int i = 0; i < kAtOnce; ++i, numbers = _mm512_srli_epi32(numbers, 8))
+                values[i] = look_up<kTables>(tables, numbers);
+            for (std::int64_t r = 0; r < n_rows; ++r) {
+                float* to = sums + rows[r] * kChunkPositions + 64 * w + 16 * q;
+                for (int i = 0; i < kAtOnce; ++i, to += 16)
+                    _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), values[i]));
             }
         }
     }
