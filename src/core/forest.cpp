@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "histories.hpp"
 
@@ -67,28 +68,44 @@ std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nod
     return leaves;
 }
 
-void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
-    const std::int64_t first_split = size_of(splits_), first_part = size_of(parts_);
-    const std::vector<Reached> leaves = add_splits(nodes);
-    std::vector<HistorySet> speaks_of(nodes.size(), HistorySet(k_, order_));
+// For each history of every length, the leaves that speak of it. Only tests on previous labels make sets of
+// histories of their own.
+std::vector<std::vector<std::int32_t>> Forest::leaves_by_history(const std::vector<TreeNode>& nodes,
+                                                                 const std::vector<Reached>& leaves) const {
+    std::vector<HistorySet> sets{HistorySet(k_, order_)};
+    std::vector<std::size_t> set_of(nodes.size(), 0);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const Test& test = nodes[i].test;
         if (test.is_leaf()) continue;
-        const HistorySet& here = speaks_of[i];
-        const bool reads = test.id >= 0;
-        speaks_of[nodes[i].if_true] = reads ? here : here.only(test.lag, test.label, test.others);
-        speaks_of[nodes[i].if_false] = reads ? here : here.without(test.lag, test.label, test.others);
+        const std::size_t here = set_of[i];
+        set_of[nodes[i].if_true] = test.id >= 0 ? here : sets.size();
+        set_of[nodes[i].if_false] = test.id >= 0 ? here : sets.size() + 1;
+        if (test.id >= 0) continue;
+        sets.push_back(sets[here].only(test.lag, test.label, test.others));
+        sets.push_back(sets[here].without(test.lag, test.label, test.others));
     }
-    std::vector<std::vector<std::int32_t>> reached(static_cast<std::size_t>(n_before_.back()));
-    for (std::size_t j = 0; j < leaves.size(); ++j) {
+    std::vector<std::vector<std::int32_t>> members(sets.size());
+    for (std::size_t s = 0; s < sets.size(); ++s) {
         for (std::int64_t m = 0; m <= order_; ++m) {
-            for (const std::int32_t h : speaks_of[leaves[j].at].members(m))
-                reached[n_before_[m] + h].push_back(static_cast<std::int32_t>(j));
+            for (const std::int32_t h : sets[s].members(m))
+                members[s].push_back(static_cast<std::int32_t>(n_before_[m]) + h);
         }
     }
+    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(n_before_.back()));
+    for (std::size_t j = 0; j < leaves.size(); ++j) {
+        for (const std::int32_t h : members[set_of[leaves[j].at]])
+            found[h].push_back(static_cast<std::int32_t>(j));
+    }
+    return found;
+}
+
+void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
+    const std::int64_t first_split = size_of(splits_), first_part = size_of(parts_);
+    const std::vector<Reached> leaves = add_splits(nodes);
     std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> classes;
-    for (std::size_t h = 0; h < reached.size(); ++h)
-        classes[reached[h]].push_back(static_cast<std::int32_t>(h));
+    std::int32_t h = 0;
+    for (std::vector<std::int32_t>& some : leaves_by_history(nodes, leaves))
+        classes[std::move(some)].push_back(h++);
     for (const auto& one : classes) {
         const Part rows{0, 0, 0, size_of(rows_), size_of(one.second)};
         rows_.insert(rows_.end(), one.second.begin(), one.second.end());

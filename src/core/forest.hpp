@@ -85,6 +85,8 @@ class Forest {
         std::int32_t at, set;
     };
     std::vector<Reached> add_splits(const std::vector<TreeNode>& nodes);
+    std::vector<std::vector<std::int32_t>> leaves_by_history(const std::vector<TreeNode>& nodes,
+                                                             const std::vector<Reached>& leaves) const;
     void add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
     void clear_sums(Work& work) const;
     void spread(const Work& work, std::int64_t label, float* scores) const;
