@@ -9,8 +9,8 @@
 namespace hedgerow {
 namespace {
 
-template <class T>
-std::int64_t size_of(const std::vector<T>& list) {
+template <class List>
+std::int64_t size_of(const List& list) {
     return static_cast<std::int64_t>(list.size());
 }
 
@@ -181,12 +181,9 @@ void Forest::finish() {
 
 Forest::Work Forest::make_work(std::int64_t n_positions) const {
     const std::int64_t n = std::min(n_positions, kChunkPositions);
-    const auto lines = [&](std::int64_t n_sets) {
-        return static_cast<std::size_t>((n_sets * words_of(n) + kLineWords - 1) / kLineWords);
-    };
     Work work;
-    work.masks_.resize(lines(std::max<std::int64_t>(size_of(named_), 1)));
-    work.sets_.resize(lines(most_sets_));
+    work.masks_.resize(named_.size() * static_cast<std::size_t>(words_of(n)));
+    work.sets_.resize(static_cast<std::size_t>(most_sets_ * words_of(n)));
     work.depths_.resize(static_cast<std::size_t>(n));
     work.sums_.resize(static_cast<std::size_t>(shared_ ? n * width_ : n_before_.back() * kChunkPositions));
     return work;
@@ -196,7 +193,7 @@ void Forest::begin(Work& work, std::int64_t n) const {
     work.n_ = n;
     work.n_words_ = words_of(n);
     std::fill(work.mask(0), work.mask(size_of(named_)), 0);
-    std::uint64_t* sets = work.sets_.data()->words;
+    std::uint64_t* sets = work.sets_.data();
     std::fill(sets, sets + 2 * work.n_words_, 0);
     for (std::int64_t i = 0; i < n; ++i) insert(sets + work.n_words_, i);
 }
@@ -212,7 +209,7 @@ void Forest::add_scores(Work& work, float* scores) const {
     const TreeKernels& kernels = tree_kernels();
     const Replay replay{splits_.data(), parts_.data(), entries_.data(),
                         values_.data(), rows_.data(),  work.mask(0)};
-    std::uint64_t* sets = work.sets_.data()->words;
+    std::uint64_t* sets = work.sets_.data();
     for (std::int64_t label = 0; label < k_; ++label) {
         if (trees_[label].empty()) continue;
         clear_sums(work);
@@ -230,7 +227,7 @@ void Forest::add_scores(Work& work, float* scores) const {
 
 // Adds sums to scores (positions, histories, labels).
 void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
-    const std::vector<float>& sums = work.sums_;
+    const Lines<float>& sums = work.sums_;
     if (shared_) {
         for (std::int64_t i = 0; i < work.n_; ++i) {
             for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += sums[i * width_ + y];

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "lines.hpp"
 #include "tree.hpp"
 #include "tree_kernels.hpp"
 
@@ -40,21 +41,15 @@ class Forest {
     std::int64_t n_histories() const { return n_histories_; }
 
     // What a thread needs to evaluate chunks.
-    static constexpr std::int64_t kLineWords = 8;
     class Work {
-      public:
-        std::uint64_t* mask(std::int64_t test) { return masks_.data()->words + test * n_words_; }
-
-      private:
         friend Forest;
-        struct alignas(64) Line {
-            std::uint64_t words[kLineWords];
-        };
+        std::uint64_t* mask(std::int64_t test) { return masks_.data() + test * n_words_; }
+
         std::int64_t n_, n_words_;
-        std::vector<Line> masks_;           // by test: where it holds
-        std::vector<Line> sets_;            // of a tree
+        Lines<std::uint64_t> masks_;        // by test: where it holds
+        Lines<std::uint64_t> sets_;         // of a tree
         std::vector<std::int32_t> depths_;  // by position: how many labels go before it
-        std::vector<float> sums_;           // (512, width) or (histories of every length, 512)
+        Lines<float> sums_;                 // (512, width) or (histories of every length, 512)
     };
     Work make_work(std::int64_t n_positions) const;  // in all chunks together
 
@@ -101,7 +96,7 @@ class Forest {
     std::vector<Division> splits_;
     std::vector<Part> parts_;
     std::vector<std::int32_t> entries_, rows_;
-    std::vector<float> values_;
+    Lines<float> values_;
     std::vector<NamedTest> named_;
     std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none
     // By id: the test that holds where it is read, or none, or ~ where several begin in tests_; none ends
