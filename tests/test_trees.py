@@ -253,6 +253,27 @@ def test_every_instruction_set_grows_and_evaluates_the_same():
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("n_positions", [3, 64, 65, 530, 600])  # a chunk is of 512, a word of 64
+@pytest.mark.parametrize(("order", "shared"), [(0, False), (1, False), (2, False), (0, True)])
+@pytest.mark.parametrize("max_leaves", [5, 20, 40, 300])  # looked up in tables of 16, 32, 64, and several
+def test_trees_of_any_size_evaluate_as_they_grew(n_positions, order, shared, max_leaves):
+    rng = np.random.default_rng(n_positions)
+    n_long = n_positions // 9
+    rows = random_rows(rng, [9] * n_long + [1] * (n_positions - 9 * n_long), 2, numeric=True, bag=True)
+    gold = rng.integers(0, 3, size=n_positions).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, order, 3)
+    trees, scores = grow(rows, order, 3, marginals, gold, shared=shared, newton=shared, max_leaves=max_leaves, l2=0.0)
+    used = _core.instruction_set()
+    try:
+        for name in _core.instruction_sets():
+            _core.use_instruction_set(name)
+            again = np.zeros_like(scores)
+            trees.compiled(rows, 3, order).add_scores(rows.reader, again, 1)
+            np.testing.assert_array_equal(scores, again)
+    finally:
+        _core.use_instruction_set(used)
+
+
 def test_a_node_chooses_among_a_share_of_the_tests():
     rng = np.random.default_rng(9)
     rows = random_rows(rng, rng.integers(5, 10, size=30), 2)
@@ -401,6 +422,8 @@ LEAF = [-1] * 6
         [[0, -1, -1, 1, 2, 1], LEAF, LEAF],
         [[0, -1, -1, 1, 2, -2], LEAF, LEAF],
         [[-1, 0, 0, 1, 2, 0], LEAF, LEAF],
+        [[0, -1, -1, 1, 1, -1], LEAF],
+        [[0, -1, -1, 1, 2, -1], LEAF, LEAF, LEAF],
     ],
 )
 def test_a_forest_that_cannot_be_is_refused(nodes):

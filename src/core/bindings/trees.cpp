@@ -329,6 +329,8 @@ class BoundForest {
             require(labels.data()[i] >= 0 && labels.data()[i] < n_labels,
                     "labels of trees are below n_labels");
             tree.assign(static_cast<std::size_t>(size), {});
+            std::vector<bool> has_parent(static_cast<std::size_t>(size), false);
+            has_parent[0] = true;
             for (std::int64_t j = 0; j < size; ++j) {
                 const std::int32_t* row = nodes.data() + 6 * (first + j);
                 Test& test = tree[j].test;
@@ -339,6 +341,10 @@ class BoundForest {
                         "children come after their parent");
                 tree[j].if_true = row[3];
                 tree[j].if_false = row[4];
+                for (const std::int32_t child : {row[3], row[4]}) {
+                    require(!has_parent[child], "a node has one parent");
+                    has_parent[child] = true;
+                }
                 require(row[5] >= -1 && row[5] < n_sets, "sets exist");
                 if (row[5] >= 0) {
                     test.others.assign(set_members.data() + set_starts.data()[row[5]],
@@ -350,6 +356,8 @@ class BoundForest {
                 for (const std::int32_t other : test.others)
                     require(other >= 0 && other < limit, "tests exist");
             }
+            require(std::find(has_parent.begin(), has_parent.end(), false) == has_parent.end(),
+                    "a node has one parent");
             if (shared) {
                 forest_.add_shared(tree, values.data() + first * n_labels);
             } else {
@@ -371,21 +379,33 @@ class BoundForest {
         const nb::gil_scoped_release release;
         const std::int64_t n = reader.n_positions(), n_chunks = (n + kChunkPositions - 1) / kChunkPositions;
         parallel_for(n_chunks, n_threads, [&] {
-            return [&, work = forest_.make_work()](std::int64_t c) mutable {
+            return [&, work = forest_.make_work(n), spans = std::vector<Span>()](std::int64_t c) mutable {
                 const std::int64_t first = c * kChunkPositions, last = std::min(first + kChunkPositions, n);
+                forest_.begin(work, last - first);
+                spans.clear();
                 reader.for_each_position(
                     first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-                        forest_.begin_position(work, t - first, std::min(t - begin, forest_.order()));
-                        for_each_id(reader.rows(), t, begin, end,
-                                    [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
+                        forest_.put_depth(work, t - first, std::min(t - begin, forest_.order()));
+                        spans.push_back({begin, end});
                     });
-                forest_.add_scores(work, last - first,
-                                   scores.data() + first * forest_.n_histories() * forest_.n_labels());
+                const Rows rows = reader.rows();
+                for (std::int64_t s = 0; s < rows.n_slots; ++s) {
+                    for (std::int64_t t = first; t < last; ++t) {
+                        for_each_id(rows.slots[s], t, spans[t - first].begin, spans[t - first].end,
+                                    [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
+                    }
+                }
+                forest_.add_scores(work, scores.data() + first * forest_.n_histories() * forest_.n_labels());
             };
         });
     }
 
   private:
+    // The sequence of a position.
+    struct Span {
+        std::int64_t begin, end;
+    };
+
     static std::vector<SlotIds> layout(const RowReader& reader) {
         std::vector<SlotIds> slots;
         std::int32_t first = 0;
