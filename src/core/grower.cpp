@@ -62,16 +62,17 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
 
 // All positions in the first layer: those that count in front.
 Range Grower::select(const std::uint8_t* in_sample) {
-    const std::size_t first = new_layer();
-    const Range counted = layers_[first].fill(data_, [&](std::int64_t t) {
-        if (in_sample && !in_sample[t]) return false;
-        if (rules_.trim == 0) return true;
-        std::int64_t size = 0;
-        const std::int32_t* one = row(data_.cell[t]);
-        for (std::int64_t h = 0; h < width_; ++h) size += std::abs(std::int64_t{one[h]});
-        return size >= rules_.trim;
-    });
-    sums_[first].resize(static_cast<std::size_t>(counted.end));
+    CellOrder& first = layers_[new_layer()];
+    const Range counted =
+        !in_sample && rules_.trim == 0 ? first.fill(data_) : first.fill(data_, [&](std::int64_t t) {
+            if (in_sample && !in_sample[t]) return false;
+            if (rules_.trim == 0) return true;
+            std::int64_t size = 0;
+            const std::int32_t* one = row(data_.cell[t]);
+            for (std::int64_t h = 0; h < width_; ++h) size += std::abs(std::int64_t{one[h]});
+            return size >= rules_.trim;
+        });
+    sums_[0].resize(static_cast<std::size_t>(counted.end));
     return counted;
 }
 
@@ -95,21 +96,24 @@ std::size_t Grower::new_layer() {
     return n_layers_++;
 }
 
-// Sums the residuals of each position over the node's histories; positions without an example fall away.
-void Grower::load(Node& node) {
-    CellOrder& layer = layers_[node.layer];
-    std::vector<Sums>& sums = sums_[node.layer];
-    std::int64_t to = node.counted.begin;
-    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-        const std::int32_t c = layer.cells[i];
-        const Members& members = node.of->members[data_.depth_at[c]];
-        if (members.empty()) continue;
+// Sums the residuals of each position over all histories.
+void Grower::load(const Node& root) {
+    const std::int32_t* cells = layers_[root.layer].cells.data();
+    const std::uint8_t* depths = data_.depth_at.data();
+    const Members* members = root.of->members.data();
+    Sums* sums = sums_[root.layer].data();
+    const bool plain = additive();
+    for (std::int64_t i = 0; i < root.counted.end; ++i) {
+        const std::int32_t c = cells[i];
         std::int64_t residual = 0;
-        for (const std::int32_t h : members) residual += row(c)[h];
-        sums[to] = brought(residual, static_cast<std::int64_t>(members.size()), c);
-        layer.place(to++, c);
+        for (std::int64_t h = 0; h < width_; ++h) residual += row(c)[h];
+        const auto n = static_cast<std::int64_t>(members[depths[c]].size());
+        if (plain) {
+            sums[i].set_position(residual, n);
+        } else {
+            sums[i] = brought(residual, n, c);
+        }
     }
-    node.counted.end = to;
 }
 
 std::unique_ptr<Histogram> Grower::take_histogram() {
@@ -243,7 +247,7 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
 // For each lag and label: the sums where the previous label is that one, and where it is another. Histories
 // are a product set, so each label that a lag allows has as many examples as any other.
 void Grower::count_histories(Node& node) {
-    if (order_ == 0) return;
+    if (!node.of->divisible) return;
     node.by_label.assign(static_cast<std::size_t>(label_entry(order_, 0)), Sums{});
     const std::int32_t* cells = layers_[node.layer].cells.data();
     if (!additive()) {
@@ -511,17 +515,15 @@ Grower::Children Grower::divide_histories(Node& parent) {
     const std::int64_t lag = parent.best.lag;
     const HistorySet& set = parent.of->set;
     const std::size_t layer = new_layer();
-    const std::vector<std::int32_t>& cells = layers_[parent.layer].cells;
-    std::vector<std::int32_t>& copy = layers_[layer].cells;
-    copy.assign(cells.begin() + parent.counted.begin, cells.begin() + parent.counted.end);
-    copy.insert(copy.end(), cells.begin() + parent.others.begin, cells.begin() + parent.others.end);
-    layers_[layer].where.resize(data_.position.size());
-    for (std::size_t i = 0; i < copy.size(); ++i)
-        layers_[layer].where[copy[i]] = static_cast<std::int32_t>(i);
-    const std::int64_t n = parent.counted.size();
+    const CellOrder& from = layers_[parent.layer];
+    CellOrder& to = layers_[layer];
+    const std::int64_t n = parent.counted.size(), n_all = n + parent.others.size();
+    to.cells.resize(static_cast<std::size_t>(n_all));
+    to.where.resize(data_.position.size());
+    for (std::int64_t i = n; i < n_all; ++i) to.place(i, from.cells[parent.others.begin + i - n]);
     sums_[layer].resize(static_cast<std::size_t>(n));
     const Test& test = parent.best;
-    Node yes = make_node(layer, {0, n}, {n, static_cast<std::int64_t>(copy.size())},
+    Node yes = make_node(layer, {0, n}, {n, n_all},
                          std::make_shared<Histories>(set.only(lag, test.label, test.others), order_));
     Node no = make_node(parent.layer, parent.counted, parent.others,
                         std::make_shared<Histories>(set.without(lag, test.label, test.others), order_));
@@ -529,31 +531,52 @@ Grower::Children Grower::divide_histories(Node& parent) {
     return {std::move(yes), std::move(no)};
 }
 
-// The positions of `yes`, a copy of those of `no`, shared out: each side keeps those where it has an example.
+// The positions of `no` shared out: each side keeps those where it has an example.
 void Grower::load_both(Node& yes, Node& no) {
-    CellOrder &to_yes = layers_[yes.layer], &to_no = layers_[no.layer];
-    std::vector<Sums>&yes_sums = sums_[yes.layer], &no_sums = sums_[no.layer];
+    const Members *in = yes.of->members.data(), *out = no.of->members.data();
+    const auto size = [](const Members& members) { return static_cast<std::int64_t>(members.size()); };
+    if (additive() && order_ == 1 && size(in[1]) == 1) {  // the usual case, without a loop or a branch
+        const std::int64_t n_in[] = {size(in[0]), 1}, n_out[] = {size(out[0]), size(out[1])};
+        share_out(yes, no,
+                  [&, label = in[1][0], all = residuals_, width = width_](
+                      std::int32_t c, std::int64_t depth, std::int64_t both, Sums& to_yes, Sums& to_no) {
+                      const std::int64_t residual = n_in[depth] * all[c * width + depth * label];
+                      to_yes.set_position(residual, n_in[depth]);
+                      to_no.set_position(both - residual, n_out[depth]);
+                  });
+        return;
+    }
+    const auto over = [&](const Members& members, std::int32_t c) {
+        std::int64_t residual = 0;
+        for (const std::int32_t h : members) residual += row(c)[h];
+        return residual;
+    };
+    share_out(yes, no, [&](std::int32_t c, std::int64_t depth, std::int64_t both, Sums& to_yes, Sums& to_no) {
+        const std::int64_t residual = over(in[depth], c);
+        to_yes = brought(residual, size(in[depth]), c);
+        to_no = brought(weights_ ? over(out[depth], c) : both - residual, size(out[depth]), c);
+    });
+}
+
+// bring(cell, depth, residual before, yes, no) writes what both sides have of a position. What a side does
+// not keep is written too, and the next one over it: that is quicker than to ask.
+template <class Bring>
+void Grower::share_out(Node& yes, Node& no, Bring bring) {
+    std::int32_t *yes_cells = layers_[yes.layer].cells.data(), *no_cells = layers_[no.layer].cells.data();
+    std::int32_t *yes_where = layers_[yes.layer].where.data(), *no_where = layers_[no.layer].where.data();
+    Sums *yes_sums = sums_[yes.layer].data(), *no_sums = sums_[no.layer].data();
+    const std::uint8_t *depths = data_.depth_at.data(), *yes_has = yes.of->has.data(),
+                       *no_has = no.of->has.data();
+    const std::int64_t end = no.counted.end;
     std::int64_t i = 0, j = no.counted.begin;
-    for (std::int64_t at = no.counted.begin; at < no.counted.end; ++at) {
-        const std::int32_t c = to_no.cells[at], depth = data_.depth_at[c];
-        const Members &in = yes.of->members[depth], &out = no.of->members[depth];
-        const auto n_in = static_cast<std::int64_t>(in.size()), n_out = static_cast<std::int64_t>(out.size());
-        std::int64_t residual = 0, rest = 0;
-        for (const std::int32_t h : in) residual += row(c)[h];
-        if (weights_) {
-            for (const std::int32_t h : out) rest += row(c)[h];
-        } else {
-            rest = no_sums[at].residual - residual;
-        }
-        if (n_in > 0) {
-            yes_sums[i] = brought(residual, n_in, c);
-            to_yes.place(i++, c);
-        }
-        if (n_out > 0) {
-            no_sums[j] = brought(rest, n_out, c);
-            if (j != at) to_no.place(j, c);
-            ++j;
-        }
+    for (std::int64_t at = j; at < end; ++at) {
+        const std::int32_t c = no_cells[at];
+        bring(c, depths[c], no_sums[at].residual, yes_sums[i], no_sums[j]);
+        yes_cells[i] = no_cells[j] = c;
+        yes_where[c] = static_cast<std::int32_t>(i);
+        no_where[c] = static_cast<std::int32_t>(j);
+        i += yes_has[depths[c]];
+        j += no_has[depths[c]];
     }
     yes.counted.end = i;
     no.counted.end = j;

@@ -61,10 +61,12 @@ class Grower {
         for (const Node& node : nodes_) {
             const double value = tree_[node.tree].value;
             const CellOrder& order = layers_[node.layer];
+            const std::int32_t* cells = order.cells.data();
+            const std::uint8_t* depths = data_.depth_at.data();
+            const Members* members = node.of->members.data();
             for (const Range& range : {node.counted, node.others}) {
                 for (std::int64_t i = range.begin; i < range.end; ++i) {
-                    const std::int32_t c = order.cells[i];
-                    for (const std::int32_t h : node.of->members[data_.depth_at[c]]) visit(c, h, value);
+                    for (const std::int32_t h : members[depths[cells[i]]]) visit(cells[i], h, value);
                 }
             }
         }
@@ -74,10 +76,16 @@ class Grower {
     using Members = std::vector<std::int32_t>;
     struct Histories {
         HistorySet set;
-        std::vector<Members> members;  // by depth
+        std::vector<Members> members;   // by depth
+        std::vector<std::uint8_t> has;  // by depth: whether there are members
+        bool divisible = false;         // whether a test of a previous label can tell them apart
 
         Histories(const HistorySet& histories, std::int64_t order) : set(histories) {
-            for (std::int64_t m = 0; m <= order; ++m) members.push_back(histories.members(m));
+            for (std::int64_t m = 0; m <= order; ++m) {
+                members.push_back(histories.members(m));
+                has.push_back(!members.back().empty());
+            }
+            for (std::int64_t lag = 0; lag < order; ++lag) divisible |= histories.size(lag) > 1;
         }
     };
 
@@ -99,8 +107,10 @@ class Grower {
 
     Range select(const std::uint8_t* in_sample);
     Node make_node(std::size_t layer, Range counted, Range others, std::shared_ptr<const Histories> of);
-    void load(Node& node);
+    void load(const Node& root);
     void load_both(Node& yes, Node& no);
+    template <class Bring>
+    void share_out(Node& yes, Node& no, Bring bring);
     void sum_up(Node& node) const;
     void study(Node& node);
     void study_root(Node& root);

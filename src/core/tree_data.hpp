@@ -58,7 +58,7 @@ struct TreeData {
     std::vector<std::int32_t> position;  // by cell, -1 where empty
     std::vector<std::int32_t> cell;      // by position
     std::vector<std::int32_t> depth;     // by position: how many labels go before it, at most the order
-    std::vector<std::int32_t> depth_at;  // the same by cell
+    std::vector<std::uint8_t> depth_at;  // the same by cell
     std::vector<std::int32_t> rows;      // by cell, then column: codes
     std::vector<std::int64_t>
         entry_starts;  // by cell: where its entries begin below; empty where they are not listed
@@ -84,7 +84,8 @@ struct TreeData {
             position.insert(position.end(), static_cast<std::size_t>(reach), -1);
         }
         depth_at.resize(position.size(), 0);
-        for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = depth[t];
+        for (std::int64_t t = 0; t < n_positions; ++t)
+            depth_at[cell[t]] = static_cast<std::uint8_t>(depth[t]);
     }
 
     // Columns first, all of them; then lay_out(), then slots.

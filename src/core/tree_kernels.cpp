@@ -109,7 +109,7 @@ HEDGEROW_COLUMNS(8)
 #endif
 
 template <int kWidth>
-void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths, std::int64_t order,
                     const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
                     std::int64_t* n_cells) {
     Columns<kWidth> usual;
@@ -129,7 +129,7 @@ void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_
     n_cells[order] += n - others;
 }
 
-void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+void sum_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths, std::int64_t order,
                  const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
                  std::int64_t* n_cells) {
     if (width == 2) return sum_columns_of<2>(cells, n, depths, order, residuals, width, columns, n_cells);
@@ -199,7 +199,7 @@ HEDGEROW_NEWTON_COLUMNS(8)
 #endif
 
 template <int kWidth>
-std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                                const std::int32_t* residuals, const std::int64_t* allowed, int count_shift,
                                std::int64_t* out, std::int32_t* others) {
     NewtonColumns<kWidth> sums;
@@ -218,7 +218,7 @@ std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const 
     return n_others;
 }
 
-std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                             const std::int32_t* residuals, std::int64_t width, const std::int64_t* allowed,
                             int count_shift, std::int64_t* out, std::int32_t* others) {
     const auto sum = width == 2   ? newton_columns_of<2>

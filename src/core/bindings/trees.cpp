@@ -207,9 +207,10 @@ class TreeGrower {
                     has_shape(scores) && scores.shape(0) == static_cast<std::size_t>(n),
                 "scores and marginals are (positions, labels^order, labels)");
         require(gold.shape(0) == static_cast<std::size_t>(n), "one gold label for each position");
-        for (std::int64_t t = 0; t < n; ++t) {
-            require(gold.data()[t] >= 0 && gold.data()[t] < k_, "gold labels are below n_labels");
-        }
+        std::uint32_t highest = 0;  // a negative one is higher than any
+        for (std::int64_t t = 0; t < n; ++t)
+            highest = std::max(highest, static_cast<std::uint32_t>(gold.data()[t]));
+        require(highest < k_, "gold labels are below n_labels");
         require(!in_sample || in_sample->shape(0) == static_cast<std::size_t>(n),
                 "a sample says yes or no of each position");
         require(n_threads >= 1, "at least one thread");
