@@ -33,6 +33,10 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
             n_reads += bag ? static_cast<std::int64_t>(slot.column->bag.size()) : data.n_positions;
         }
     }
+    for (const TreeData::Slot& slot : data.slots) {
+        if (slot.column->kind != TreeData::Kind::bag)
+            dense_.push_back({slot.offset * data.stride + slot.column->at, slot.first_entry});
+    }
     reads_ = static_cast<double>(n_reads) / static_cast<double>(data.n_positions);
 }
 
@@ -172,15 +176,21 @@ void Grower::study_root(Node& root) {
     find_best(root, *root.histogram, false);
 }
 
-void Grower::count(const Node& node, Histogram& histogram, bool marking) const {
+void Grower::count(const Node& node, Histogram& histogram, bool marking) {
     if (map_ == &some_) {
         marking ? count_as<true, true>(node, histogram) : count_as<false, true>(node, histogram);
         histogram.entries[map_->n_places()] = {};
         return;
     }
-    marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
+    const bool in_pairs = pairs_pay(node);
+    if (in_pairs) {
+        count_paired(node, histogram);
+    } else {
+        marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
+    }
+    const bool skips = in_pairs || !data_.entry_starts.empty();
     for (const TreeData::Slot& slot : data_.slots) {
-        if (!data_.entry_starts.empty() && slot.usual >= 0) restore_usual(node, slot, histogram, marking);
+        if (skips && slot.usual >= 0) restore_usual(node, slot, histogram, marking);
         histogram.entries[slot.nothing()] = {};
     }
 }
@@ -198,6 +208,47 @@ void Grower::restore_usual(const Node& node, const TreeData::Slot& slot, Histogr
     if (marking) histogram.mark(usual);
 }
 
+// Entries inside positions: the additions of one position go to different entries and do not wait for each
+// other.
+template <class Add>
+void Grower::count_listed(const Node& node, const std::vector<std::int64_t>& starts,
+                          const std::vector<std::int32_t>& list, Add add) const {
+    const std::int32_t* cells = layers_[node.layer].cells.data();
+    const Sums* sums = sums_[node.layer].data();
+    const bool far = list.size() > (std::size_t{1} << 19);  // beyond the nearer caches
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+        if (far && i + 1 < node.counted.end) {  // the next list, as far as a few lines of the cache reach
+            const std::int32_t* next = list.data() + starts[cells[i + 1]];
+            for (int line = 0; line < 4; ++line) prefetch(next + 16 * line);
+        }
+        const std::int32_t* entry = list.data() + starts[cells[i]];
+        const std::int32_t* end = list.data() + starts[cells[i] + 1];
+        const Sums sum = sums[i];
+        for (; entry < end; ++entry) add(*entry, sum);
+    }
+}
+
+// Counts what pairs of slots read, and adds up for each slot what its partner reads beside it.
+void Grower::count_paired(const Node& node, Histogram& histogram) {
+    paired_.resize(static_cast<std::size_t>(data_.n_paired + data_.n_entries));
+    Sums *table = paired_.data(), *entries = histogram.entries.data();
+    count_listed(node, data_.paired_starts, data_.paired_list,
+                 [&](std::int32_t place, const Sums& sum) { table[place] += sum; });
+    for (const TreeData::Pair& pair : data_.pairs) {
+        Sums* second = entries + pair.second;
+        for (std::int32_t i = 0; i < pair.n_first; ++i, table += pair.n_second) {
+            Sums row;
+            for (std::int32_t j = 0; j < pair.n_second; ++j) {
+                row += table[j];
+                second[j] += table[j];
+            }
+            entries[pair.first + i] += row;
+        }
+    }
+    for (std::int32_t e = 0; e < data_.n_entries; ++e) entries[e] += table[e];
+    std::fill(paired_.begin(), paired_.end(), Sums{});
+}
+
 template <bool marking, bool mapped>
 void Grower::count_as(const Node& node, Histogram& histogram) const {
     const std::int32_t* cells = layers_[node.layer].cells.data();
@@ -209,34 +260,18 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
         entries[place] += sum;
         if (marking) histogram.mark(place);
     };
-    // Entries inside positions: the additions of one position go to different entries and do not wait for
-    // each other.
     if (!data_.entry_starts.empty()) {
-        const bool far = data_.entry_list.size() > (std::size_t{1} << 19);  // beyond the nearer caches
-        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-            if (far && i + 1 < node.counted.end) {  // the next list, as far as a few lines of the cache reach
-                const std::int32_t* next = data_.entry_list.data() + data_.entry_starts[cells[i + 1]];
-                for (int line = 0; line < 4; ++line) prefetch(next + 16 * line);
-            }
-            const std::int32_t* entry = data_.entry_list.data() + data_.entry_starts[cells[i]];
-            const std::int32_t* end = data_.entry_list.data() + data_.entry_starts[cells[i] + 1];
-            const Sums sum = sums[i];
-            for (; entry < end; ++entry) add(*entry, sum);
-        }
+        count_listed(node, data_.entry_starts, data_.entry_list, add);
         return;
     }
-    std::vector<DenseSlot> dense;
     for (const TreeData::Slot& slot : data_.slots) {
-        if (slot.column->kind != TreeData::Kind::bag) {
-            dense.push_back({slot.offset * data_.stride + slot.column->at, slot.first_entry});
-            continue;
-        }
+        if (slot.column->kind != TreeData::Kind::bag) continue;
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
             data_.read(slot, cells[i], [&](std::int32_t code) { add(slot.first_entry + code, sums[i]); });
         }
     }
-    const DenseSlot* slots = dense.data();
-    const std::size_t n_slots = dense.size();
+    const DenseSlot* slots = dense_.data();
+    const std::size_t n_slots = dense_.size();
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t* row = data_.rows.data() + cells[i] * data_.stride;
         const Sums sum = sums[i];

@@ -73,6 +73,10 @@ class Grower {
     }
 
   private:
+    struct DenseSlot {
+        std::int64_t delta;
+        std::int32_t first_entry;
+    };
     using Members = std::vector<std::int32_t>;
     struct Histories {
         HistorySet set;
@@ -114,9 +118,13 @@ class Grower {
     void sum_up(Node& node) const;
     void study(Node& node);
     void study_root(Node& root);
-    void count(const Node& node, Histogram& histogram, bool marking) const;
+    void count(const Node& node, Histogram& histogram, bool marking);
     void restore_usual(const Node& node, const TreeData::Slot& slot, Histogram& histogram,
                        bool marking) const;
+    template <class Add>
+    void count_listed(const Node& node, const std::vector<std::int64_t>& starts,
+                      const std::vector<std::int32_t>& list, Add add) const;
+    void count_paired(const Node& node, Histogram& histogram);
     template <bool marking, bool mapped>
     void count_as(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
@@ -138,6 +146,11 @@ class Grower {
     bool is_large(const Node& node) const {
         return 4 * static_cast<double>(node.counted.size()) * reads_ >= map_->n_places();
     }
+    // Whether counting in pairs saves more than adding up their tables costs; never where entries are marked.
+    bool pairs_pay(const Node& node) const {
+        return is_large(node) && static_cast<std::size_t>(node.counted.size()) * data_.pairs.size() >
+                                     static_cast<std::size_t>(data_.n_paired);
+    }
     const Objective& objective() const { return rules_.split.objective; }
     // Whether the weight of a position is the sum of those of its examples.
     bool additive() const { return !objective().newton && !weights_; }
@@ -153,7 +166,8 @@ class Grower {
     std::int64_t k_, order_, width_ = 1;
     GrowthRules rules_;
     const double* weights_;
-    double reads_ = 0;  // entries counted for a position, on average
+    std::vector<DenseSlot> dense_;  // slots that read one code
+    double reads_ = 0;              // entries counted for a position, on average
     const std::int32_t* residuals_ = nullptr;
     std::uint64_t seed_ = 0;
     Splitter splitter_;
@@ -167,13 +181,10 @@ class Grower {
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;
     Histogram scratch_, root_;  // zero between uses
+    std::vector<Sums> paired_;  // the same
     std::vector<std::int64_t> by_label_, columns_, n_cells_;
     std::vector<std::uint8_t> in_set_;
     std::vector<std::int32_t> others_;
-    struct DenseSlot {
-        std::int64_t delta;
-        std::int32_t first_entry;
-    };
 };
 
 }  // namespace hedgerow
