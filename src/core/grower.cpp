@@ -210,19 +210,19 @@ void Grower::restore_usual(const Node& node, const TreeData::Slot& slot, Histogr
 
 // Entries inside positions: the additions of one position go to different entries and do not wait for each
 // other.
-template <class Add>
+template <class Entry, class Add>
 void Grower::count_listed(const Node& node, const std::vector<std::int64_t>& starts,
-                          const std::vector<std::int32_t>& list, Add add) const {
+                          const std::vector<Entry>& list, Add add) const {
     const std::int32_t* cells = layers_[node.layer].cells.data();
     const Sums* sums = sums_[node.layer].data();
     const bool far = list.size() > (std::size_t{1} << 19);  // beyond the nearer caches
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         if (far && i + 1 < node.counted.end) {  // the next list, as far as a few lines of the cache reach
-            const std::int32_t* next = list.data() + starts[cells[i + 1]];
+            const Entry* next = list.data() + starts[cells[i + 1]];
             for (int line = 0; line < 4; ++line) prefetch(next + 16 * line);
         }
-        const std::int32_t* entry = list.data() + starts[cells[i]];
-        const std::int32_t* end = list.data() + starts[cells[i] + 1];
+        const Entry* entry = list.data() + starts[cells[i]];
+        const Entry* end = list.data() + starts[cells[i] + 1];
         const Sums sum = sums[i];
         for (; entry < end; ++entry) add(*entry, sum);
     }
@@ -597,19 +597,19 @@ void Grower::load_both(Node& yes, Node& no) {
 // not keep is written too, and the next one over it: that is quicker than to ask.
 template <class Bring>
 void Grower::share_out(Node& yes, Node& no, Bring bring) {
-    std::int32_t *yes_cells = layers_[yes.layer].cells.data(), *no_cells = layers_[no.layer].cells.data();
-    std::int32_t *yes_where = layers_[yes.layer].where.data(), *no_where = layers_[no.layer].where.data();
+    CellOrder& to_no = layers_[no.layer];
+    std::int32_t *yes_cells = layers_[yes.layer].cells.data(), *yes_where = layers_[yes.layer].where.data();
     Sums *yes_sums = sums_[yes.layer].data(), *no_sums = sums_[no.layer].data();
     const std::uint8_t *depths = data_.depth_at.data(), *yes_has = yes.of->has.data(),
                        *no_has = no.of->has.data();
     const std::int64_t end = no.counted.end;
     std::int64_t i = 0, j = no.counted.begin;
     for (std::int64_t at = j; at < end; ++at) {
-        const std::int32_t c = no_cells[at];
+        const std::int32_t c = to_no.cells[at];
         bring(c, depths[c], no_sums[at].residual, yes_sums[i], no_sums[j]);
-        yes_cells[i] = no_cells[j] = c;
+        yes_cells[i] = c;
         yes_where[c] = static_cast<std::int32_t>(i);
-        no_where[c] = static_cast<std::int32_t>(j);
+        if (j != at) to_no.place(j, c);
         i += yes_has[depths[c]];
         j += no_has[depths[c]];
     }
@@ -640,8 +640,27 @@ void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {
     for (std::int32_t e = 0; e < map_->n_places(); ++e) {
         take(no.histogram->entries[e], yes.histogram->entries[e]);
     }
-    count_histories(no);
+    if (order_ == 1) {
+        leave_labels(parent, no);
+    } else {
+        count_histories(no);
+    }
     find_best(no, *no.histogram, false);
+}
+
+// Order 1: what is left of the sums by label when one label goes. Every position that has another label keeps
+// it.
+void Grower::leave_labels(Node& parent, Node& no) const {
+    if (!no.of->divisible) return;
+    no.by_label = std::move(parent.by_label);
+    const std::int64_t gone = parent.best.label;
+    Sums& part = no.by_label[label_entry(0, gone)];
+    const std::int64_t left = no.of->set.size(0) - no.of->set.allowed(0, k_);
+    for (std::int64_t v = 0; v < k_ && gone < k_; ++v) {
+        Sums& others = no.by_label[label_entry(0, v) + 1];
+        others = left > 1 ? others - Sums{part.residual, part.raw_weight()} : Sums{};
+    }
+    part = {};
 }
 
 }  // namespace hedgerow

@@ -121,9 +121,9 @@ class Grower {
     void count(const Node& node, Histogram& histogram, bool marking);
     void restore_usual(const Node& node, const TreeData::Slot& slot, Histogram& histogram,
                        bool marking) const;
-    template <class Add>
+    template <class Entry, class Add>
     void count_listed(const Node& node, const std::vector<std::int64_t>& starts,
-                      const std::vector<std::int32_t>& list, Add add) const;
+                      const std::vector<Entry>& list, Add add) const;
     void count_paired(const Node& node, Histogram& histogram);
     template <bool marking, bool mapped>
     void count_as(const Node& node, Histogram& histogram) const;
@@ -139,6 +139,7 @@ class Grower {
     Children divide_histories(Node& parent);
     void study_divided_positions(Node& parent, Node& yes, Node& no);
     void study_divided_histories(Node& parent, Node& yes, Node& no);
+    void leave_labels(Node& parent, Node& no) const;
     std::size_t new_layer();
     std::unique_ptr<Histogram> take_histogram();
 

@@ -50,10 +50,18 @@ struct CellOrder {
                            Swapped swapped) {
         const TreeData::Column& column = *slot.column;
         const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
-        if (column.kind == TreeData::Kind::numeric || last - first > range.size()) {
-            return partition_if(
-                range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped,
-                [&](std::int32_t c) { data.expect(slot, c); });
+        const bool at_most = column.kind == TreeData::Kind::numeric && code < column.n_codes;
+        if (at_most || last - first > range.size()) {
+            const auto expect = [&](std::int32_t c) { data.expect(slot, c); };
+            if (column.kind == TreeData::Kind::bag) {
+                return partition_if(
+                    range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped, expect);
+            }
+            const std::int32_t* codes = data.rows.data() + slot.offset * data.stride + column.at;
+            const auto read = [codes, stride = data.stride](std::int32_t c) { return codes[c * stride]; };
+            if (at_most)
+                return partition_if(range, [&](std::int32_t c) { return read(c) <= code; }, swapped, expect);
+            return partition_if(range, [&](std::int32_t c) { return read(c) == code; }, swapped, expect);
         }
         found_.resize(static_cast<std::size_t>(last - first));
         const auto end = static_cast<std::int64_t>(where.size());

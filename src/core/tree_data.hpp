@@ -76,7 +76,7 @@ struct TreeData {
     std::vector<Pair> pairs;
     std::int32_t n_paired = 0;  // places in the tables
     std::vector<std::int64_t> paired_starts;
-    std::vector<std::int32_t> paired_list;
+    std::vector<std::uint16_t> paired_list;
     std::vector<Column> columns;
     std::vector<Slot> slots;
 
@@ -210,12 +210,14 @@ struct TreeData {
                 const auto code = [&](const Slot& slot) {
                     return rows[(c + slot.offset) * stride + slot.column->at];
                 };
-                paired_list.push_back(table + code(*firsts[p]) * pairs[p].n_second + code(*(firsts[p] + 1)));
+                const std::int32_t place = code(*firsts[p]) * pairs[p].n_second + code(*(firsts[p] + 1));
+                paired_list.push_back(static_cast<std::uint16_t>(table + place));
                 table += pairs[p].size();
             }
             for (const Slot* slot : alone) {
                 read(*slot, c, [&](std::int32_t code) {
-                    if (code != slot->usual) paired_list.push_back(n_paired + slot->first_entry + code);
+                    const std::int32_t place = n_paired + slot->first_entry + code;
+                    if (code != slot->usual) paired_list.push_back(static_cast<std::uint16_t>(place));
                 });
             }
         }

@@ -114,7 +114,20 @@ void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_
                     std::int64_t* n_cells) {
     Columns<kWidth> usual;
     std::int64_t others = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
+    if (order == 1) {  // no branch: of a first position only its first number is not 0
+        std::int64_t at_start = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int32_t* row = residuals + std::int64_t{cells[i]} * width;
+            const std::int64_t first = depths[cells[i]] == 0;
+            usual.add(row);
+            at_start += row[0] & -first;
+            others += first;
+        }
+        columns[0] += at_start;
+        columns[width] -= at_start;
+        n_cells[0] += others;
+    }
+    for (std::int64_t i = 0; i < n && order != 1; ++i) {
         const std::int64_t c = cells[i];
         const std::int32_t* row = residuals + c * width;
         if (depths[c] == order) {

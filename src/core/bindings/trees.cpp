@@ -153,10 +153,13 @@ class TreeGrower {
                             grower->grow(mine, width_, in_sample ? in_sample->data() : nullptr,
                                          seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
                         // The residuals have done their work: the tree's values take their place.
-                        grower->apply([&](std::int64_t c, std::int64_t h, double value) {
-                            const auto added = static_cast<float>(value * step);
-                            std::memcpy(mine + c * width_ + h, &added, sizeof added);
-                        });
+                        grower->apply(
+                            [mine, step, width = width_](std::int64_t c, std::int64_t h, double value) {
+                                const auto added = static_cast<float>(value * step);
+                                std::int32_t bits;
+                                std::memcpy(&bits, &added, sizeof bits);
+                                mine[c * width + h] = bits;
+                            });
                     };
                 });
                 n_lent_ = 0;
