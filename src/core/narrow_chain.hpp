@@ -13,6 +13,7 @@ namespace hedgerow::HEDGEROW_ISA {
 // a row of N numbers for each position, and one number. False if `safe` is not reached.
 template <class Real, int N, int K>
 class NarrowChain {
+    static_assert(K <= N && N <= 2 * K, "what is written beyond a row ends in the next one");
     using V = Vec<Real, N>;
 
   public:

@@ -195,7 +195,7 @@ class Chain {
     bool run_passes(const Marginals<Real>& out, double* log_z) {
         choose_shift();
         if (is_narrow(k_, PerPosition) && keeps(length_, block_) && (out.state || out.pair))
-            return run_narrow<2>(out, log_z);
+            return run_narrow<(N > 4 ? N / 2 : 2)>(out, log_z);
         bool certain = false;
         if (!forward<PerPosition>(log_z, &certain)) return false;
         return (certain && !out.state && !out.pair && !out.table) || backward<PerPosition>(out);
@@ -205,7 +205,7 @@ class Chain {
     template <int K>
     bool run_narrow(const Marginals<Real>& out, double* log_z) {
         if constexpr (K <= N && K <= kNarrow) {
-            if (K < k_) return run_narrow<K + 1>(out, log_z);
+            if (K != k_) return run_narrow<K + 1>(out, log_z);
             const double shift = exponentiate_all<true>();
             NarrowChain<Real, N, K> chain(exps_, length_, forward_, backward_, inverses_);
             LogProduct z;
