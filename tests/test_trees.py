@@ -108,9 +108,7 @@ def cases(draw):
     return rows, order, k, marginals, gold
 
 
-@given(cases(), st.integers(2, 9), st.sampled_from([0.0, 2.0]), st.booleans(), st.integers(1, 2))
-@settings(max_examples=120)
-def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_leaf):
+def check_printed_algorithm(case, *, max_leaves, l2, newton, min_leaf):
     rows, order, k, marginals, gold = case
     trees, _ = grow(
         rows, order, k, marginals, gold, l2=l2, newton=newton, min_leaf=min_leaf, max_leaves=max_leaves, max_step=0.7
@@ -121,6 +119,25 @@ def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_lea
         examples = oracles_trees.examples_of(marginals, gold, rows.sequences.starts.tolist(), label, order, k)
         expected = oracles_trees.fit_regression_tree(examples, features, max_leaves, rules)
         assert tree(trees, label) == in_single(expected)
+
+
+@given(cases(), st.integers(2, 9), st.sampled_from([0.0, 2.0]), st.booleans(), st.integers(1, 2))
+@settings(max_examples=120)
+def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_leaf):
+    check_printed_algorithm(case, max_leaves=max_leaves, l2=l2, newton=newton, min_leaf=min_leaf)
+
+
+@pytest.mark.parametrize("columns", [(), ("numeric", "flag"), ("bag",)])
+@pytest.mark.parametrize("newton", [False, True])
+@pytest.mark.parametrize("order", [0, 1])
+def test_large_nodes_equal_the_printed_algorithm(order, newton, columns):
+    """Nodes so large that slots are counted in pairs, and that what a label leaves is not counted anew."""
+    rng = np.random.default_rng(order)
+    rows = random_rows(rng, [7] * 30, 1, **dict.fromkeys(columns, True))
+    gold = rng.integers(0, 3, size=210).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, order, 3)
+    case = rows, order, 3, marginals, gold
+    check_printed_algorithm(case, max_leaves=12, l2=2.0, newton=newton, min_leaf=1)
 
 
 @given(cases(), st.booleans())

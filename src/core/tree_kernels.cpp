@@ -109,12 +109,25 @@ HEDGEROW_COLUMNS(8)
 #endif
 
 template <int kWidth>
-void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths, std::int64_t order,
                     const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
                     std::int64_t* n_cells) {
     Columns<kWidth> usual;
     std::int64_t others = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
+    if (order == 1) {  // no branch: of a first position only its first number is not 0
+        std::int64_t at_start = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int32_t* row = residuals + std::int64_t{cells[i]} * width;
+            const std::int64_t first = depths[cells[i]] == 0;
+            usual.add(row);
+            at_start += row[0] & -first;
+            others += first;
+        }
+        columns[0] += at_start;
+        columns[width] -= at_start;
+        n_cells[0] += others;
+    }
+    for (std::int64_t i = 0; i < n && order != 1; ++i) {
         const std::int64_t c = cells[i];
         const std::int32_t* row = residuals + c * width;
         if (depths[c] == order) {
@@ -129,7 +142,7 @@ void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_
     n_cells[order] += n - others;
 }
 
-void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+void sum_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths, std::int64_t order,
                  const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
                  std::int64_t* n_cells) {
     if (width == 2) return sum_columns_of<2>(cells, n, depths, order, residuals, width, columns, n_cells);
@@ -199,7 +212,7 @@ HEDGEROW_NEWTON_COLUMNS(8)
 #endif
 
 template <int kWidth>
-std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                                const std::int32_t* residuals, const std::int64_t* allowed, int count_shift,
                                std::int64_t* out, std::int32_t* others) {
     NewtonColumns<kWidth> sums;
@@ -218,7 +231,7 @@ std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const 
     return n_others;
 }
 
-std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                             const std::int32_t* residuals, std::int64_t width, const std::int64_t* allowed,
                             int count_shift, std::int64_t* out, std::int32_t* others) {
     const auto sum = width == 2   ? newton_columns_of<2>

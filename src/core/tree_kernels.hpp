@@ -67,7 +67,7 @@ struct TreeKernels {
 
     // Adds up the residuals (cells, width) of some cells, by the number of labels before them: columns
     // (depths, width), and how many cells each depth has. Most have `order` labels before them.
-    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                         std::int64_t order, const std::int32_t* residuals, std::int64_t width,
                         std::int64_t* columns, std::int64_t* n_cells);
 
@@ -75,7 +75,7 @@ struct TreeKernels {
     // bits set, or none), those of residual v, and of what the other allowed labels of the row leave: out (4,
     // width) holds residuals and packed weights of the one, then of the other. Cells with no label before
     // them go to `others`.
-    std::int64_t (*newton_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+    std::int64_t (*newton_columns)(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                                    const std::int32_t* residuals, std::int64_t width,
                                    const std::int64_t* allowed, int count_shift, std::int64_t* out,
                                    std::int32_t* others);

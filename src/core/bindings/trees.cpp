@@ -154,10 +154,13 @@ class TreeGrower {
                             grower->grow(mine, width_, in_sample ? in_sample->data() : nullptr,
                                          seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
                         // The residuals have done their work: the tree's values take their place.
-                        grower->apply([&](std::int64_t c, std::int64_t h, double value) {
-                            const auto added = static_cast<float>(value * step);
-                            std::memcpy(mine + c * width_ + h, &added, sizeof added);
-                        });
+                        grower->apply(
+                            [mine, step, width = width_](std::int64_t c, std::int64_t h, double value) {
+                                const auto added = static_cast<float>(value * step);
+                                std::int32_t bits;
+                                std::memcpy(&bits, &added, sizeof bits);
+                                mine[c * width + h] = bits;
+                            });
                     };
                 });
                 n_lent_ = 0;
@@ -208,9 +211,10 @@ class TreeGrower {
                     has_shape(scores) && scores.shape(0) == static_cast<std::size_t>(n),
                 "scores and marginals are (positions, labels^order, labels)");
         require(gold.shape(0) == static_cast<std::size_t>(n), "one gold label for each position");
-        for (std::int64_t t = 0; t < n; ++t) {
-            require(gold.data()[t] >= 0 && gold.data()[t] < k_, "gold labels are below n_labels");
-        }
+        std::uint32_t highest = 0;  // a negative one is higher than any
+        for (std::int64_t t = 0; t < n; ++t)
+            highest = std::max(highest, static_cast<std::uint32_t>(gold.data()[t]));
+        require(highest < k_, "gold labels are below n_labels");
         require(!in_sample || in_sample->shape(0) == static_cast<std::size_t>(n),
                 "a sample says yes or no of each position");
         require(n_threads >= 1, "at least one thread");
