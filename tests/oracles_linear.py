@@ -72,12 +72,15 @@ def added(w, features, amount):
     return changed
 
 
-def perceptron(problem, order, w=None, find=None):
-    """Every weight vector from the first on, one more for each example."""
-    vectors = [w or {}]
+TIE = Fraction(1, 1024)  # less than weights differ by
+
+
+def perceptron(problem, order, find=None):
+    """Every weight vector from the first on, one more for each example; gold loses ties."""
+    vectors = [{}]
     for i in order:
         x, y, w = problem.inputs[i], problem.gold[i], vectors[-1]
-        z = find(x, y, w) if find else problem.ranked(x, w)[0]
+        z = find(x, y, w) if find else problem.ranked(x, w, lambda z, y=y: TIE * hamming(y, z))[0]
         if z != y[: len(z)]:
             difference = added(problem.features(x, y[: len(z)]), problem.features(x, z), -1)
             w = added(w, difference, problem.weights[i])
@@ -97,6 +100,7 @@ def beamed(problem, beam, early):
                 for label in range(problem.k):
                     z = (*labels, label)
                     step = dot(w, added(problem.features(x, z), problem.features(x, labels), -1))
+                    step += TIE * (label != y[t])
                     node = z[::-1][:memory]
                     if node not in reached or score + step >= reached[node][0]:
                         reached[node] = (score + step, z)

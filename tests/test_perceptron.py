@@ -73,7 +73,7 @@ def test_a_beam_of_everything_is_exact(order):
     for beam in (0, 3 ** max(order, 1)):
         trainer = _core.MarginTrainer(
             rows, training.codes, training.weights, np.ones(rows.n_ids, bool), 3, order, bias=False, hamming=True,
-            margin=0.0, beam=beam, early=True, summed=False, recorded=False,
+            margin=0.0, growth=0.0, beam=beam, early=True, summed=False, recorded=False,
         )  # fmt: skip
         trainer.epoch(np.arange(8))
         weights.append([part.tolist() for part in trainer.weights(False, 1.0)])
@@ -110,6 +110,21 @@ def test_separable_data_end_within_the_bound():
                 margin = least if margin is None else min(margin, least)
     assert margin > 0
     assert sum(mistakes) <= radius * size / margin**2
+
+
+@pytest.mark.parametrize("averaging", ["average", "vote"])
+def test_epochs_after_the_last_mistake_count_without_being_run(averaging):
+    X, y = ["ab", "ba", "bb"], [["x", "y"], ["y", "x"], ["y", "y"]]
+    training = training_of(X, y, 1)
+    learner, examples = learned(training, averaging=averaging, epochs=30)
+    assert len(examples) < 30 * len(X)
+    vectors = perceptron(Problem(training), examples)
+    vectors += vectors[-1:] * (30 * len(X) + 1 - len(vectors))
+    if averaging == "average":
+        assert_same_weights(learner.potential, mean(vectors))
+    else:
+        assert learner.potential.survived.sum() == len(vectors)
+        assert learner.potential.survived[-1] == sum(w == vectors[-1] for w in vectors)
 
 
 def test_what_cannot_be_separated_ends_all_the_same():

@@ -68,6 +68,13 @@ def trees(**parameters: Any) -> tuple[hr.TreeCRF, Data]:
     return model, [*without_missing(diary(6, seed=4)[0]), unseen, [{"celsius": -8.0}]]
 
 
+def linear(**parameters: Any) -> tuple[hr.LinearCRF, Data]:
+    X, y = diary(40, seed=5)
+    model = hr.LinearCRF(window=1, max_iter=20, n_jobs=1, **parameters).fit(without_missing(X), y)
+    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
+    return model, [*without_missing(diary(6, seed=6)[0]), unseen, [{"celsius": -8.0}]]
+
+
 def margin(model: hr.StructuredPerceptron | hr.StructuredSVM) -> tuple[Any, Data]:
     X, y = diary(40, seed=5)
     dev, dev_labels = diary(10, seed=6)
@@ -81,6 +88,8 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "treecrf-trees-1": lambda: trees(order=2, transitions="trees", category_splits="subset"),
     "treecrf-table-1": lambda: trees(transitions="table"),
     "treecrf-shared-1": lambda: trees(trees="shared"),
+    "linearcrf-1": lambda: linear(order=2),
+    "linearcrf-edges-1": lambda: linear(edge_features=True, solver="owlqn", l1=0.5),
     "perceptron-1": lambda: margin(hr.StructuredPerceptron(window=1, n_jobs=1, random_state=1)),
     "perceptron-vote-1": lambda: margin(
         hr.StructuredPerceptron(order=2, averaging="vote", epochs=2, n_jobs=1, random_state=1)

@@ -83,7 +83,7 @@ bool MarginLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end
 bool MarginLearner::violates(const Rows& rows, std::int64_t begin, std::int64_t end,
                              const std::int32_t* gold) {
     const std::int64_t length = end - begin, k = topology_.n_labels;
-    const double margin = rules_.margin * static_cast<double>(n_seen_ + 1);
+    const double margin = rules_.margin + rules_.growth * static_cast<double>(n_seen_ + 1);
     float* state = finder_.room(length);
     attributes_.score(rows, begin, end, state);
     if (rules_.hamming && margin > 0) {

@@ -54,10 +54,11 @@ class PathFinder {
     Best second_;
 };
 
+// A wrong path must lose by a margin, at example t of margin + growth * t.
 struct MarginRules {
     bool hamming;  // the margin counts for each wrong label; if not, once for a wrong path
-    double
-        margin;  // by which a wrong path must lose, after the first example; it grows in proportion; 0: none
+    double margin;
+    double growth;
     std::int64_t beam;  // 0: exact
     bool early;         // where the beam loses gold, learn from what came before
 };
@@ -76,6 +77,12 @@ class MarginLearner {
     // Learns from the positions begin..end; true if that changed the weights.
     bool learn(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                float weight);
+
+    // Counts n more examples that change nothing.
+    void stay(std::int64_t n) {
+        n_seen_ += n;
+        survived_.back() += n;
+    }
 
     const AttributeWeights& attributes() const { return attributes_; }
     const NGramWeights& n_grams() const { return n_grams_; }

@@ -95,11 +95,12 @@ class MarginTrainer {
   public:
     MarginTrainer(const RowReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
                   const Input<bool, 1>& kept, std::int64_t n_labels, std::int64_t order, bool bias,
-                  bool hamming, double margin, std::int64_t beam, bool early, bool summed, bool recorded)
+                  bool hamming, double margin, double growth, std::int64_t beam, bool early, bool summed,
+                  bool recorded)
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
           k_(n_labels),
           learner_(made(reader, kept, checked_topology(n_labels, order), bias,
-                        {hamming, margin, beam, early && beam > 0}, summed, recorded)) {}
+                        {hamming, margin, growth, beam, early && beam > 0}, summed, recorded)) {}
 
     // How many of the sequences changed the weights.
     std::int64_t epoch(const Input<std::int64_t, 1>& order) {
@@ -136,6 +137,10 @@ class MarginTrainer {
         return nb::make_tuple(to_array(std::move(ids)), rows.array(), n_grams.array());
     }
 
+    void stay(std::int64_t n) {
+        require(n >= 0, "n is at least 0");
+        learner_.stay(n);
+    }
     std::int64_t n_seen() const { return learner_.n_vectors() - 1; }
 
     // (where the changes of each vector begin, features, amounts, how many examples each survived)
@@ -155,7 +160,8 @@ class MarginTrainer {
     static MarginLearner made(const RowReader& reader, const Input<bool, 1>& kept, const Topology& topology,
                               bool bias, const MarginRules& rules, bool summed, bool recorded) {
         require(static_cast<std::int64_t>(kept.shape(0)) == reader.n_ids(), "whether each attribute is kept");
-        require(rules.margin >= 0 && rules.beam >= 0, "margin and beam are at least 0");
+        require(rules.margin >= 0 && rules.growth >= 0 && rules.beam >= 0,
+                "margin, growth and beam are at least 0");
         const std::vector<std::uint8_t> mask(kept.data(), kept.data() + kept.shape(0));
         return {topology, rules, AttributeWeights(mask.data(), reader.n_ids(), topology.n_labels, summed),
                 NGramWeights(topology, bias, summed), recorded};
@@ -283,18 +289,20 @@ void register_online(nb::module_& m) {
           "A number for each sequence that its attributes, labels and weight alone decide.");
     nb::class_<MarginTrainer>(m, "MarginTrainer", "A structured perceptron or SVM, one sequence at a time.")
         .def(nb::init<const RowReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
-                      std::int64_t, std::int64_t, bool, bool, double, std::int64_t, bool, bool, bool>(),
+                      std::int64_t, std::int64_t, bool, bool, double, double, std::int64_t, bool, bool,
+                      bool>(),
              nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
              nb::arg("weights").noconvert(), nb::arg("kept").noconvert(), nb::arg("n_labels"),
              nb::arg("order"), nb::kw_only(), nb::arg("bias"), nb::arg("hamming"), nb::arg("margin"),
-             nb::arg("beam"), nb::arg("early"), nb::arg("summed"), nb::arg("recorded"),
-             "A wrong path must lose by margin times the examples seen, for each wrong label or once.")
+             nb::arg("growth"), nb::arg("beam"), nb::arg("early"), nb::arg("summed"), nb::arg("recorded"),
+             "At example t a wrong path must lose by margin + growth * t, for each wrong label or once.")
         .def("epoch", &MarginTrainer::epoch, nb::arg("order").noconvert(),
              "Learns from the sequences named, in turn; returns how many changed the weights.")
         .def("weights", &MarginTrainer::weights, nb::arg("mean"), nb::arg("scale"),
              "(attributes that have weights, those by label, weights of n-grams): now, or the mean so far.")
         .def("changes", &MarginTrainer::changes,
              "(starts by vector, features, amounts, examples survived) of all weight vectors.")
+        .def("stay", &MarginTrainer::stay, nb::arg("n"), "Counts n more examples that change nothing.")
         .def_prop_ro("n_seen", &MarginTrainer::n_seen, "How many examples there were.");
     nb::class_<StochasticTrainer>(m, "StochasticTrainer", "Stochastic gradient steps on the likelihood.")
         .def(nb::init<const RowReader&, Input<std::int32_t, 1>, Input<double, 1>, Input<std::int64_t, 1>,

@@ -30,9 +30,8 @@ class LinearCRF(LinearEstimator):
     max_iter: Annotated[int, AtLeast(1), "iterations at most, or epochs with sgd"] = 1000
     tol: Annotated[float, MoreThan(0), "stop when ten iterations lower the objective by less than this share"] = 1e-5
     min_freq: Annotated[int, AtLeast(1), "features that occur less often are left out"] = 1
-    observed_only: Annotated[
-        bool, "only pairs of attribute and label, and sequences of labels, that training has; if not, all"
-    ] = True
+    observed_only: Annotated[bool, "only pairs of attribute and label that training has; if not, all of them"] = True
+    all_transitions: Annotated[bool, "weights also for labels that never follow each other in training"] = False
     edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
@@ -43,8 +42,9 @@ class LinearCRF(LinearEstimator):
         if self.edge_features and self.order == 0:
             raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
         space = LinearSpace.of(
-            training, self.window, min_freq=self.min_freq, observed_only=self.observed_only, edges=self.edge_features
-        )
+            training, self.window, min_freq=self.min_freq, observed_only=self.observed_only,
+            all_transitions=self.all_transitions, edges=self.edge_features,
+        )  # fmt: skip
         penalty = Penalty(self.l1, self.l2)
         if self.solver == "sgd":
             return Stochastic(training, space, penalty, StochasticRules(self.max_iter, self.tol, self.random_state))

@@ -23,8 +23,9 @@ from hedgerow.sequences import Sequences
 class StructuredPerceptron(MarginEstimator):
     """Structured perceptron (Collins 2002): gold minus the best path is added to the weights wherever it is wrong.
 
-    It ends after an epoch without a mistake, or after `epochs`. The weights are the mean over all steps, those of the
-    last one, or all of them, each with a vote for every example it survived. A vote costs as much time as there were
+    A tie is a mistake. It ends after an epoch without one, or after `epochs`; those that are left would change nothing,
+    and count in the mean and in votes as if they had been. The weights are the mean over all steps, those of the last
+    one, or all of them, each with a vote for every example it survived. A vote costs as much time as there were
     mistakes, and gives labels only.
 
     Scores have no probabilistic scale. `predict_proba` and whatever else speaks of probabilities divides them by

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear import MarginEstimator, narrowed_beam
 from hedgerow.estimators.parameters import AtLeast, MoreThan
 from hedgerow.learners import Learner, Margin, MarginRules, Training
-from hedgerow.learners.margin import Loss
+from hedgerow.learners.margin import Averaging, Loss
 from hedgerow.model import Model
 
 
@@ -29,13 +29,14 @@ class StructuredSVM(MarginEstimator):
     loss: Annotated[Loss, "wrong labels are counted one by one, or a wrong path counts once"] = "hamming"
     epochs: Annotated[int, AtLeast(1), "passes over the sequences"] = 20
     averaging: Annotated[
-        Literal["average", "none"], "the mean of the weights, those after step t counted t times, or the last ones"
-    ] = "average"
+        bool, "the mean of the weights, those after step t counted t times; if not, those of the last step"
+    ] = True
     beam: Annotated[int | None, AtLeast(1), "how many nodes of a position the search keeps; None keeps all"] = None
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
+        averaging: Averaging = "average" if self.averaging else "none"
         rules = MarginRules(
-            self.window, self.epochs, self.averaging, narrowed_beam(self.beam, training), self.random_state,
-            C=self.C, loss=self.loss,
+            self.window, self.epochs, averaging, narrowed_beam(self.beam, training), self.random_state, C=self.C,
+            loss=self.loss,
         )  # fmt: skip
         return Margin(training, rules)

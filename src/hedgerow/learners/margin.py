@@ -1,6 +1,7 @@
 """Learning from best paths, one sequence after the other: the structured perceptron and the structured SVM.
 
-Perceptron (Collins 2002): where the best path z is not gold y, w <- w + Phi(x, y) - Phi(x, z).
+Perceptron (Collins 2002): where the best path z is not gold y, w <- w + Phi(x, y) - Phi(x, z). Gold must win outright:
+in a tie, which the least change of the weights would decide, the wrong path counts as the best.
 
 SVM (Pegasos): example t shrinks w by 1 - 1/t; z is the best path when wrong ones are favoured by their loss, and where
 z is not y, w <- w + (N C / 2t) (Phi(x, y) - Phi(x, z)). So w is always N C / 2t times a sum V of such differences, and
@@ -29,6 +30,8 @@ from hedgerow.potentials.linear import Features
 Averaging = Literal["average", "vote", "none"]
 Loss = Literal["hamming", "zero-one"]
 
+TIE = 2.0**-10  # by which a perceptron favours wrong labels
+
 
 @dataclass(frozen=True)
 class MarginRules:
@@ -50,15 +53,18 @@ class Margin:
 
     def __init__(self, training: Training, rules: MarginRules) -> None:
         self.training, self.rules = training, rules
-        self._space = LinearSpace.of(training, rules.window, min_freq=rules.min_freq, observed_only=False)
+        self._space = LinearSpace.of(
+            training, rules.window, min_freq=rules.min_freq, observed_only=False, all_transitions=True
+        )
         self._rows = self._space.rows(training)
         n_examples = int(np.count_nonzero(training.weights))
         self._bound = 0.0 if rules.C is None else n_examples * rules.C  # of an SVM: N C
         self._trainer = _core.MarginTrainer(
             self._rows.reader, training.codes, training.weights, np.diff(self._space.state.starts) > 0,
             len(training.labels), training.order, bias=bool(self._space.scalings), hamming=rules.loss == "hamming",
-            margin=2 / self._bound if self._bound else 0.0, beam=rules.beam or 0, early=rules.early_update,
-            summed=rules.averaging == "average", recorded=rules.averaging == "vote",
+            margin=0.0 if self._bound else TIE, growth=2 / self._bound if self._bound else 0.0,
+            beam=rules.beam or 0, early=rules.early_update, summed=rules.averaging == "average",
+            recorded=rules.averaging == "vote",
         )  # fmt: skip
         self._made: LinearPotential | VotedPotential | None = None  # of the examples seen so far
 
@@ -77,13 +83,16 @@ class Margin:
         for epoch, order in enumerate(turns(training, rules.random_state), 1):
             self._made = None
             mistakes = self._trainer.epoch(order)
+            converged = rules.C is None and mistakes == 0
+            if converged:  # the epochs that are left would change nothing, but count
+                self._trainer.stay((rules.epochs - epoch) * len(order))
             record: Record = {"epoch": epoch, "mistakes": mistakes}
             if rules.C is not None:
                 record = {"epoch": epoch, "objective": self._objective(), "violations": mistakes}
             if training.held is not None:
                 record |= self._held_out_scores(training.held)
             yield record
-            if epoch == rules.epochs or (rules.C is None and mistakes == 0):
+            if epoch == rules.epochs or converged:
                 return
 
     def _linear(self) -> LinearPotential:
