@@ -71,10 +71,14 @@ struct Choices {
     Choices() {
 #if defined(HEDGEROW_X86)
         if (has_avx512())
-            add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees(), avx512::offer_linear()});
-        if (has_avx2()) add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees(), avx2::offer_linear()});
+            add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees(),
+                 avx512::offer_linear()});
+        if (has_avx2())
+            add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees(),
+                 avx2::offer_linear()});
 #endif
-        add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees(), portable::offer_linear()});
+        add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees(),
+             portable::offer_linear()});
     }
     void add(const Choice& choice) {
         names[n] = choice.name;

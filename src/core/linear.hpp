@@ -31,8 +31,8 @@ inline bool is_sparse(std::int64_t n_features, std::int64_t width) {
     return n_features * kFewOutputs <= width || n_features == 1;
 }
 
-// A stack whose items are written field by field where they lie: a copy of a struct that was just put together
-// from parts would wait for them.
+// A stack whose items are written field by field where they lie: a copy of a struct that was just put
+// together from parts would wait for them.
 template <class T>
 class Pile {
   public:
@@ -119,8 +119,8 @@ class Scorer {
         float value;
     };
 
-    // Three positions are under way, so that memory has time to come: one reads its attributes, the one before
-    // it looks their places up, and the one before that adds its rows.
+    // Three positions are under way, so that memory has time to come: one reads its attributes, the one
+    // before it looks their places up, and the one before that adds its rows.
     struct Walk {
         Pile<Read> reads[2];
         Pile<WeightedRow> rows[2];
@@ -153,7 +153,8 @@ class Scorer {
             }
         }
         const Pile<WeightedRow>& whole = walk.rows[1];
-        if (whole.size() > 0) linear_kernels().add_rows(whole.begin(), whole.size(), width_, scores - 2 * width_);
+        if (whole.size() > 0)
+            linear_kernels().add_rows(whole.begin(), whole.size(), width_, scores - 2 * width_);
     }
 
     std::int64_t width_;
@@ -233,7 +234,8 @@ class Postings {
             }
             linear_kernels().add_rows(rows, n, width, row);
         }
-        for (std::int64_t f = begin; f < end; ++f) gradient[f] += static_cast<double>(row[features.outputs[f]]);
+        for (std::int64_t f = begin; f < end; ++f)
+            gradient[f] += static_cast<double>(row[features.outputs[f]]);
     }
 
   private:

@@ -1,5 +1,5 @@
-// Sums of weighted rows, kept in registers: as many vectors side by side as there are, the last one moved back
-// so that it ends where the row does. Where two vectors overlap, both hold the same sums.
+// Sums of weighted rows, kept in registers: as many vectors side by side as there are, the last one moved
+// back so that it ends where the row does. Where two vectors overlap, both hold the same sums.
 #include "linear_kernels.hpp"
 
 #include "numeric.hpp"
@@ -32,10 +32,14 @@ void add_rows_by(const WeightedRow* rows, std::int64_t n, std::int64_t width, fl
     for (std::int64_t j = 0; j < n_vectors - v; ++j) at[j] = (v + j) * N;
     at[n_vectors - v - 1] = width - N;
     switch (n_vectors - v) {
-        case 1: return add_columns<N, 1>(rows, n, at, out);
-        case 2: return add_columns<N, 2>(rows, n, at, out);
-        case 3: return add_columns<N, 3>(rows, n, at, out);
-        default: return add_columns<N, 4>(rows, n, at, out);
+        case 1:
+            return add_columns<N, 1>(rows, n, at, out);
+        case 2:
+            return add_columns<N, 2>(rows, n, at, out);
+        case 3:
+            return add_columns<N, 3>(rows, n, at, out);
+        default:
+            return add_columns<N, 4>(rows, n, at, out);
     }
 }
 

@@ -23,7 +23,7 @@ from hedgerow.columns import NumericColumn
 from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.base import Record, Training, edge_counts, held_out_scores, refuse_missing
 from hedgerow.learners.pseudo import pseudo_marginals
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.sequences import Sequences
@@ -123,7 +123,7 @@ class Boosting:
             raise InputError("early_stopping needs held-out data; give X_dev and y_dev to fit, or set it to None")
         if rules.early_stopping and training.held is not None and not (training.held.codes >= 0).any():
             raise InputError("y_dev has no label in common with y, so early_stopping has nothing to go by")
-        _refuse_missing(training.sequences)
+        refuse_missing(training.sequences)
         self.training, self.rules = training, rules
         k = len(training.labels)
         tree_order = 0 if rules.transitions == "table" else training.order
@@ -191,7 +191,7 @@ class Boosting:
         here = self._here = _Scored(training.sequences, training, self._start, self._steps)
         there = None if held is None else _Scored(held.sequences, training, self._start, self._steps)
         grower = self._grower(here)
-        observed = _edge_counts(training) if here.table is not None else None
+        observed = edge_counts(training) if here.table is not None else None
         watch = _Watch(rules.early_stopping, self._before)
         answer = self._infer(here, len(self._before) + 1)
         for at in range(len(self._before) + 1, 1 if watch.is_over else rules.n_rounds + 1):
@@ -315,14 +315,6 @@ class _Watch:
         return self._stops and self._last - self.best_round >= PATIENCE
 
 
-def _edge_counts(training: Training) -> NDArray[np.float64]:
-    """How often gold takes each edge of the table, sequences times their weights."""
-    topology = training.topology
-    certain = np.full((training.sequences.n_positions, topology.n_labels), -np.inf, dtype=np.float32)
-    certain[np.arange(len(training.codes)), training.codes] = 0
-    return Lattice(topology, training.sequences.starts, state=certain).summed_pairs(training.weights)[2]
-
-
 def _check_memory(n_scores: int, order: int) -> None:
     """Scores, marginals and residuals of every position and history must fit."""
     needed = 12 * n_scores
@@ -335,13 +327,3 @@ def _check_memory(n_scores: int, order: int) -> None:
             f"trees of order {order} need about {needed / 2**30:,.1f} GiB here, but the machine has "
             f'{there / 2**30:,.1f}; lower the order, or take transitions="table"'
         )
-
-
-def _refuse_missing(sequences: Sequences) -> None:
-    for column in sequences.columns:
-        missing = column.missing()
-        if missing.any():
-            raise InputError(
-                f"column {column.name!r} has {int(missing.sum())} missing values, the first at position "
-                f"{int(missing.argmax())} of all; TreeCRF does not take missing values yet: fill them in"
-            )
