@@ -40,6 +40,7 @@ struct Batch {
     std::optional<Input<Real, 3>> edge;
     std::optional<Input<Real, 2>> table;
     std::int64_t beam;
+    std::optional<Labels> keep;
     std::int64_t n_threads;
     bool general;  // never the fast lane
 
@@ -50,6 +51,7 @@ struct Batch {
     std::int64_t length(std::int64_t i) const { return first(i + 1) - first(i); }
     std::int64_t pair_size() const { return topology.n_histories() * n_labels(); }
     bool fast() const { return !general && beam == 0 && topology.order <= 1; }
+    Beam beam_of(std::int64_t i) const { return {beam, keep ? keep->data() + first(i) : nullptr}; }
 
     Scores<Real> scores(std::int64_t i) const {
         return {length(i), state ? state->data() + first(i) * n_labels() : nullptr,
@@ -79,6 +81,13 @@ struct Batch {
             require(table->shape(0) == static_cast<std::size_t>(topology.n_rows()) && table->shape(1) == k,
                     "table is (histories of every length up to order, labels)");
         }
+        if (keep) {
+            require(keep->shape(0) == positions, "keep has one label for each position");
+            for (std::size_t t = 0; t < positions; ++t) {
+                require(keep->data()[t] >= -1 && keep->data()[t] < n_labels(),
+                        "labels to keep are below n_labels, or -1 for none");
+            }
+        }
     }
 
     // Runs make_worker()(i) for every sequence i, on threads.
@@ -100,7 +109,8 @@ struct Batch {
     void sweep(const Semiring& model, F f) const {
         each([&] {
             return [&, semiring = std::make_shared<Semiring>(model)](std::int64_t i) {
-                Lattice<Semiring, Reader<Real>> lattice(topology, *semiring, {topology, scores(i)}, beam);
+                Lattice<Semiring, Reader<Real>> lattice(topology, *semiring, {topology, scores(i)},
+                                                        beam_of(i));
                 f(lattice, *semiring, i);
             };
         });
@@ -127,7 +137,7 @@ void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, Log
                        double* log_z) {
     const std::int64_t k = batch.n_labels(), pair_size = batch.pair_size(), length = batch.length(i);
     Lattice<LogSum, ScoreReader<Real>> lattice(batch.topology, semiring, {batch.topology, batch.scores(i)},
-                                               batch.beam);
+                                               batch.beam_of(i));
     *log_z = lattice.forward();
     if (out.state) std::fill_n(out.state, length * k, Real(0));
     if (out.pair) std::fill_n(out.pair, length * pair_size, Real(0));
@@ -393,14 +403,15 @@ void register_batch(nb::module_& m, const char* name) {
             "__init__",
             [](B* self, std::int64_t n_labels, std::int64_t order, Starts starts,
                std::optional<Input<Real, 2>> state, std::optional<Input<Real, 3>> edge,
-               std::optional<Input<Real, 2>> table, std::int64_t beam, std::int64_t n_threads, bool general) {
-                const B batch{{n_labels, order}, starts, state, edge, table, beam, n_threads, general};
+               std::optional<Input<Real, 2>> table, std::int64_t beam, std::optional<Labels> keep,
+               std::int64_t n_threads, bool general) {
+                const B batch{{n_labels, order}, starts, state, edge, table, beam, keep, n_threads, general};
                 batch.check();
                 new (self) B(batch);
             },
             nb::arg("n_labels"), nb::arg("order"), nb::arg("starts"), nb::arg("state").none(),
-            nb::arg("edge").none(), nb::arg("table").none(), nb::arg("beam"), nb::arg("n_threads"),
-            nb::arg("general"), "Checked scores of a batch of sequences; no beam is 0.")
+            nb::arg("edge").none(), nb::arg("table").none(), nb::arg("beam"), nb::arg("keep").none(),
+            nb::arg("n_threads"), nb::arg("general"), "Checked scores of a batch of sequences; no beam is 0.")
         .def("sum_over_paths", &sum_over_paths<Real>, nb::arg("want_state"), nb::arg("want_pair"),
              "(log Z, state marginals or None, pair marginals or None)")
         .def("sum_pairs", &sum_pairs<Real>, nb::arg("weights").none(),

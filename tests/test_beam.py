@@ -1,0 +1,118 @@
+"""Beams against the naive pruned sweep, the fast beam against the general one, and models that are trained with one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+from cases_lattice import small_cases, starts_of
+from hedgerow.errors import ImpossibleLatticeError, InputError
+from hedgerow.lattice import Lattice, Topology
+
+pytestmark = pytest.mark.kernel
+
+
+@st.composite
+def beam_cases(draw):
+    """A case, a beam, and perhaps a path to keep, some of whose labels may be left open."""
+    case = draw(small_cases())
+    _, k, length, _, _ = case
+    labels = st.lists(st.integers(-1, k - 1), min_size=length, max_size=length)
+    keep = draw(st.none() | labels)
+    return case, draw(st.integers(1, 5)), None if keep is None else np.array(keep)
+
+
+@given(beam_cases())
+@settings(max_examples=300)
+def test_sums_equal_the_naive_pruned_sweep(beam_case):
+    (order, k, length, scores, general), beam, keep = beam_case
+    truth = oracles.beam_answers(length, order, k, beam, keep=keep, **scores)
+    lattice = Lattice(Topology(k, order), starts_of(length), **scores, beam=beam, keep=keep, general=general)
+    if not truth["paths"]:
+        with pytest.raises(ImpossibleLatticeError):
+            lattice.pair_marginals()
+        return
+    log_z, state, pair = lattice.pair_marginals()
+    assert math.isclose(log_z[0], truth["log_z"], rel_tol=1e-9, abs_tol=1e-9)
+    assert math.isclose(lattice.log_partition()[0], truth["log_z"], rel_tol=1e-9, abs_tol=1e-9)
+    np.testing.assert_allclose(state, truth["state"], atol=1e-9)
+    np.testing.assert_allclose(pair, truth["pair"], atol=1e-9)
+    np.testing.assert_allclose(lattice.marginals()[1], truth["state"], atol=1e-9)
+    assert math.isclose(lattice.entropy()[0], truth["entropy"], abs_tol=1e-9)
+    _, state, taken = lattice.summed_pairs()
+    np.testing.assert_allclose(state, truth["state"], atol=1e-9)
+    np.testing.assert_allclose(taken, summed(truth["pair"], k, order), atol=1e-9)
+
+
+def summed(pair, k, order):
+    """Pair marginals of one sequence by row of the table."""
+    blocks = [pair[t, : k**t] if t < len(pair) else np.zeros((k**t, k)) for t in range(order)]
+    return np.concatenate([*blocks, pair[order:].sum(axis=0)])
+
+
+@given(beam_cases(), st.integers(1, 4))
+@settings(max_examples=200)
+def test_best_paths_equal_the_naive_pruned_sweep(beam_case, n):
+    (order, k, length, scores, general), beam, keep = beam_case
+    truth = oracles.beam_answers(length, order, k, beam, keep=keep, combine=max, **scores)
+    lattice = Lattice(Topology(k, order), starts_of(length), **scores, beam=beam, keep=keep, general=general)
+    if not truth["paths"]:
+        with pytest.raises(ImpossibleLatticeError):
+            lattice.viterbi()
+        return
+    score, best = lattice.viterbi()
+    assert math.isclose(score[0], truth["ranked"][0][1], abs_tol=1e-9)
+    assert math.isclose(truth["paths"][tuple(best.tolist())], score[0], abs_tol=1e-9)
+    values, labels = lattice.nbest(n)
+    there = min(n, truth["count"])
+    np.testing.assert_allclose(values[0, :there], [s for _, s in truth["ranked"][:there]], atol=1e-9)
+    assert len({tuple(row) for row in labels[:there].tolist()}) == there
+
+
+@given(beam_cases())
+@settings(max_examples=100)
+def test_the_path_to_keep_is_never_lost(beam_case):
+    (order, k, length, scores, general), beam, keep = beam_case
+    path = np.zeros(length, np.int32) if keep is None else np.maximum(keep, 0)
+    lattice = Lattice(Topology(k, order), starts_of(length), **scores, beam=beam, general=general).keeping(path)
+    if lattice.score(path)[0] > -np.inf:
+        assert lattice.score(path)[0] <= lattice.log_partition()[0] + 1e-9
+
+
+@given(small_cases(forbid=(0.0,)), st.booleans())
+@settings(max_examples=60)
+def test_a_beam_of_all_is_exact(case, single):
+    order, k, length, scores, _ = case
+    scores = {name: x.astype(np.float32 if single else np.float64) for name, x in scores.items()}
+    exact = Lattice(Topology(k, order), starts_of(length), **scores)
+    beam = Lattice(Topology(k, order), starts_of(length), **scores, beam=k ** max(order, 1))
+    for a, b in zip(exact.pair_marginals(), beam.pair_marginals(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(exact.viterbi()[1], beam.viterbi()[1])
+
+
+def test_a_beam_keeps_the_lower_of_equals():
+    for general in (True, False):
+        lattice = Lattice(Topology(3, 1), starts_of(4), state=np.zeros((4, 3)), beam=2, general=general)
+        np.testing.assert_array_equal(lattice.marginals()[1], [[0.5, 0.5, 0]] * 4)
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        ([0, 1], "keep has one label for each position; given are .*keep \\(2,\\)"),
+        ([0, 1, 3], "labels to keep are below n_labels"),
+        ([0, 1, -2], "keep must hold label codes, or -1 for none; it goes from -2 to 1"),
+        ([0.0, 1.0, 1.0], "keep must hold a label code, an integer, for each position; it has the type float64"),
+        ([[0, 1, 1]], "the shape \\(1, 3\\)"),
+        ([0, 1, 2**40], "it goes from 0 to"),
+    ],
+)
+def test_paths_to_keep_that_do_not_fit_are_refused(keep, message):
+    with pytest.raises(InputError, match=message):
+        Lattice(Topology(3, 1), starts_of(3), state=np.zeros((3, 3)), beam=2, keep=np.array(keep))
