@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from cases_lattice import small_cases, starts_of
+from cases_lattice import PARTS, random_scores, small_cases, starts_of
+from hedgerow import _core
 from hedgerow.errors import ImpossibleLatticeError, InputError
 from hedgerow.lattice import Lattice, Topology
 
@@ -116,3 +117,81 @@ def test_a_beam_keeps_the_lower_of_equals():
 def test_paths_to_keep_that_do_not_fit_are_refused(keep, message):
     with pytest.raises(InputError, match=message):
         Lattice(Topology(3, 1), starts_of(3), state=np.zeros((3, 3)), beam=2, keep=np.array(keep))
+
+
+@pytest.mark.parametrize("parts", PARTS, ids="+".join)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("k", "beam"), [(5, 1), (5, 4), (17, 3), (40, 10), (121, 20), (121, 120)])
+@pytest.mark.parametrize("keeps", [False, True])
+def test_the_fast_beam_equals_the_general_sweep(parts, dtype, k, beam, keeps):
+    rng = np.random.default_rng(k + beam)
+    lengths = [1, 2, 7, 9] if k > 40 else [1, 40, 3, 25]
+    n = sum(lengths)
+    scores = random_scores(rng, parts, n, 1, k, dtype=dtype)
+    keep = rng.integers(-1, k, n) if keeps else None
+    shared = {"beam": beam, "keep": keep, **scores}
+    weights = np.array([1.0, 2.0, 0.0, 0.5])
+    general = Lattice(Topology(k, 1), starts_of(*lengths), **shared, general=True)
+    truth = general.pair_marginals()
+    taken = general.summed_pairs(weights)[2]
+    tolerance = 1e-9 if dtype == np.float64 else 1e-5
+    chosen = _core.instruction_set()
+    try:
+        for name in _core.instruction_sets():
+            _core.use_instruction_set(name)
+            fast = Lattice(Topology(k, 1), starts_of(*lengths), **shared, n_threads=2)
+            for a, b in zip(fast.pair_marginals(), truth, strict=True):
+                np.testing.assert_allclose(a, b, atol=tolerance, rtol=tolerance)
+            np.testing.assert_allclose(fast.log_partition(), truth[0], rtol=tolerance)
+            np.testing.assert_allclose(fast.summed_pairs(weights)[2], taken, atol=10 * tolerance)
+            for a, b in zip(fast.viterbi(), general.viterbi(), strict=True):
+                np.testing.assert_array_equal(a, b)
+    finally:
+        _core.use_instruction_set(chosen)
+
+
+def test_the_fast_beam_keeps_the_same_labels_where_many_are_tied():
+    rng = np.random.default_rng(0)
+    k, lengths = 30, [12] * 20
+    state = rng.integers(0, 3, (sum(lengths), k)).astype(np.float64)
+    table = rng.integers(0, 2, (k + 1, k)).astype(np.float64)
+    keep = rng.integers(0, k, sum(lengths))
+    for beam in (1, 2, 7, 29):
+        fast, general = (
+            Lattice(
+                Topology(k, 1), starts_of(*lengths), state=state, table=table, beam=beam, keep=keep, general=general
+            )
+            for general in (False, True)
+        )
+        for a, b in zip(fast.viterbi(), general.viterbi(), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("scale", [60.0, 300.0])
+@pytest.mark.parametrize("parts", [("state", "table"), ("edge",)], ids="+".join)
+def test_scores_of_any_size_are_safe_under_a_beam(parts, scale):
+    rng = np.random.default_rng(3)
+    k, lengths = 25, [30, 1, 8, 50]
+    scores = random_scores(rng, parts, sum(lengths), 1, k, scale=scale, forbid=0.1, dtype=np.float32)
+    keep = rng.integers(0, k, sum(lengths))
+    fast, general = (
+        Lattice(Topology(k, 1), starts_of(*lengths), **scores, beam=6, keep=keep, general=general)
+        for general in (False, True)
+    )
+    for a, b in zip(fast.pair_marginals(), general.pair_marginals(), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5, rtol=1e-6)
+    np.testing.assert_allclose(fast.summed_pairs()[2], general.summed_pairs()[2], atol=1e-4)
+
+
+def test_long_sequences_neither_overflow_nor_lose_their_marginals():
+    rng = np.random.default_rng(4)
+    n, k = 200_000, 9
+    state = (3 * rng.normal(size=(n, k))).astype(np.float32)
+    table = rng.normal(size=(k + 1, k)).astype(np.float32)
+    one = {"state": state, "table": table, "beam": 3}
+    fast, general = (Lattice(Topology(k, 1), starts_of(n), **one, general=general) for general in (False, True))
+    log_z, marginals = fast.marginals()
+    expected_log_z, expected = general.marginals()
+    np.testing.assert_allclose(log_z, expected_log_z, rtol=1e-6)
+    differ = (np.abs(marginals - expected) > 1e-3).any(axis=1)
+    assert differ.mean() < 1e-3  # rounding may decide between two labels that are nearly tied
