@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hedgerow as hr
 import oracles
 from cases_lattice import PARTS, random_scores, small_cases, starts_of
 from hedgerow import _core
-from hedgerow.errors import ImpossibleLatticeError, InputError
+from hedgerow.errors import BeamWarning, ConvergenceWarning, ImpossibleLatticeError, InputError
 from hedgerow.lattice import Lattice, Topology
 
 pytestmark = pytest.mark.kernel
@@ -195,3 +197,138 @@ def test_long_sequences_neither_overflow_nor_lose_their_marginals():
     np.testing.assert_allclose(log_z, expected_log_z, rtol=1e-6)
     differ = (np.abs(marginals - expected) > 1e-3).any(axis=1)
     assert differ.mean() < 1e-3  # rounding may decide between two labels that are nearly tied
+
+
+def task(n, k, seed=0):
+    """Noisy letters of a chain: a label tends to follow the one before, and shows as its letter most of the time."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        labels = [int(rng.integers(k))]
+        for _ in range(int(rng.integers(1, 9))):
+            labels.append(int((labels[-1] + rng.integers(1, 3)) % k))
+        letters = [label if rng.random() < 0.7 else int(rng.integers(k)) for label in labels]
+        X.append("".join(chr(ord("a") + letter) for letter in letters))
+        y.append([f"L{label:02}" for label in labels])
+    return X, y
+
+
+MODELS = {
+    "linear": lambda **more: hr.LinearCRF(max_iter=20, **more),
+    "linear, edges": lambda **more: hr.LinearCRF(max_iter=20, edge_features=True, **more),
+    "trees": lambda **more: hr.TreeCRF(n_rounds=8, transitions="trees", **more),
+    "table": lambda **more: hr.TreeCRF(n_rounds=8, transitions="table", **more),
+    "shared": lambda **more: hr.TreeCRF(n_rounds=8, trees="shared", **more),
+    "pseudo": lambda **more: hr.TreeCRF(n_rounds=8, pseudo_rounds=2, line_search=True, **more),
+}
+by_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+
+
+def answers(model, X, y):
+    yield from model.predict_proba(X)
+    yield from model.predict(X)
+    yield model.log_likelihood(X, y)
+    for best in model.predict_nbest(X, n=3):
+        yield np.array([score for score, _ in best])
+
+
+@by_model
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_model_with_a_beam_of_all_is_the_exact_one(make, order):
+    X, y = task(40, 4)
+    exact = make(order=order).fit(X, y)
+    beam = make(order=order, beam=4**order).fit(X, y)
+    for name, array in exact.model_.potential.state()[1].items():
+        np.testing.assert_array_equal(array, beam.model_.potential.state()[1][name])
+    for a, b in zip(answers(exact, X, y), answers(beam, X, y), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@by_model
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_models_learn_under_a_beam(make, order):
+    if order == 0 and make is MODELS["linear, edges"]:
+        pytest.skip("there are no edges")
+    X, y = task(120, 8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # what is kept changes with the weights
+        model = make(order=order, beam=3).fit(X[:80], y[:80], X_dev=X[80:], y_dev=y[80:])
+    history = model.history_
+    assert (model.log_likelihood(X, y) <= 0).all()
+    assert model.score(X[80:], y[80:]) > (0.6 if order == 0 else 0.7)
+    assert all(record["dev_log_likelihood"] <= 0 for record in history)
+    assert history[-1]["dev_accuracy"] == pytest.approx(model.score(X[80:], y[80:]))
+    for proba in model.predict_proba(X[:5]):
+        np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-5)
+        assert ((proba > 0).sum(axis=1) <= (3 if order < 2 else 8)).all()
+    for best in model.predict_nbest(X[:5], n=4):
+        scores = [score for score, _ in best]
+        assert scores == sorted(scores, reverse=True)
+        assert max(scores) <= 1e-5
+
+
+@by_model
+def test_the_gradient_of_training_never_loses_gold(make):
+    """With a beam of one, gold and one other path are left at a position: what is learned still tells them apart."""
+    X, y = task(60, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = make(beam=1).fit(X, y)
+    assert model.score(X, y) > 0.4  # 0.17 by chance
+    assert (model.log_likelihood(X, y) <= 0).all()
+
+
+def test_a_fitted_model_can_predict_with_another_beam(tmp_path):
+    X, y = task(60, 6)
+    model = hr.TreeCRF(n_rounds=5, transitions="table").fit(X, y)
+    exact = model.predict_proba(X)
+    wide = model.set_params(beam=5).predict_proba(X)
+    narrow = model.set_params(beam=1).predict_proba(X)
+    assert all(((p > 0).sum(axis=1) == 1).all() for p in narrow)
+    assert max(np.abs(a - b).max() for a, b in zip(exact, wide, strict=True)) < 0.2
+    fitted = hr.TreeCRF(n_rounds=5, transitions="table", beam=2).fit(X, y)
+    fitted.save(tmp_path / "m.hedgerow")
+    loaded = hr.load(tmp_path / "m.hedgerow")
+    assert loaded.beam == 2
+    for a, b in zip(fitted.predict_proba(X), loaded.predict_proba(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@by_model
+def test_a_beam_wider_than_the_lattice_is_said_once(make):
+    X, y = task(20, 4)
+    with pytest.warns(BeamWarning, match=r"beam is 9, but 4 labels and order 1 have no more than 4 nodes") as said:
+        wide = make(beam=9).fit(X, y)
+    assert len(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exact = make().fit(X, y)
+        for a, b in zip(answers(exact, X, y), answers(wide, X, y), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("beam", [0, -1, 2.5, True, "all"])
+def test_beams_that_cannot_be_are_refused(beam):
+    for make in (hr.LinearCRF, hr.TreeCRF):
+        with pytest.raises(InputError, match="beam must be an integer at least 1 or None"):
+            make(beam=beam).fit(["ab"], [["A", "B"]])
+
+
+def test_threads_change_nothing_under_a_beam():
+    X, y = task(100, 8)
+    one, four = (hr.TreeCRF(n_rounds=4, beam=3, transitions="table", n_jobs=n).fit(X, y) for n in (1, 4))
+    for a, b in zip(answers(one, X, y), answers(four, X, y), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@by_model
+def test_ties_at_the_start_do_not_end_learning(make):
+    """Before anything is learned all labels are tied, and a beam keeps the lowest: here the most frequent ones."""
+    rng = np.random.default_rng(0)
+    share = np.exp(-np.arange(9.0))
+    y = [rng.choice(9, size=8, p=share / share.sum()) for _ in range(60)]
+    X = ["".join(chr(ord("a") + label) for label in labels) for labels in y]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = make(beam=2).fit(X, y)
+    assert model.score(X, y) > 0.95
