@@ -32,6 +32,10 @@ class LinearCRF(Estimator):
     all_transitions: Annotated[bool, "weights also for labels that never follow each other in training"] = False
     edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
 
+    beam: Annotated[
+        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+    ] = None
+
     @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weight of each attribute for each label; numeric columns in their own units."""

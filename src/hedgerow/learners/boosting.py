@@ -76,9 +76,12 @@ class _Answer(NamedTuple):
 
 
 class _Scored:
-    """Sequences with their potentials so far, kept up to date step by step."""
+    """Sequences with their potentials so far, kept up to date step by step; no beam loses the path `keep`."""
 
-    def __init__(self, sequences: Sequences, training: Training, start: TreePotential, steps: list[Step]) -> None:
+    def __init__(
+        self, sequences: Sequences, training: Training, start: TreePotential, steps: list[Step],
+        keep: NDArray[np.int32] | None = None,
+    ) -> None:  # fmt: skip
         self.n_threads = training.n_threads
         self.k, self.tree_order = len(training.labels), start.tree_order
         self.rows = Rows(sequences, start.window, start.binnings)
@@ -88,7 +91,9 @@ class _Scored:
         parts: dict[str, Any] = {"edge": self.scores}
         if self.table is not None:
             parts = {"state": self.scores[:, 0], "table": self.table}
-        self.lattice = Lattice(training.topology, sequences.starts, **parts, n_threads=training.n_threads)
+        self.lattice = Lattice(
+            training.topology, sequences.starts, **parts, beam=training.beam, keep=keep, n_threads=training.n_threads
+        )
         self.start_again(start, steps)
 
     def add(self, step: Step) -> None:
@@ -188,7 +193,7 @@ class Boosting:
 
     def __iter__(self) -> Iterator[Record]:
         training, rules, held = self.training, self.rules, self.training.held
-        here = self._here = _Scored(training.sequences, training, self._start, self._steps)
+        here = self._here = _Scored(training.sequences, training, self._start, self._steps, training.codes)
         there = None if held is None else _Scored(held.sequences, training, self._start, self._steps)
         grower = self._grower(here)
         observed = edge_counts(training) if here.table is not None else None
@@ -269,7 +274,9 @@ class Boosting:
         """Shortens or lengthens the step just taken; (answer, what the step was multiplied by: 0 if none helps)."""
         rules, step, factor = self.rules, self._steps[-1], 1.0
         answer = self._infer(here, at + 1)
-        must_rise = (rules.newton or rules.line_search) and at > rules.pseudo_rounds
+        # Two sets of scores keep different paths under a beam: their likelihoods do not say which is better.
+        comparable = not self.training.prunes and at > rules.pseudo_rounds
+        must_rise = (rules.newton or rules.line_search) and comparable
         for _ in range(MOST_HALVINGS):
             if np.isfinite(answer.objective) and (answer.objective >= before or not must_rise):
                 break

@@ -43,16 +43,26 @@ class Minimizer:
 
     `noise` is what rounding may add to a value: a step that loses less is taken, for the gradient is surer than that.
     With an L1 penalty a step stays in the orthant that it starts in: a weight that would change its sign becomes 0.
+    A value at the start that is not `comparable` with others is no reason to refuse the first step.
     """
 
     def __init__(
-        self, function: Function, start: Floats, penalty: Penalty, tol: float, n_threads: int, noise: float = 0.0
+        self,
+        function: Function,
+        start: Floats,
+        penalty: Penalty,
+        tol: float,
+        n_threads: int,
+        noise: float = 0.0,
+        comparable: bool = True,
     ) -> None:
         self._function, self._penalty, self._tol, self._n_threads = function, penalty, tol, n_threads
         self._noise = noise
         self.weights = start
         self._memory = _core.QuasiNewton(len(start), MEMORY)
         self.value, self._gradient = self._evaluate(start)
+        if not comparable:
+            self.value = np.inf
         self._values = [self.value]
 
     def _evaluate(self, weights: Floats) -> tuple[float, Floats]:
@@ -139,7 +149,10 @@ class QuasiNewton:
         training = self.training
         likelihood = Likelihood(training, self.space)
         noise = ROUNDING * float(training.position_weights.sum())
-        minimizer = Minimizer(likelihood, self._weights, self.penalty, self.tol, training.n_threads, noise)
+        # All labels are tied while the weights are 0, so that what a beam keeps then is arbitrary.
+        minimizer = Minimizer(
+            likelihood, self._weights, self.penalty, self.tol, training.n_threads, noise, comparable=not training.prunes
+        )
         for iteration, length in enumerate(minimizer, 1):
             self._weights = minimizer.weights
             record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
@@ -148,8 +161,9 @@ class QuasiNewton:
             if training.held is not None:
                 scores = self.potential.scores(training.held.sequences, training.n_threads)
                 lattice = Lattice(
-                    training.topology, training.held.sequences.starts, **scores._asdict(), n_threads=training.n_threads
-                )
+                    training.topology, training.held.sequences.starts, **scores._asdict(), beam=training.beam,
+                    n_threads=training.n_threads,
+                )  # fmt: skip
                 record |= held_out_scores(lattice, training.held, training.decode)
             yield record
             if iteration == self.max_iter:
