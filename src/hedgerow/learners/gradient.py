@@ -22,6 +22,7 @@ Function = Callable[[Floats], tuple[float, Floats]]
 MEMORY = 10  # steps that the guess at the Hessian is made of
 PERIOD = 10  # iterations over which improvement is judged
 MOST_HALVINGS = 20
+LONGEST_STEP = 2.0  # of a weight; the first directions are poor, and far out inference is slow
 SUFFICIENT = 1e-4  # of the fall that the gradient promises
 ROUNDING = 1e-7  # of a position's share in the likelihood, summed in single precision
 FLAT = 1e-3  # a gradient so small beside the weights, and single precision may see no way down
@@ -83,6 +84,7 @@ class Minimizer:
             if self._penalty.l1:
                 direction[direction * slope >= 0] = 0
             first = 1.0 if len(self._values) > 1 else 1 / float(np.linalg.norm(slope))
+            first = min(first, LONGEST_STEP / float(np.abs(direction).max(initial=LONGEST_STEP)))
             length = self._search(direction, slope, first)
             promised = -float(slope @ direction)
             if length == 0 and promised > self._noise and self._memory.forget():

@@ -108,6 +108,7 @@ class Likelihood:
         self._features = [(space.state, 0)] + ([] if space.edge is None else [(space.edge, training.order)])
         self._blocks = list(self._cut())
         self._is_weighted = not (training.weights == 1).all()
+        self._edge_codes = None if space.edge is None else edge_codes(training)
         self._observed = space.n_grams.summed(edge_counts(training))
 
     def _cut(self) -> Iterator[_Block]:
@@ -188,8 +189,8 @@ class Likelihood:
             answers = [state, pair.reshape(n, -1)]
         losses = log_z - lattice.score(training.codes[gold])
         self._subtract_gold(answers[0], training.codes[gold], block)
-        if edge is not None:
-            self._subtract_gold(answers[1], edge_codes(training)[gold], block)
+        if self._edge_codes is not None:
+            self._subtract_gold(answers[1], self._edge_codes[gold], block)
         return losses, answers, taken
 
 
