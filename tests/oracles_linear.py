@@ -16,7 +16,7 @@ from hedgerow.sequences import Sequences
 from oracles import history, table_row
 
 
-def training_of(X, y, order, weights=None, held=None):
+def training_of(X, y, order, weights=None, held=None, beam=None):
     """What `fit` hands to a learner."""
     raw = Sequences(X)
     given = read_labels(y, raw)
@@ -25,7 +25,7 @@ def training_of(X, y, order, weights=None, held=None):
     if held is not None:
         sequences = encoder.transform(Sequences(held[0]))
         held = Held(sequences, labels.codes(read_labels(held[1], sequences), sequences))
-    return Training(encoder, labels, encoder.transform(raw), labels.codes(given, raw), weights, order, held)
+    return Training(encoder, labels, encoder.transform(raw), labels.codes(given, raw), weights, order, held, beam=beam)
 
 
 class Problem:

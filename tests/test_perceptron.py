@@ -9,7 +9,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import _core
-from hedgerow.errors import InputError, WideBeamWarning
+from hedgerow.errors import BeamWarning, InputError
 from hedgerow.learners import Margin, MarginRules
 from hedgerow.learners.online import turns
 from hedgerow.potentials import VotedPotential
@@ -28,7 +28,7 @@ def random_data(seed, n=8, letters="abc", n_labels=3):
 
 def learned(training, **rules):
     """A learner after its epochs, and the order of their examples."""
-    given = {"window": 0, "epochs": 1, "averaging": "none", "beam": None, "random_state": 5} | rules
+    given = {"window": 0, "epochs": 1, "averaging": "none", "random_state": 5} | rules
     learner = Margin(training, MarginRules(**given))
     n_epochs = len(list(learner))
     return learner, np.concatenate(list(islice(turns(training, 5), n_epochs)))
@@ -59,8 +59,8 @@ def test_numbers_weights_of_bags_and_a_bias(order):
 @pytest.mark.parametrize("early", [True, False])
 @pytest.mark.parametrize("seed", range(3))
 def test_beams_and_early_updates(order, beam, early, seed):
-    training = training_of(*random_data(seed, n_labels=4, letters="ab"), order)
-    learner, examples = learned(training, beam=beam, early_update=early, epochs=2)
+    training = training_of(*random_data(seed, n_labels=4, letters="ab"), order, beam=beam)
+    learner, examples = learned(training, early_update=early, epochs=2)
     problem = Problem(training)
     assert_same_weights(learner.potential, perceptron(problem, examples, find=beamed(problem, beam, early))[-1])
 
@@ -82,7 +82,7 @@ def test_a_beam_of_everything_is_exact(order):
 
 def test_a_wide_beam_is_said_once():
     X, y = random_data(0)
-    with pytest.warns(WideBeamWarning, match="a beam of 50 keeps all of the 3 nodes that 3 labels make") as said:
+    with pytest.warns(BeamWarning, match="beam is 50, but 3 labels and order 1 have no more than 3 nodes") as said:
         wide = hr.StructuredPerceptron(beam=50, random_state=0).fit(X, y)
     assert len(said) == 1
     assert wide.state_features_ == hr.StructuredPerceptron(random_state=0).fit(X, y).state_features_

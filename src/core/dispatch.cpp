@@ -19,10 +19,16 @@ namespace hedgerow {
     template <class Real>                         \
     void offer_max_sum(FastLane<Real>& lane);     \
     template <class Real>                         \
+    void offer_beam_sum(FastLane<Real>& lane);    \
+    template <class Real>                         \
+    void offer_beam_max(FastLane<Real>& lane);    \
+    template <class Real>                         \
     FastLane<Real> offer() {                      \
         FastLane<Real> lane{};                    \
         offer_sum_product(lane);                  \
         offer_max_sum(lane);                      \
+        offer_beam_sum(lane);                     \
+        offer_beam_max(lane);                     \
         return lane;                              \
     }                                             \
     TreeKernels offer_trees();                    \

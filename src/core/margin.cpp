@@ -13,7 +13,7 @@ void PathFinder::search(const float* table) {
         lane.max_sum(scores(table), topology_.n_labels, topology_.order, path_.data(), work_.data(), &score);
         return;
     }
-    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, beam_);
+    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
     lattice.forward();
     lattice.reverse(1.0, [&](std::int64_t t, std::int64_t, std::int64_t y, double, double) {
         if (t < length_) path_[t] = static_cast<std::int32_t>(y);
@@ -26,7 +26,7 @@ const std::vector<std::int32_t>& PathFinder::best(const float* table) {
 }
 
 bool PathFinder::next_best(const float* table) {
-    Lattice<Best, ScoreReader<float>> lattice(topology_, second_, {topology_, scores(table)}, beam_);
+    Lattice<Best, ScoreReader<float>> lattice(topology_, second_, {topology_, scores(table)}, {beam_});
     lattice.forward();
     if (second_.value(lattice.goal(), 1) == kMinusInfinity) return false;
     lattice.reverse(2.0, [&](std::int64_t t, std::int64_t, std::int64_t y, double, double) {
@@ -36,7 +36,7 @@ bool PathFinder::next_best(const float* table) {
 }
 
 std::int64_t PathFinder::keep_gold(const float* table, const std::int32_t* gold) {
-    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, beam_);
+    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
     lattice.forward();
     const std::int64_t whole = length_;
     for (std::int64_t t = 0; t < whole; ++t) {

@@ -19,7 +19,9 @@ struct Change {
 // The best path of one sequence by weights of attributes and n-grams.
 class PathFinder {
   public:
-    PathFinder(const Topology& topology, std::int64_t beam) : topology_(topology), beam_(beam), second_(2) {}
+    // beam: how many nodes a position may keep; 0 keeps all.
+    PathFinder(const Topology& topology, std::int64_t beam)
+        : topology_(topology), beam_(beam < topology.power(topology.memory()) ? beam : 0), second_(2) {}
 
     // Room for the scores of the next sequence, (length, labels).
     float* room(std::int64_t length) {

@@ -118,7 +118,7 @@ double StochasticLearner::infer(std::int64_t length) {
 void StochasticLearner::infer_in_logs(std::int64_t length, double* log_z) {
     const std::int64_t k = topology_.n_labels;
     const Scores<float> scores{length, state_.data(), nullptr, table_.data()};
-    Lattice<LogSum, ScoreReader<float>> lattice(topology_, log_sum_, {topology_, scores}, 0);
+    Lattice<LogSum, ScoreReader<float>> lattice(topology_, log_sum_, {topology_, scores}, {});
     *log_z = lattice.forward();
     std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
     std::fill(residuals_.begin(), residuals_.end(), 0.0f);

@@ -7,17 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "prefetch.hpp"
 #include "rows.hpp"
 
 namespace hedgerow {
 
-inline void prefetch(const void* where) {
-#if defined(__GNUC__)
-    __builtin_prefetch(where);
-#else
-    (void)where;
-#endif
-}
 constexpr std::int64_t kAhead = 16;  // cells from now
 
 struct TreeData {

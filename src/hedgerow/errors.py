@@ -40,5 +40,5 @@ class ConvergenceWarning(UserWarning):
     """Learning ended before it was done; the best model so far is kept."""
 
 
-class WideBeamWarning(UserWarning):
-    """A beam is so wide that it keeps everything."""
+class BeamWarning(UserWarning):
+    """A beam that is wider than the lattice: everything is kept, and the answers are exact."""

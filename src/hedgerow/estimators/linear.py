@@ -1,14 +1,11 @@
-"""What estimators share whose model is a row of weights: those weights by name, a temperature, a beam."""
+"""What estimators share whose model is a row of weights: those weights by name, and a temperature."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from hedgerow.errors import WideBeamWarning
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.linear import intercept, state_features, transition_features
-from hedgerow.learners import Training
 from hedgerow.potentials import LinearPotential
 
 
@@ -39,17 +36,3 @@ class MarginEstimator(LinearEstimator):
         """What scores are divided by where probabilities are asked for: fitted on the dev data, 1 without any."""
         potential = self._fitted().potential
         return potential.temperature if isinstance(potential, LinearPotential) else 1.0
-
-
-def narrowed_beam(beam: int | None, training: Training) -> int | None:
-    """The beam, or None and a warning if it keeps everything."""
-    narrowed = training.topology.narrowed(beam)
-    if beam is not None and narrowed is None:
-        there = max(training.topology.n_histories, training.topology.n_labels)
-        warnings.warn(
-            f"a beam of {beam} keeps all of the {there} nodes that {training.topology.n_labels} labels make; "
-            "the search is exact",
-            WideBeamWarning,
-            stacklevel=4,
-        )
-    return narrowed

@@ -33,12 +33,15 @@ class LinearCRF(LinearEstimator):
     observed_only: Annotated[bool, "only pairs of attribute and label that training has; if not, all of them"] = True
     all_transitions: Annotated[bool, "weights also for labels that never follow each other in training"] = False
     edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
+    beam: Annotated[
+        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+    ] = None
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         if self.l1 > 0 and self.solver != "owlqn":
             raise InputError(f'solver="{self.solver}" takes no l1 penalty, but l1 is {self.l1}; take solver="owlqn"')
-        if self.solver == "sgd" and self.edge_features:
-            raise InputError('solver="sgd" takes no edge_features; take solver="lbfgs"')
+        if self.solver == "sgd" and (self.edge_features or training.prunes):
+            raise InputError('solver="sgd" takes neither edge_features nor a beam; take solver="lbfgs"')
         if self.edge_features and self.order == 0:
             raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
         space = LinearSpace.of(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.linear import MarginEstimator, narrowed_beam
+from hedgerow.estimators.linear import MarginEstimator
 from hedgerow.estimators.parameters import AtLeast
 from hedgerow.learners import Learner, Margin, MarginRules, Training
 from hedgerow.learners.base import Decode
@@ -39,21 +39,21 @@ class StructuredPerceptron(MarginEstimator):
     ] = "average"
     epochs: Annotated[int, AtLeast(1), "passes over the sequences at most"] = 10
     min_freq: Annotated[int, AtLeast(1), "attributes that occur less often are left out"] = 1
-    beam: Annotated[int | None, AtLeast(1), "how many nodes of a position the search keeps; None keeps all"] = None
+    beam: Annotated[
+        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+    ] = None
     early_update: Annotated[bool, "with a beam: where it loses gold, learn from the part up to there"] = True
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         rules = MarginRules(
-            self.window, self.epochs, self.averaging, narrowed_beam(self.beam, training), self.random_state,
-            min_freq=self.min_freq, early_update=self.early_update,
-        )  # fmt: skip
+            self.window, self.epochs, self.averaging, self.random_state, self.min_freq, self.early_update
+        )
         return Margin(training, rules)
 
     def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
         model = self._fitted()
         if not isinstance(model.potential, VotedPotential):
             return super()._best_labels(sequences, decode)
-        beam = model.topology.narrowed(self.beam)
-        votes = model.potential.votes(sequences, beam, n_threads(self.n_jobs))
+        votes = model.potential.votes(sequences, self.beam, n_threads(self.n_jobs))
         best: NDArray[np.int32] = votes.argmax(axis=1).astype(np.int32)
         return best

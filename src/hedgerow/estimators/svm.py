@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.linear import MarginEstimator, narrowed_beam
+from hedgerow.estimators.linear import MarginEstimator
 from hedgerow.estimators.parameters import AtLeast, MoreThan
 from hedgerow.learners import Learner, Margin, MarginRules, Training
 from hedgerow.learners.margin import Averaging, Loss
@@ -31,12 +31,11 @@ class StructuredSVM(MarginEstimator):
     averaging: Annotated[
         bool, "the mean of the weights, those after step t counted t times; if not, those of the last step"
     ] = True
-    beam: Annotated[int | None, AtLeast(1), "how many nodes of a position the search keeps; None keeps all"] = None
+    beam: Annotated[
+        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+    ] = None
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         averaging: Averaging = "average" if self.averaging else "none"
-        rules = MarginRules(
-            self.window, self.epochs, averaging, narrowed_beam(self.beam, training), self.random_state, C=self.C,
-            loss=self.loss,
-        )  # fmt: skip
+        rules = MarginRules(self.window, self.epochs, averaging, self.random_state, C=self.C, loss=self.loss)
         return Margin(training, rules)

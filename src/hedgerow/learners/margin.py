@@ -40,7 +40,6 @@ class MarginRules:
     window: int
     epochs: int
     averaging: Averaging
-    beam: int | None
     random_state: int | None
     min_freq: int = 1
     early_update: bool = False
@@ -63,8 +62,8 @@ class Margin:
             self._rows.reader, training.codes, training.weights, np.diff(self._space.state.starts) > 0,
             len(training.labels), training.order, bias=bool(self._space.scalings), hamming=rules.loss == "hamming",
             margin=0.0 if self._bound else TIE, growth=2 / self._bound if self._bound else 0.0,
-            beam=rules.beam or 0, early=rules.early_update, summed=rules.averaging == "average",
-            recorded=rules.averaging == "vote",
+            beam=(training.beam or 0) if training.prunes else 0, early=rules.early_update,
+            summed=rules.averaging == "average", recorded=rules.averaging == "vote",
         )  # fmt: skip
         self._made: LinearPotential | VotedPotential | None = None  # of the examples seen so far
 
@@ -145,9 +144,9 @@ class Margin:
     def _held_out_scores(self, held: Held) -> Record:
         potential = self.potential
         if isinstance(potential, LinearPotential):
-            self._made, record = tempered(potential, self.training, held, self.rules.beam)
+            self._made, record = tempered(potential, self.training, held)
             return record
-        votes = potential.votes(held.sequences, self.rules.beam, self.training.n_threads)
+        votes = potential.votes(held.sequences, self.training.beam, self.training.n_threads)
         return {"dev_accuracy": float(np.mean(votes.argmax(axis=1) == held.codes))}
 
 

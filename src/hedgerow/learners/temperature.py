@@ -17,14 +17,12 @@ WIDEST = 100.0  # temperatures from a hundredth to a hundred times the spread of
 PRECISION = 0.01  # of the temperature's logarithm
 
 
-def tempered(
-    potential: LinearPotential, training: Training, held: Held, beam: int | None
-) -> tuple[LinearPotential, Record]:
+def tempered(potential: LinearPotential, training: Training, held: Held) -> tuple[LinearPotential, Record]:
     """The potential at the temperature where the held-out labels are most probable, and its held-out scores."""
     from scipy.optimize import minimize_scalar  # late: a bare import of hedgerow does not load scipy
 
     scores = potential.scores(held.sequences, training.n_threads)
-    make = partial(Lattice, training.topology, held.sequences.starts, beam=beam, n_threads=training.n_threads)
+    make = partial(Lattice, training.topology, held.sequences.starts, beam=training.beam, n_threads=training.n_threads)
 
     def loss(log_temperature: float) -> float:
         values = log_likelihood(make(**_divided(scores, np.exp(log_temperature))), held.codes)
