@@ -9,7 +9,7 @@ python experiments/margin.py
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import hedgerow as hr
 from common import arguments, percent, print_table, say
@@ -22,7 +22,7 @@ EPOCHS = 40
 ATIS_SENTENCES = 488
 ATIS_EPOCHS = 10
 # (what, least frequency, published F1 of noun phrases, published error of parts of speech)
-VARIANTS: tuple[tuple[str, int, str, str], ...] = (
+VARIANTS: tuple[tuple[Literal["average", "none"], int, str, str], ...] = (
     ("average", 1, "93.53 (13)", "2.93 (10)"),
     ("none", 1, "93.04 (35)", "3.68 (20)"),
     ("average", 5, "93.33 (9)", "3.03 (6)"),
@@ -149,7 +149,7 @@ def atis(quick: bool) -> None:
         X, y = data.X[:ATIS_SENTENCES], data.y[:ATIS_SENTENCES]
         known = [i for i, labels in enumerate(dev.y) if seen.issuperset(map(str, labels))]
         X_dev, y_dev = [dev.X[i] for i in known], [dev.y[i] for i in known]
-    shared = {"epochs": ATIS_EPOCHS, "random_state": 0}
+    shared: dict[str, Any] = {"epochs": ATIS_EPOCHS, "random_state": 0}
     tried = {
         "perceptron": hr.StructuredPerceptron(averaging="none", **shared),
         "averaged": hr.StructuredPerceptron(averaging="average", **shared),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lattice.hpp"
+#include "linear.hpp"
 #include "parallel.hpp"
 #include "prefetch.hpp"
 #include "rows.hpp"
@@ -96,30 +97,41 @@ class AttributeWeights {
     // The row of an attribute, negative if it has none.
     std::int64_t row(std::int64_t id) const { return row_of_[id]; }
 
-    // scores (end - begin, labels) <- what the attributes of the sequence say.
+    // scores (end - begin, labels) <- what the attributes of the sequence say. Memory is asked for a sequence
+    // ahead: which rows there are while attributes are read, and the rows while others are looked up.
     void score(const Rows& rows, std::int64_t begin, std::int64_t end, float* scores) {
         std::fill_n(scores, (end - begin) * k_, 0.0f);
         reads_.clear();
+        rows_.clear();
+        ends_.clear();
         for (std::int64_t t = begin; t < end; ++t) {
             for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
                 prefetch(&row_of_[id]);
-                reads_.push_back({id, value, static_cast<std::int32_t>(t - begin)});
+                Read& read = reads_.push();
+                read.id = id;
+                read.value = value;
             });
+            ends_.push_back(reads_.size());
         }
-        std::size_t n = 0;  // of those whose attribute has a row
-        for (const Read& read : reads_) {
-            const std::int32_t row = row_of_[read.at];
-            if (row < 0) continue;
-            prefetch(values(row));
-            prefetch(values(row) + stride_ - 1);
-            reads_[n++] = {row, read.value, read.position};
+        const Read* read = reads_.begin();
+        for (std::int64_t& last : ends_) {
+            for (; read < reads_.begin() + last; ++read) {
+                const std::int32_t row = row_of_[read->id];
+                if (row < 0) continue;
+                WeightedRow& added = rows_.push();
+                added.row = values(row);
+                added.weight = read->value;
+                prefetch(added.row);
+                prefetch(added.row + k_ - 1);
+            }
+            last = rows_.size();
         }
-        reads_.resize(n);
-        for (const Read& read : reads_) {
-            float* to = scores + read.position * k_;
-            const float* weights = values(read.at);
-#pragma omp simd
-            for (std::int64_t y = 0; y < k_; ++y) to[y] += read.value * weights[y];
+        const auto add_rows = linear_kernels().add_rows;
+        std::int64_t first = 0;
+        for (const std::int64_t last : ends_) {
+            if (last > first) add_rows(rows_.begin() + first, last - first, k_, scores);
+            scores += k_;
+            first = last;
         }
     }
 
@@ -140,9 +152,8 @@ class AttributeWeights {
   private:
     static constexpr std::int32_t kUntouched = -1, kLeftOut = -2;
     struct Read {
-        std::int32_t at;  // attribute, then its row
+        std::int32_t id;
         float value;
-        std::int32_t position;
     };
     std::int64_t k_, stride_;
     bool summed_;
@@ -150,7 +161,9 @@ class AttributeWeights {
     std::vector<std::int32_t> ids_;
     std::vector<float> values_;
     std::vector<double> sums_;
-    std::vector<Read> reads_;
+    Pile<Read> reads_;  // of the sequence at hand
+    Pile<WeightedRow> rows_;
+    std::vector<std::int64_t> ends_;  // of each position
 };
 
 }  // namespace hedgerow
