@@ -91,6 +91,39 @@ class File:
                 scores += value
         return scores
 
+    def linear(self, sequence, t):
+        """The state score of a position under weights."""
+        left, right = self.metadata["potential"]["window"]
+        values = []
+        for i, column in enumerate(self.columns):
+            for offset in range(-left, right + 1):
+                there = sequence[t + offset] if 0 <= t + offset < len(sequence) else None
+                values += [0.0 if there is None else value for value in self._values(i, column, there or {})]
+                values += [float(there is None)] * (left + right > 0)
+        scores, part = np.zeros(self.n_labels), "potential.state."
+        for value, (a, b) in zip(values, pairwise(self.arrays[part + "starts"]), strict=True):
+            scores[self.arrays[part + "labels"][a:b]] += value * self.arrays[part + "weights"][a:b]
+        return scores / self.metadata["potential"].get("temperature", 1.0)
+
+    def _values(self, i, column, position):
+        given = position.get(column["name"], 0.0 if column["kind"] == "numeric" else [])
+        if column["kind"] == "numeric":
+            mean, deviation = self.metadata["potential"]["scalings"][column["name"]]
+            return [(given - mean) / deviation]
+        return [float(value in ([given] if isinstance(given, str) else given)) for value in self.values(i)]
+
+    def n_grams(self):
+        """Scores of labels after histories: a table, its rows those of all lengths."""
+        names = [tuple(h) for length in range(self.order + 1) for h in self.histories(length)]
+        weights = dict(zip(*(self.arrays[f"potential.n_grams.{part}"].tolist() for part in ("cells", "weights")),
+                           strict=True))  # fmt: skip
+        table = [
+            [sum(weights.get(names.index(h[:m]) * self.n_labels + y, 0.0) for m in range(len(h) + 1))
+             for y in range(self.n_labels)]
+            for h in names
+        ]  # fmt: skip
+        return np.array(table) / self.metadata["potential"].get("temperature", 1.0)
+
     def densities(self, position):
         """The state score of a position under a table of probabilities."""
         scores = np.zeros(self.n_labels)
@@ -139,6 +172,20 @@ def test_shared_trees_read_by_the_page(tmp_path):
     scores = model.model_.potential.scores(model.model_.encode(NEW))
     for t in range(len(NEW[0])):
         np.testing.assert_allclose(scores.state[t], file.trees(NEW[0], t, ()), atol=1e-6)
+
+
+@pytest.mark.parametrize(("order", "window"), [(0, 0), (1, 1), (2, 2)])
+@pytest.mark.parametrize("make", [hr.LinearCRF, hr.StructuredPerceptron, hr.StructuredSVM])
+def test_weights_read_by_the_page(make, order, window, tmp_path):
+    model = make(order=order, window=window, random_state=0).fit(X, Y, X_dev=X, y_dev=Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    assert ("temperature" in file.metadata["potential"]) == (make is not hr.LinearCRF)
+    scores = model.model_.potential.scores(model.model_.encode(NEW))
+    for t in range(len(NEW[0])):
+        expected = file.linear(NEW[0], t)
+        np.testing.assert_allclose(scores.state[t], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(scores.table, file.n_grams(), rtol=1e-5, atol=1e-5)
 
 
 def test_tables_read_by_the_page(tmp_path):
