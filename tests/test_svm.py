@@ -105,9 +105,15 @@ def test_beams():
     assert hr.StructuredSVM(random_state=0, beam=1).fit(X, y).score(X, y) > 0.5
 
 
+def test_weights_beyond_all_numbers_are_refused():
+    X, y = random_data(0)
+    with pytest.raises(InputError, match="the weights grew beyond all numbers; lower C"):
+        hr.StructuredSVM(C=1e30, random_state=0).fit(X, y, sample_weight=[1e30] * 8)
+
+
 @pytest.mark.parametrize("C", [1e-30, 1e30])
 def test_extreme_c_neither_crashes_nor_overflows(C):
     X, y = random_data(0)
-    model = hr.StructuredSVM(C=C, random_state=0, epochs=2).fit(X, y)
+    model = hr.StructuredSVM(C=C, random_state=0, epochs=2).fit(X, y, X_dev=X, y_dev=y)
     assert np.isfinite(list(model.state_features_.values())).all()
     assert len(model.predict(X)) == len(X)

@@ -13,7 +13,7 @@ from hedgerow.learners.base import Held, Record, Training, held_out_scores, log_
 from hedgerow.potentials import LinearPotential, Scores
 from hedgerow.potentials.linear import COLDEST
 
-WIDEST = 100.0  # temperatures from a hundredth to a hundred times the spread of scores
+WIDEST = 20.0  # temperatures from a twentieth to twenty times the spread of scores: dev data may be few and easy
 PRECISION = 0.01  # of the temperature's logarithm
 
 
@@ -28,7 +28,7 @@ def tempered(potential: LinearPotential, training: Training, held: Held) -> tupl
         values = log_likelihood(make(**_divided(scores, np.exp(log_temperature))), held.codes)
         return -float(values[values > -np.inf].sum())
 
-    spread = 0.0 if scores.state is None else float(scores.state.std())
+    spread = 0.0 if scores.state is None else float(scores.state.std(dtype=np.float64))
     temperature = 1.0
     if spread > 0 and loss(0.0) != 0:
         ends = np.log(np.clip([spread / WIDEST, spread * WIDEST], COLDEST, 1 / COLDEST))
