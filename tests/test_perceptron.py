@@ -77,6 +77,8 @@ def test_a_beam_of_everything_is_exact(order):
         )  # fmt: skip
         trainer.epoch(np.arange(8))
         weights.append([part.tolist() for part in trainer.weights(False, 1.0)])
+        with pytest.raises(ValueError, match="a mean needs sums"):
+            trainer.weights(True, 1.0)
     assert weights[0] == weights[1]
 
 

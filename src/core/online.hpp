@@ -85,7 +85,7 @@ class AttributeWeights {
   public:
     // kept: which of the attributes may have weights.
     AttributeWeights(const std::uint8_t* kept, std::int64_t n_ids, std::int64_t n_labels, bool summed)
-        : k_(n_labels), stride_((n_labels + 7) / 8 * 8), summed_(summed), row_of_(n_ids) {
+        : k_(n_labels), stride_((n_labels + kPad - 1) / kPad * kPad), summed_(summed), row_of_(n_ids) {
         for (std::int64_t id = 0; id < n_ids; ++id) row_of_[id] = kept[id] ? kUntouched : kLeftOut;
     }
 
@@ -93,12 +93,13 @@ class AttributeWeights {
     // The attributes that have a row, by row.
     const std::vector<std::int32_t>& ids() const { return ids_; }
     const float* values(std::int64_t row) const { return values_.data() + row * stride_; }
-    const double* sums(std::int64_t row) const { return sums_.data() + row * stride_; }
+    // Null if nothing is summed.
+    const double* sums(std::int64_t row) const { return summed_ ? sums_.data() + row * stride_ : nullptr; }
     // The row of an attribute, negative if it has none.
     std::int64_t row(std::int64_t id) const { return row_of_[id]; }
 
-    // scores (end - begin, labels) <- what the attributes of the sequence say. Memory is asked for a sequence
-    // ahead: which rows there are while attributes are read, and the rows while others are looked up.
+    // scores (end - begin, labels) <- what the attributes of the sequence say. Memory is asked long before it
+    // is used: for the numbers of rows while attributes are read, for rows while numbers are looked up.
     void score(const Rows& rows, std::int64_t begin, std::int64_t end, float* scores) {
         std::fill_n(scores, (end - begin) * k_, 0.0f);
         reads_.clear();
@@ -151,6 +152,7 @@ class AttributeWeights {
 
   private:
     static constexpr std::int32_t kUntouched = -1, kLeftOut = -2;
+    static constexpr std::int64_t kPad = 8;  // half a cache line, so that rows cross few
     struct Read {
         std::int32_t id;
         float value;

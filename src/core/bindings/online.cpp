@@ -116,6 +116,7 @@ class MarginTrainer {
     // (attributes that have weights, their weights by label, weights of n-grams): those now, or the mean of
     // all vectors so far; times `scale`.
     nb::tuple weights(bool mean, double scale) const {
+        require(!mean || !learner_.n_grams().sums().empty(), "a mean needs sums");
         const AttributeWeights& attributes = learner_.attributes();
         std::vector<std::int32_t> ids = attributes.ids();
         std::sort(ids.begin(), ids.end());
