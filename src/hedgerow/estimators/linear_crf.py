@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import numpy as np
+
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, MoreThan
 from hedgerow.inspection.linear import intercept, state_features, transition_features
-from hedgerow.learners import Learner, LinearSpace, Penalty, QuasiNewton, Training
+from hedgerow.learners import Induction, Learner, LinearSpace, Penalty, QuasiNewton, Training
 from hedgerow.model import Model
 
 
@@ -33,6 +35,11 @@ class LinearCRF(Estimator):
     ] = True
     edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
 
+    induce: Annotated[
+        Literal["mccallum"] | None,
+        "start with labels alone, and every 8 iterations add the 500 conjunctions of attributes that gain most",
+    ] = None
+
     @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weight of each attribute for each label; numeric columns in their own units."""
@@ -53,7 +60,26 @@ class LinearCRF(Estimator):
             raise InputError(f'solver="{self.solver}" takes no l1 penalty, but l1 is {self.l1}; take solver="owlqn"')
         if self.edge_features and self.order == 0:
             raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
+        if self.induce is not None:
+            return self._inducer(training)
         space = LinearSpace.of(
             training, self.window, min_freq=self.min_freq, observed_only=self.observed_only, edges=self.edge_features
         )
         return QuasiNewton(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
+
+    def _inducer(self, training: Training) -> Learner:
+        if self.solver != "lbfgs" or self.edge_features:
+            raise InputError(
+                f'induce="{self.induce}" goes with solver="lbfgs" and without edge_features, but solver is '
+                f'"{self.solver}" and edge_features is {self.edge_features}'
+            )
+        return Induction(
+            training,
+            LinearSpace.bare(training, self.window, observed_only=self.observed_only),
+            Penalty(0.0, self.l2),
+            self.max_iter,
+            self.tol,
+            min_freq=self.min_freq,
+            observed_only=self.observed_only,
+            seed=int(np.random.SeedSequence(self.random_state).generate_state(1)[0]),
+        )

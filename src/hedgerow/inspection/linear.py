@@ -22,11 +22,15 @@ def _potential(model: Model) -> LinearPotential:
 
 
 def state_features(model: Model) -> dict[tuple[str, Any], float]:
-    """{(attribute, label): weight}; an attribute is "value", "column:value", "column" or "column[-1]:value"."""
+    """{(attribute, label): weight}; an attribute is "value", "column:value", "column" or "column[-1]:value".
+
+    A conjunction is "one & another".
+    """
     potential = _potential(model)
     features, labels = potential.state_features, model.labels.classes.tolist()
-    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings)
-    names = [attribute_name(rows, int(i)) for i in range(len(features.starts) - 1)]
+    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings, potential.conjunctions)
+    names = [attribute_name(rows, i) for i in range(rows.n_basic)]
+    names += [" & ".join(names[i] for i in members) for members in potential.conjunctions.sets()]
     weights, _ = _in_units(model, rows)
     pairs = zip(features.attributes.tolist(), features.outputs.tolist(), weights.tolist(), strict=True)
     return {(names[i], labels[y]): weight for i, y, weight in pairs}
@@ -79,7 +83,7 @@ def _in_units(model: Model, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np
     bias = np.zeros(k)
     unigrams = potential.n_grams.cells < k
     bias[potential.n_grams.cells[unigrams]] = potential.n_gram_weights[unigrams]
-    for attribute in range(rows.n_ids if potential.scalings else 0):
+    for attribute in range(rows.n_basic if potential.scalings else 0):
         column, _, value = rows.name(attribute)
         if value is PADDING or column not in potential.scalings:
             continue

@@ -4,6 +4,7 @@ from hedgerow.learners.base import Held, Learner, Record, Training, held_out_sco
 from hedgerow.learners.boosting import Boosting, BoostingRules
 from hedgerow.learners.counting import Counting
 from hedgerow.learners.gradient import Penalty, QuasiNewton
+from hedgerow.learners.induction import Induction
 from hedgerow.learners.likelihood import LinearSpace
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "BoostingRules",
     "Counting",
     "Held",
+    "Induction",
     "Learner",
     "LinearSpace",
     "Penalty",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.columns import NumericColumn
-from hedgerow.encoding import Rows, Scaling, Window
+from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Rows, Scaling, Window
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Training, edge_counts, refuse_missing
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
@@ -35,6 +35,7 @@ class LinearSpace:
     state: Features
     edge: Features | None
     n_grams: NGrams
+    conjunctions: Conjunctions = NO_CONJUNCTIONS
 
     @classmethod
     def of(
@@ -54,6 +55,18 @@ class LinearSpace:
         n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=every)
         return cls(rows.window, scalings, state, edge, n_grams)
 
+    @classmethod
+    def bare(cls, training: Training, window: int, *, observed_only: bool = True) -> LinearSpace:
+        """Labels alone, with a bias: no attribute of the window speaks yet."""
+        refuse_missing(training.sequences)
+        columns = training.sequences.columns
+        scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+        rows = Rows(training.sequences, Window.of(window), scalings)
+        k = len(training.labels)
+        state = Features(np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32), k)
+        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=True, every=not observed_only)
+        return cls(rows.window, scalings, state, None, n_grams)
+
     @property
     def n_weights(self) -> int:
         return len(self.state) + (0 if self.edge is None else len(self.edge)) + len(self.n_grams)
@@ -65,13 +78,13 @@ class LinearSpace:
         return weights[:first], weights[first:last], weights[last:]
 
     def rows(self, training: Training) -> Rows:
-        return Rows(training.sequences, self.window, self.scalings)
+        return Rows(training.sequences, self.window, self.scalings, self.conjunctions)
 
     def potential(self, weights: Floats) -> LinearPotential:
         state, edge, n_grams = (part.astype(np.float32) for part in self.parts(weights))
         return LinearPotential(
             self.window, self.scalings, self.state, state, self.edge, None if self.edge is None else edge,
-            self.n_grams, n_grams,
+            self.n_grams, n_grams, self.conjunctions,
         )  # fmt: skip
 
 

@@ -1,0 +1,184 @@
+"""Feature induction (McCallum 2003): a linear model that starts with labels alone, and is given the conjunctions of
+attributes that it would gain most by, again and again.
+
+Every few quasi-Newton steps the positions are looked at whose label the model is not sure of. Candidates are single
+attributes, and attributes conjoined with one that the model has; each is judged as if it came alone and nothing else
+changed (`induction.hpp` has the formula). The first steps are taken on a random share of the sequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, repeat
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.encoding import Conjunctions
+from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.gradient import Minimizer, Penalty
+from hedgerow.learners.likelihood import Likelihood, LinearSpace
+from hedgerow.potentials.linear import Features, LinearPotential
+from hedgerow.sequences import Sequences
+
+Floats = NDArray[np.float64]
+
+# What McCallum recommended to the author of the dissertation.
+PERIOD = 8  # iterations between inductions
+N_FEATURES = 500  # added at once, at most
+SURE = 0.95  # a position whose true label is more probable is not looked at
+SHARES = (0.2, 0.5, 0.8)  # of the sequences, before each of the first inductions
+
+
+class Induction:
+    """The learner of LinearCRF(induce="mccallum"). `space` has no attributes yet."""
+
+    def __init__(
+        self,
+        training: Training,
+        space: LinearSpace,
+        penalty: Penalty,
+        max_iter: int,
+        tol: float,
+        *,
+        min_freq: int,
+        observed_only: bool,
+        seed: int,
+    ) -> None:
+        self.training, self.space, self.penalty, self.max_iter, self.tol = training, space, penalty, max_iter, tol
+        self.min_freq, self.observed_only, self.seed = min_freq, observed_only, seed
+        self._weights = np.zeros(space.n_weights)
+
+    @property
+    def history(self) -> list[Record]:
+        return []
+
+    @property
+    def potential(self) -> LinearPotential:
+        return self.space.potential(self._weights)
+
+    def __iter__(self) -> Iterator[Record]:
+        n_done, finishing = 0, False
+        for part in chain(self._shares(), repeat(self.training)):
+            whole = part is self.training
+            limit = self.max_iter if finishing else min(n_done + PERIOD, self.max_iter)
+            before = n_done
+            for record in self._descend(part, n_done, limit):
+                n_done = record["iteration"]
+                yield record
+            if n_done == self.max_iter or (whole and n_done == before):
+                return
+            nothing_new = self._grow(part) == 0
+            if finishing and nothing_new:
+                return
+            finishing = whole and nothing_new
+
+    def _shares(self) -> Iterator[Training]:
+        training, n = self.training, len(self.training.weights)
+        rng = np.random.default_rng(self.seed)
+        for share in SHARES:
+            chosen = np.sort(rng.permutation(n)[: max(round(share * n), 1)])
+            there = np.repeat(np.isin(np.arange(n), chosen), training.sequences.lengths)
+            yield replace(
+                training,
+                sequences=training.sequences[chosen],
+                codes=training.codes[there],
+                weights=training.weights[chosen],
+            )
+
+    def _descend(self, part: Training, first: int, last: int) -> Iterator[Record]:
+        """Quasi-Newton steps number first + 1 to last, or fewer if there is nothing left to gain."""
+        minimizer = Minimizer(
+            Likelihood(part, self.space), self._weights, self.penalty, self.tol, self.training.n_threads
+        )
+        for iteration, length in zip(range(first + 1, last + 1), minimizer, strict=False):
+            self._weights = minimizer.weights
+            record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
+            record |= {"n_sequences": len(part.weights), "n_features": len(self.space.state)}
+            yield record | self._held_out_scores()
+
+    def _held_out_scores(self) -> Record:
+        training = self.training
+        if training.held is None:
+            return {}
+        return held_out_scores(self._lattice(training.held.sequences), training.held, training.decode)
+
+    def _lattice(self, sequences: Sequences) -> Lattice:
+        threads = self.training.n_threads
+        scores = self.potential.scores(sequences, threads)
+        return Lattice(self.training.topology, sequences.starts, **scores._asdict(), n_threads=threads)
+
+    def _grow(self, part: Training) -> int:
+        """Adds the best candidates, with weights of 0; how many they are."""
+        probabilities = self._lattice(part.sequences).marginals()[1]
+        found = candidates(
+            self.space, part, probabilities, self.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
+        )
+        grown = enlarged(self.space, found)
+        state, _, n_grams = self.space.parts(self._weights)
+        added = np.zeros(len(grown.state))
+        added[np.searchsorted(_keys(grown.state), _keys(self.space.state))] = state
+        self.space, self._weights = grown, np.concatenate([added, n_grams])
+        return len(found.labels)
+
+
+class Candidates(NamedTuple):
+    """Features that the model does not have, the best first; a context is one of its attributes, or -1: none."""
+
+    attributes: NDArray[np.int32]
+    contexts: NDArray[np.int32]
+    labels: NDArray[np.int32]
+    gains: Floats
+    weights: Floats  # at which each alone would gain that
+
+
+def candidates(
+    space: LinearSpace,
+    training: Training,
+    probabilities: NDArray[np.floating],  # type: ignore[type-arg]
+    l2: float,
+    n: int,
+    min_freq: int = 1,
+    observed_only: bool = True,
+) -> Candidates:
+    """The best n, given the probability of each label at each position.
+
+    A label that is not the most probable one is never sure, so positions that the model gets wrong are among those
+    that are looked at.
+    """
+    codes, weights = training.codes, training.position_weights
+    probable = probabilities[np.arange(len(codes)), codes]
+    there = np.flatnonzero((probable < SURE) & (weights > 0))
+    conjunctions = space.conjunctions
+    return Candidates(*_core.induce(
+        space.rows(training).reader, space.state.core, conjunctions.starts, conjunctions.members, there,
+        np.ascontiguousarray(probabilities[there], np.float64).clip(0, 1), codes[there], weights[there], l2, min_freq,
+        observed_only, n, training.n_threads,
+    ))  # fmt: skip
+
+
+def enlarged(space: LinearSpace, found: Candidates) -> LinearSpace:
+    """The space with these features too; old attributes keep their ids."""
+    sets = space.conjunctions.sets()
+    n_basic = len(space.state.starts) - 1 - len(sets)
+    ids = {members: n_basic + i for i, members in enumerate(sets)}
+    k, keys = space.state.width, _keys(space.state).tolist()
+    for attribute, context, label in zip(*(part.tolist() for part in found[:3]), strict=True):
+        rest = () if context < 0 else (context,) if context < n_basic else sets[context - n_basic]
+        members = tuple(sorted((attribute, *rest)))
+        known = attribute if len(members) == 1 else ids.setdefault(members, n_basic + len(ids))
+        keys.append(known * k + label)
+    of_attribute, outputs = np.divmod(np.sort(np.array(keys, np.int64)), k)
+    starts = np.searchsorted(of_attribute, np.arange(n_basic + len(ids) + 1))
+    state = Features(starts.astype(np.int64), outputs.astype(np.int32), k)
+    return replace(space, state=state, conjunctions=Conjunctions.of(ids))
+
+
+def _keys(features: Features) -> NDArray[np.int64]:
+    """A number for each (attribute, label), rising."""
+    keys: NDArray[np.int64] = features.attributes * features.width + features.outputs
+    return keys
