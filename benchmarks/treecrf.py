@@ -8,16 +8,8 @@ TreeCRF trains from encoded sequences that another process made, as python-crfsu
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import pickle
-import resource
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +17,7 @@ import numpy as np
 
 import hedgerow as hr
 from encoding import attributes, sentences
-from machine import describe_machine
+from jobs import Figures, chunk_scores, chunked, encode, encoded, heading, main, peak, run, tagged
 
 # Chosen on the last fifth of the training sentences; see docs/results.md.
 CHUNKER = {"learning_rate": 0.4, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01}
@@ -39,31 +31,11 @@ SMALL: dict[str, dict[str, Any]] = {
 PUBLISHED = {"protein": (5, 142, 4.4), "nettalk-stress": (6, 169, 4.1), "hyphen": (0, 58, 2.4)}
 
 
-def peak() -> float:
-    """Megabytes that this process had at most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def chunk_with_trees(path: str, n_rounds: int, n_jobs: int) -> Figures:
+    return chunked(hr.TreeCRF(n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER), *encoded(path))
 
 
-def encode(path: str) -> dict[str, float]:
-    train = sentences("train")
-    X = hr.Sequences([attributes(words, tags) for words, tags, _ in train])
-    Path(path).write_bytes(pickle.dumps((X, [" ".join(chunks) for _, _, chunks in train])))
-    return {}
-
-
-def chunk_with_trees(path: str, n_rounds: int, n_jobs: int) -> dict[str, float]:
-    with Path(path).open("rb") as file:
-        X, y = pickle.load(file)
-    y = [sentence.split(" ") for sentence in y]
-
-    def test() -> tuple[Any, Any]:
-        data = sentences("test")
-        return [attributes(words, tags) for words, tags, _ in data], [chunks for _, _, chunks in data]
-
-    return chunked(hr.TreeCRF(n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER), X, y, test)
-
-
-def chunk_from_plain_columns(n_rounds: int, n_jobs: int) -> dict[str, float]:
+def chunk_from_plain_columns(n_rounds: int, n_jobs: int) -> Figures:
     """No attributes made by hand: the words and tags as they are, through a window; trees combine them."""
     train = hr.datasets.load("conll2000", "train")
 
@@ -75,26 +47,7 @@ def chunk_from_plain_columns(n_rounds: int, n_jobs: int) -> dict[str, float]:
     return chunked(model, hr.Sequences(train.X), train.y, test)
 
 
-def chunked(model: hr.TreeCRF, X: hr.Sequences, y: Any, test: Callable[[], tuple[Any, Any]]) -> dict[str, float]:
-    """Trains, then reads the test data, so that the peak of memory is that of training, and tags them."""
-    begin = time.perf_counter()
-    model.fit(X, y)
-    seconds, memory = time.perf_counter() - begin, peak()
-    X_test, gold = test()
-    found, speed = tagged(model, X_test)
-    return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores(gold, [p.tolist() for p in found])}
-
-
-def tagged(model: hr.TreeCRF, X: Any) -> tuple[list[Any], float]:
-    """Labels, and positions a second from encoded sequences."""
-    items = model.model_.encode(X)
-    model.predict(items[:10])
-    begin = time.perf_counter()
-    found = model.predict(items)
-    return found, items.n_positions / (time.perf_counter() - begin)
-
-
-def chunk_with_crfsuite() -> dict[str, float]:
+def chunk_with_crfsuite() -> Figures:
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", params={"c2": 1.0, "c1": 0.0}, verbose=False)
@@ -113,10 +66,6 @@ def chunk_with_crfsuite() -> dict[str, float]:
         found = [tagger.tag(item) for item in items]
         speed = sum(map(len, found)) / (time.perf_counter() - begin)
     return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores([c for _, _, c in test], found)}
-
-
-def chunk_scores(gold: list[list[str]], found: list[list[str]]) -> dict[str, float]:
-    return {"accuracy": hr.metrics.accuracy(gold, found), "f1": hr.metrics.span_f1(gold, found)}
 
 
 def windowed(name: str, X: Any, window: int) -> tuple[Any, list[str]]:
@@ -138,7 +87,7 @@ def windowed(name: str, X: Any, window: int) -> tuple[Any, list[str]]:
     return np.array([[codes[value] for value in row] for row in rows]), ["all"]
 
 
-def small_with_lightgbm(name: str) -> dict[str, float]:
+def small_with_lightgbm(name: str) -> Figures:
     import lightgbm
 
     train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
@@ -154,7 +103,7 @@ def small_with_lightgbm(name: str) -> dict[str, float]:
     return {"seconds": seconds, "accuracy": float(right.mean())}
 
 
-def small_with_crfsuite(name: str) -> dict[str, float]:
+def small_with_crfsuite(name: str) -> Figures:
     import pycrfsuite
 
     def items(x: Any) -> list[dict[str, str]]:
@@ -189,7 +138,7 @@ def small_with_crfsuite(name: str) -> dict[str, float]:
     return {"seconds": seconds, "accuracy": hr.metrics.accuracy(gold, found)}
 
 
-def small_with_trees(name: str) -> dict[str, float]:
+def small_with_trees(name: str) -> Figures:
     train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
     model = hr.TreeCRF(n_jobs=1, **SMALL[name])
     begin = time.perf_counter()
@@ -200,7 +149,7 @@ def small_with_trees(name: str) -> dict[str, float]:
     return {"seconds": seconds, "accuracy": float(right.mean()), "speed": speed}
 
 
-def published(name: str) -> dict[str, float]:
+def published(name: str) -> Figures:
     """The papers' algorithm: milliseconds a round, the quickest of five runs; accuracy of both decodings."""
     window, n_rounds, _ = PUBLISHED[name]
     train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
@@ -225,18 +174,6 @@ JOBS: dict[str, Any] = {
     "small-lightgbm": small_with_lightgbm,
     "published": published,
 }
-
-
-def run(job: str, *arguments: object) -> dict[str, float]:
-    """A job in a process of its own."""
-    command = [sys.executable, __file__, "--job", json.dumps([job, *arguments])]
-    alone = {**os.environ, "OMP_NUM_THREADS": "1"}
-    answer = subprocess.run(command, check=True, capture_output=True, text=True, env=alone)
-    return json.loads(answer.stdout.splitlines()[-1])  # type: ignore[no-any-return]
-
-
-def heading(*names: str) -> None:
-    print("\n| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|")
 
 
 def print_chunking() -> None:
@@ -280,19 +217,5 @@ def print_small() -> None:
 PARTS = {"chunking": print_chunking, "published": print_published, "small": print_small}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--job", help="run one job here and print its figures as JSON")
-    parser.add_argument("--parts", nargs="*", choices=list(PARTS), default=list(PARTS), help="which tables")
-    given = parser.parse_args()
-    if given.job:
-        job, *arguments = json.loads(given.job)
-        print(json.dumps(JOBS[job](*arguments)))
-        return
-    print(describe_machine())
-    for name in given.parts:
-        PARTS[name]()
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, JOBS, PARTS)

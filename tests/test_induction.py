@@ -96,7 +96,7 @@ def valued_attributes(rows, weighted):
     window=st.sampled_from([0, 1]),
     weighted=st.booleans(),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_gains_and_choice_equal_the_naive_twin(seed, l2, min_count, observed_only, window, weighted):
     rng = np.random.default_rng(seed)
     X, y = made(rng, weighted=weighted)

@@ -67,11 +67,20 @@ def trees(**parameters: Any) -> tuple[hr.TreeCRF, Data]:
     return model, [*without_missing(diary(6, seed=4)[0]), unseen, [{"celsius": -8.0}]]
 
 
+def linear(**parameters: Any) -> tuple[hr.LinearCRF, Data]:
+    X, y = diary(40, seed=5)
+    model = hr.LinearCRF(window=1, max_iter=20, n_jobs=1, **parameters).fit(without_missing(X), y)
+    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
+    return model, [*without_missing(diary(6, seed=6)[0]), unseen, [{"celsius": -8.0}]]
+
+
 GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "hmm-1": hmm,
     "treecrf-trees-1": lambda: trees(order=2, transitions="trees", category_splits="subset"),
     "treecrf-table-1": lambda: trees(transitions="table"),
     "treecrf-shared-1": lambda: trees(trees="shared"),
+    "linearcrf-1": lambda: linear(order=2),
+    "linearcrf-edges-1": lambda: linear(edge_features=True, solver="owlqn", l1=0.5),
 }
 
 

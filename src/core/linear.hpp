@@ -165,16 +165,15 @@ class Postings {
     std::int64_t n_occurrences() const { return static_cast<std::int64_t>(positions_.size()); }
     std::int64_t first_of(std::int64_t i) const { return starts_[i]; }
 
-    // gradient[f] += the sum over occurrences of value (or its square) times the residual of f's output, for
-    // the features of the i-th attribute. residuals: (positions of the block, width); row: room for one.
-    void add(std::int64_t i, const Features& features, const float* residuals, bool squared, float* row,
+    // gradient[f] += the sum over occurrences of value times the residual of f's output, for the features of
+    // the i-th attribute. residuals: (positions of the block, width); row: room for one.
+    void add(std::int64_t i, const Features& features, const float* residuals, float* row,
              double* gradient) const {
         const std::int64_t begin = features.starts[ids_[i]], end = features.starts[ids_[i] + 1];
         const std::int64_t width = features.width;
         const auto each = [&](auto visit) {
             for (std::int64_t o = starts_[i]; o < starts_[i + 1]; ++o) {
-                const float value = values_.empty() ? 1.0f : values_[o];
-                visit(residuals + positions_[o] * width, squared ? value * value : value);
+                visit(residuals + positions_[o] * width, values_.empty() ? 1.0f : values_[o]);
             }
         };
         if (is_sparse(end - begin, width) || starts_[i + 1] - starts_[i] == 1) {

@@ -16,7 +16,12 @@ class QuasiNewton {
     QuasiNewton(std::int64_t n, std::int64_t memory) : n_(n), memory_(memory) {}
 
     std::int64_t n() const { return n_; }
-    void forget() { pairs_.clear(); }
+    // Starts again from the diagonal; false if that is where it is.
+    bool forget() {
+        const bool any = !pairs_.empty();
+        pairs_.clear();
+        return any;
+    }
 
     // A step and the change of the gradient along it; of no use, and left out, unless the function curves
     // upward along it.

@@ -145,9 +145,9 @@ class LinearPostings:
 
     def __init__(self, reader: RowReader, features: LinearFeatures, first: int, last: int, skip: int) -> None: ...
 
-    def add_gradient(self, residuals: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], squared: bool, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    def add_gradient(self, residuals: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
         """
-        Adds the sums of residuals (positions, width) to the gradient, times values or their squares.
+        Adds the sums of residuals (positions, width), times values, to the gradient.
         """
 
 class QuasiNewton:
@@ -158,8 +158,8 @@ class QuasiNewton:
     def remember(self, step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], change: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
         """Takes in a step and how the gradient changed along it."""
 
-    def forget(self) -> None:
-        """Starts again from the diagonal."""
+    def forget(self) -> bool:
+        """Starts again from the diagonal; false if that is where it is."""
 
     def times(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inverse_diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """The guess at the inverse Hessian times the gradient."""

@@ -122,7 +122,7 @@ class LinearPostings {
         cuts_.push_back(postings_.n_ids());
     }
 
-    void add_gradient(const Input<float, 2>& residuals, bool squared, InOut<double, 1> gradient,
+    void add_gradient(const Input<float, 2>& residuals, InOut<double, 1> gradient,
                       std::int64_t n_threads) const {
         const Features features = features_.features();
         require(static_cast<std::int64_t>(residuals.shape(0)) == n_positions_ &&
@@ -136,7 +136,7 @@ class LinearPostings {
             return [&, row = std::vector<float>(static_cast<std::size_t>(features.width))](
                        std::int64_t c) mutable {
                 for (std::int64_t i = cuts_[c]; i < cuts_[c + 1]; ++i)
-                    postings_.add(i, features, from, squared, row.data(), to);
+                    postings_.add(i, features, from, row.data(), to);
             };
         });
     }
@@ -180,8 +180,8 @@ void register_linear(nb::module_& m) {
         .def(nb::init<const RowReader&, const LinearFeatures&, std::int64_t, std::int64_t, std::int64_t>(),
              nb::arg("reader"), nb::arg("features"), nb::arg("first"), nb::arg("last"), nb::arg("skip"))
         .def("add_gradient", &LinearPostings::add_gradient, nb::arg("residuals").noconvert(),
-             nb::arg("squared"), nb::arg("gradient").noconvert(), nb::arg("n_threads"),
-             "Adds the sums of residuals (positions, width) to the gradient, times values or their squares.");
+             nb::arg("gradient").noconvert(), nb::arg("n_threads"),
+             "Adds the sums of residuals (positions, width), times values, to the gradient.");
     nb::class_<QuasiNewton>(m, "QuasiNewton", "A guess at the inverse Hessian from the last steps.")
         .def(
             "__init__",
@@ -201,7 +201,7 @@ void register_linear(nb::module_& m) {
             },
             nb::arg("step").noconvert(), nb::arg("change").noconvert(), nb::arg("n_threads"),
             "Takes in a step and how the gradient changed along it.")
-        .def("forget", &QuasiNewton::forget, "Starts again from the diagonal.")
+        .def("forget", &QuasiNewton::forget, "Starts again from the diagonal; false if that is where it is.")
         .def(
             "times",
             [](QuasiNewton& self, const Input<double, 1>& gradient, const Input<double, 1>& diagonal,

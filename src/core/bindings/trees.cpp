@@ -107,6 +107,7 @@ class TreeGrower {
                                            rules.subsets ? 1 : rules.min_leaf);
         data_->columns.reserve(source.n_columns());
         for (std::size_t j = 0; j < source.n_columns(); ++j) {
+            require(source.column(j).numbers == nullptr, "trees read numbers as bins");
             data_->add_column(source.column(j), source.n_values(j));
         }
         data_->lay_out();

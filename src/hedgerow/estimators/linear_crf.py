@@ -30,11 +30,9 @@ class LinearCRF(Estimator):
     max_iter: Annotated[int, AtLeast(1), "iterations at most"] = 1000
     tol: Annotated[float, MoreThan(0), "stop when ten iterations lower the objective by less than this share"] = 1e-5
     min_freq: Annotated[int, AtLeast(1), "features that occur less often are left out"] = 1
-    observed_only: Annotated[
-        bool, "only pairs of attribute and label, and sequences of labels, that training has; if not, all"
-    ] = True
+    observed_only: Annotated[bool, "only pairs of attribute and label that training has; if not, all of them"] = True
+    all_transitions: Annotated[bool, "weights also for labels that never follow each other in training"] = False
     edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
-
     induce: Annotated[
         Literal["mccallum"] | None,
         "start with labels alone, and every 8 iterations add the 500 conjunctions of attributes that gain most",
@@ -63,8 +61,9 @@ class LinearCRF(Estimator):
         if self.induce is not None:
             return self._inducer(training)
         space = LinearSpace.of(
-            training, self.window, min_freq=self.min_freq, observed_only=self.observed_only, edges=self.edge_features
-        )
+            training, self.window, min_freq=self.min_freq, observed_only=self.observed_only,
+            all_transitions=self.all_transitions, edges=self.edge_features,
+        )  # fmt: skip
         return QuasiNewton(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
 
     def _inducer(self, training: Training) -> Learner:
@@ -75,7 +74,7 @@ class LinearCRF(Estimator):
             )
         return Induction(
             training,
-            LinearSpace.bare(training, self.window, observed_only=self.observed_only),
+            LinearSpace.bare(training, self.window, all_transitions=self.all_transitions),
             Penalty(0.0, self.l2),
             self.max_iter,
             self.tol,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.columns import BagColumn, NumericColumn
 from hedgerow.encoding import PADDING, Rows
@@ -26,14 +25,11 @@ def state_features(model: Model) -> dict[tuple[str, Any], float]:
 
     A conjunction is "one & another".
     """
-    potential = _potential(model)
-    features, labels = potential.state_features, model.labels.classes.tolist()
-    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings, potential.conjunctions)
-    names = [attribute_name(rows, i) for i in range(rows.n_basic)]
-    names += [" & ".join(names[i] for i in members) for members in potential.conjunctions.sets()]
-    weights, _ = _in_units(model, rows)
-    pairs = zip(features.attributes.tolist(), features.outputs.tolist(), weights.tolist(), strict=True)
-    return {(names[i], labels[y]): weight for i, y, weight in pairs}
+    rows, weights, _ = _in_units(model)
+    labels = model.labels.classes.tolist()
+    members = [*((i,) for i in range(rows.n_basic)), *rows.conjunctions.sets()]
+    names = {i: " & ".join(attribute_name(rows, member) for member in members[i]) for i, _ in weights}
+    return {(names[i], labels[y]): weight for (i, y), weight in weights.items()}
 
 
 def transition_features(model: Model) -> dict[tuple[Any, ...], float]:
@@ -51,9 +47,7 @@ def transition_features(model: Model) -> dict[tuple[Any, ...], float]:
 
 def intercept(model: Model) -> dict[Any, float]:
     """{label: weight}: the bias, less what was subtracted from numbers."""
-    potential = _potential(model)
-    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings)
-    return dict(zip(model.labels.classes.tolist(), _in_units(model, rows)[1].tolist(), strict=True))
+    return dict(zip(model.labels.classes.tolist(), _in_units(model)[2], strict=True))
 
 
 def attribute_name(rows: Rows, attribute: int) -> str:
@@ -68,29 +62,31 @@ def attribute_name(rows: Rows, attribute: int) -> str:
     return str(value) if nameless and offset == 0 else f"{place}:{value}"
 
 
-def _in_units(model: Model, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(weights of state features, biases by label) of the same scores, from numbers as they were given.
+def _in_units(model: Model) -> tuple[Rows, dict[tuple[int, int], float], list[float]]:
+    """(rows, weights by attribute id and label, biases by label) of the same scores, from numbers as they were given.
 
     w (x - mean) / deviation = (w / deviation) x - w mean / deviation. The last part is the same wherever the number is
     read, so it goes to the bias; outside the sequence nothing is read, so there padding gives it back.
     """
     potential = _potential(model)
-    features, k = potential.state_features, len(model.labels)
-    dense = np.zeros((len(features.starts) - 1, k))
-    dense_at = features.attributes, features.outputs
-    weights = potential.state_weights.astype(np.float64)
-    dense[dense_at] = weights
-    bias = np.zeros(k)
-    unigrams = potential.n_grams.cells < k
+    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings, potential.conjunctions)
+    features = potential.state_features
+    pairs = zip(features.attributes.tolist(), features.outputs.tolist(), strict=True)
+    weights = dict(zip(pairs, potential.state_weights.tolist(), strict=True))
+    bias = np.zeros(len(model.labels))
+    unigrams = potential.n_grams.cells < len(bias)
     bias[potential.n_grams.cells[unigrams]] = potential.n_gram_weights[unigrams]
-    for attribute in range(rows.n_basic if potential.scalings else 0):
+    for attribute, y in list(weights) if potential.scalings else []:
+        if attribute >= rows.n_basic:  # a conjunction has no number among its members
+            continue
         column, _, value = rows.name(attribute)
         if value is PADDING or column not in potential.scalings:
             continue
         scaling = potential.scalings[column]
-        shift = dense[attribute] * (scaling.mean / scaling.deviation)
-        dense[attribute] /= scaling.deviation
-        bias -= shift
+        weights[attribute, y] /= scaling.deviation
+        shift = weights[attribute, y] * scaling.mean
+        bias[y] -= shift
         if not potential.window.is_trivial:
-            dense[attribute + 1] += shift
-    return dense[dense_at], bias
+            padding = attribute + 1, y
+            weights[padding] = weights.get(padding, 0.0) + shift
+    return rows, weights, bias.tolist()

@@ -23,7 +23,8 @@ MEMORY = 10  # steps that the guess at the Hessian is made of
 PERIOD = 10  # iterations over which improvement is judged
 MOST_HALVINGS = 20
 SUFFICIENT = 1e-4  # of the fall that the gradient promises
-PRECISION = 1e-7  # of an objective in single precision
+PRECISION = 1e-6  # of an objective that is summed from single precision
+FLAT = 1e-3  # a gradient so small beside the weights, and single precision may see no way down
 
 
 @dataclass(frozen=True)
@@ -61,19 +62,22 @@ class Minimizer:
         scale = np.ones(len(self.weights))
         while True:
             slope = self._slope()
-            if np.linalg.norm(slope) <= self._tol * max(1.0, float(np.linalg.norm(self.weights))):
+            steepness = float(np.linalg.norm(slope)) / max(1.0, float(np.linalg.norm(self.weights)))
+            if steepness <= self._tol:
                 return
             direction = -self._memory.times(slope, scale, self._n_threads)
             if self._penalty.l1:
                 direction[direction * slope >= 0] = 0
             first = 1.0 if len(self._values) > 1 else 1 / float(np.linalg.norm(slope))
             length = self._search(direction, slope, first)
+            promised = -float(slope @ direction)
+            if length == 0 and promised > PRECISION * abs(self.value) and self._memory.forget():
+                continue  # once more, straight down
             if length == 0:
-                promised = -float(slope @ direction)
-                if promised > PRECISION * abs(self.value):
+                if steepness > FLAT and promised > PRECISION * abs(self.value):
                     warnings.warn(
-                        f"no step along the search direction lowers the objective of {self.value:g} although the "
-                        f"gradient promises {promised:.3g}; the best point so far is kept",
+                        f"no step lowers the objective of {self.value:g}, although it is not flat there (the gradient "
+                        f"is {steepness:.3g} of the weights); the best point so far is kept",
                         ConvergenceWarning,
                         stacklevel=2,
                     )

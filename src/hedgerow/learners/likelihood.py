@@ -8,7 +8,7 @@ so that neither threads nor their number change a bit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -39,32 +39,33 @@ class LinearSpace:
 
     @classmethod
     def of(
-        cls, training: Training, window: int, *, min_freq: int = 1, observed_only: bool = True, edges: bool = False
+        cls,
+        training: Training,
+        window: int,
+        *,
+        min_freq: int = 1,
+        observed_only: bool = True,
+        all_transitions: bool = False,
+        edges: bool = False,
     ) -> LinearSpace:
         """The features that training has; numbers bring a bias with them, for they are read less their mean."""
-        refuse_missing(training.sequences)
-        columns = training.sequences.columns
-        scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
-        rows = Rows(training.sequences, Window.of(window), scalings)
+        rows, scalings = _read(training, window)
         k, every = len(training.labels), not observed_only
         state = Features.observed(rows, training.codes, k, min_freq=min_freq, all_outputs=every)
         edge = None
         if edges:
             edge = Features.observed(rows, edge_codes(training), k ** (training.order + 1), min_freq=min_freq,
                                      all_outputs=every)  # fmt: skip
-        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=every)
+        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=all_transitions)
         return cls(rows.window, scalings, state, edge, n_grams)
 
     @classmethod
-    def bare(cls, training: Training, window: int, *, observed_only: bool = True) -> LinearSpace:
+    def bare(cls, training: Training, window: int, *, all_transitions: bool = False) -> LinearSpace:
         """Labels alone, with a bias: no attribute of the window speaks yet."""
-        refuse_missing(training.sequences)
-        columns = training.sequences.columns
-        scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
-        rows = Rows(training.sequences, Window.of(window), scalings)
+        rows, scalings = _read(training, window)
         k = len(training.labels)
         state = Features(np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32), k)
-        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=True, every=not observed_only)
+        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=True, every=all_transitions)
         return cls(rows.window, scalings, state, None, n_grams)
 
     @property
@@ -81,11 +82,26 @@ class LinearSpace:
         return Rows(training.sequences, self.window, self.scalings, self.conjunctions)
 
     def potential(self, weights: Floats) -> LinearPotential:
+        """Without the features whose weight is 0."""
         state, edge, n_grams = (part.astype(np.float32) for part in self.parts(weights))
         return LinearPotential(
-            self.window, self.scalings, self.state, state, self.edge, None if self.edge is None else edge,
-            self.n_grams, n_grams, self.conjunctions,
-        )  # fmt: skip
+            self.window,
+            self.scalings,
+            self.state.where(state != 0),
+            state[state != 0],
+            None if self.edge is None else self.edge.where(edge != 0),
+            None if self.edge is None else edge[edge != 0],
+            replace(self.n_grams, cells=self.n_grams.cells[n_grams != 0]),
+            n_grams[n_grams != 0],
+            self.conjunctions,
+        )
+
+
+def _read(training: Training, window: int) -> tuple[Rows, dict[str, Scaling]]:
+    refuse_missing(training.sequences)
+    columns = training.sequences.columns
+    scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+    return Rows(training.sequences, Window.of(window), scalings), scalings
 
 
 class _Block(NamedTuple):
@@ -107,7 +123,7 @@ class Likelihood:
         self._features = [(space.state, 0)] + ([] if space.edge is None else [(space.edge, training.order)])
         self._blocks = list(self._cut())
         self._is_weighted = not (training.weights == 1).all()
-        self.observed = self._observed()
+        self._observed = space.n_grams.summed(edge_counts(training))
 
     def _cut(self) -> Iterator[_Block]:
         starts = self.training.sequences.starts
@@ -122,20 +138,6 @@ class Likelihood:
                 ]
                 yield _Block(first, last, slice(begin, end), starts[begin : end + 1] - first, postings)
                 begin = end
-
-    def _observed(self) -> Floats:
-        """How often gold has each feature, sequences times their weights."""
-        training, space = self.training, self.space
-        counts = np.zeros(space.n_weights)
-        *by_attribute, n_grams = self._split(counts)
-        outputs = [training.codes, *([edge_codes(training)] if space.edge is not None else [])]
-        for block in self._blocks:
-            for which, (features, _) in enumerate(self._features):
-                gold = np.zeros((block.last - block.first, features.width), np.float32)
-                self._subtract_gold(gold, outputs[which][block.first : block.last], block)
-                block.postings[which].add_gradient(-gold, False, by_attribute[which], training.n_threads)
-        n_grams += space.n_grams.summed(edge_counts(training))
-        return counts
 
     def _split(self, row: Floats) -> list[Floats]:
         state, edge, n_grams = self.space.parts(row)
@@ -162,20 +164,23 @@ class Likelihood:
         gradient = np.zeros(len(weights))
         *gradients, n_gram_gradient = self._split(gradient)
         expected = np.zeros(table.shape)
-        value = -float(self.observed @ single.astype(np.float64))
+        value = 0.0
         for block in self._blocks:
-            log_z, residuals, taken = self._infer(block, scorers, table)
-            value += float(training.weights[block.sequences] @ log_z)
+            losses, residuals, taken = self._infer(block, scorers, table)
+            value += float(training.weights[block.sequences] @ losses)
             expected += taken
             for postings, residual, part in zip(block.postings, residuals, gradients, strict=True):
-                postings.add_gradient(residual, False, part, training.n_threads)
-        n_gram_gradient += space.n_grams.summed(expected) - self._split(self.observed)[-1]
+                postings.add_gradient(residual, part, training.n_threads)
+        n_gram_gradient += space.n_grams.summed(expected) - self._observed
         return value, gradient
 
     def _infer(
         self, block: _Block, scorers: list[_core.LinearScorer], table: NDArray[np.float32]
     ) -> tuple[Floats, list[NDArray[np.float32]], Floats]:
-        """(log Z, residuals by kind of feature, how often each cell of the table is expected to be taken)"""
+        """(-log P by sequence, residuals by kind of feature, how often each cell of the table is expected to be taken)
+
+        Gold is scored by the same sums as all paths, so that what their rounding does to both cancels.
+        """
         training = self.training
         k, n = len(training.labels), block.last - block.first
         scores = []
@@ -195,10 +200,11 @@ class Likelihood:
             taken = _by_row(pair, block.starts, weights, training)
             answers = [state, pair.reshape(n, -1)]
         gold = slice(block.first, block.last)
+        losses = log_z - lattice.score(training.codes[gold])
         self._subtract_gold(answers[0], training.codes[gold], block)
         if edge is not None:
             self._subtract_gold(answers[1], edge_codes(training)[gold], block)
-        return log_z, answers, taken
+        return losses, answers, taken
 
 
 def edge_codes(training: Training) -> NDArray[np.int32]:

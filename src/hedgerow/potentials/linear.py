@@ -50,6 +50,13 @@ class Features:
     def __len__(self) -> int:
         return len(self.outputs)
 
+    def where(self, kept: NDArray[np.bool_]) -> Features:
+        """Only the features that are kept."""
+        if kept.all():
+            return self
+        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
+        return Features(starts, self.outputs[kept], self.width)
+
     @property
     def attributes(self) -> NDArray[np.int64]:
         """The attribute of each feature."""
