@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
 from hedgerow import Sequences, _core
-from hedgerow.encoding import Conjunctions, Encoder, Labels, Rows, Window
+from hedgerow.encoding import PADDING, Conjunctions, Encoder, Labels, Rows, Scaling, Window
 from hedgerow.encoding.label_forms import read_labels
 from hedgerow.errors import InputError, ModelFileError
 from hedgerow.learners.base import Training
@@ -31,18 +33,18 @@ def training_of(X, y, weights=None):
 
 
 def made(rng, n_sequences=4, weighted=False):
-    """Sequences of a letter, a bag and a number, labels drawn at random."""
+    """Sequences of a letter, a bag and a number, or of a weighted bag; labels drawn at random."""
 
     def position():
         bag = [b for b in "pqr" if rng.random() < 0.5]
-        return {
-            "c": str(rng.choice(list("ab"))),
-            "b": {b: float(rng.integers(1, 3)) for b in bag} if weighted else bag,
-            "n": float(rng.integers(-2, 3)),
-        }
+        return {"c": str(rng.choice(list("ab"))), "b": bag, "n": float(rng.integers(-2, 3))}
 
-    X = [[position() for _ in range(rng.integers(2, 5))] for _ in range(n_sequences)]
-    y = [[str(rng.choice(list("xyz"))) for _ in x] for x in X]
+    lengths = rng.integers(2, 5, n_sequences)
+    if weighted:
+        X = [scipy.sparse.csr_matrix(rng.integers(0, 3, (n, 4)).astype(float)) for n in lengths]
+    else:
+        X = [[position() for _ in range(n)] for n in lengths]
+    y = [[str(rng.choice(list("xyz"))) for _ in range(n)] for n in lengths]
     y[0][:2], y[1][:1] = ["x", "y"], ["z"]
     return X, y
 
@@ -56,7 +58,7 @@ def a_few(rng, n_basic, valued, k):
         rng.integers(0, k, len(singles)).astype(np.int32), np.zeros(5), np.zeros(5),
     )  # fmt: skip
     contexts = [i for i in singles if i in plain][:2]
-    pairs = [(int(rng.choice([p for p in plain if p != c])), int(c)) for c in contexts]
+    pairs = [(int(rng.choice([p for p in plain if p != c])), int(c)) for c in contexts if len(plain) > 1]
     second = Candidates(
         *(np.array([pair[i] for pair in pairs], np.int32) for i in (0, 1)),
         rng.integers(0, k, len(pairs)).astype(np.int32), np.zeros(len(pairs)), np.zeros(len(pairs)),
@@ -81,11 +83,12 @@ def shown_at(rows, positions):
     return found
 
 
-def valued_attributes(rows, weighted):
-    """Those with values: the number, and a weighted bag; not what is read outside."""
+def valued_attributes(rows):
+    """Those of numbers and of a weighted bag; not what is read outside."""
+    valued = {c.name for c in rows.sequences.columns if c.kind == "numeric" or getattr(c, "weights", None) is not None}
+    assert valued
     names = {i: rows.name(i) for i in range(rows.n_basic)}
-    columns = {"n", "b"} if weighted else {"n"}
-    return {i for i, (column, _, value) in names.items() if column in columns and value is not hr.encoding.PADDING}
+    return {i for i, (column, _, value) in names.items() if column in valued and value is not PADDING}
 
 
 @given(
@@ -96,13 +99,13 @@ def valued_attributes(rows, weighted):
     window=st.sampled_from([0, 1]),
     weighted=st.booleans(),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_gains_and_choice_equal_the_naive_twin(seed, l2, min_count, observed_only, window, weighted):
     rng = np.random.default_rng(seed)
     X, y = made(rng, weighted=weighted)
     training = training_of(X, y, weights=rng.integers(0, 3, len(X)) * 0.5)
     space = LinearSpace.bare(training, window)
-    valued = valued_attributes(space.rows(training), weighted)
+    valued = valued_attributes(space.rows(training))
     for features in a_few(rng, space.rows(training).n_basic, valued, 3):
         space = enlarged(space, features)
     probabilities = rng.dirichlet(np.ones(3), size=len(training.codes))
@@ -138,7 +141,7 @@ def test_threads_do_not_change_the_choice(n):
     X, y = made(rng, n_sequences=60)
     training = training_of(X, y)
     space = LinearSpace.bare(training, 1)
-    for features in a_few(rng, space.rows(training).n_basic, valued_attributes(space.rows(training), False), 3):
+    for features in a_few(rng, space.rows(training).n_basic, valued_attributes(space.rows(training)), 3):
         space = enlarged(space, features)
     probabilities = rng.dirichlet(np.ones(3), size=len(training.codes))
     first, *others = (_chosen(space, training, probabilities, n, n_threads) for n_threads in (1, 2, 3, 8))
@@ -148,8 +151,6 @@ def test_threads_do_not_change_the_choice(n):
 
 
 def _chosen(space, training, probabilities, n, n_threads):
-    from dataclasses import replace
-
     return candidates(space, replace(training, n_threads=n_threads), probabilities, 0.1, n)
 
 
@@ -159,7 +160,7 @@ def test_a_conjunction_is_there_where_its_members_are(seed):
     rng = np.random.default_rng(seed)
     X, _ = made(rng)
     sequences = Encoder.fit(Sequences(X)).transform(Sequences(X))
-    scalings = {"n": hr.encoding.Scaling(0.0, 1.0)}
+    scalings = {"n": Scaling(0.0, 1.0)}
     basic = Rows(sequences, Window.of(1), scalings)
     sets = {tuple(sorted(rng.permutation(basic.n_ids)[: rng.integers(1, 4)].tolist())) for _ in range(30)}
     conjunctions = Conjunctions.of(sorted(sets))
@@ -214,7 +215,7 @@ def test_learns_what_needs_conjunctions():
 def test_names_tell_the_offset_of_each_member():
     X = ["".join(letters) for letters in product("ab", repeat=4)]
     y = [[("=" if a == b else "#") for a, b in pairwise("a" + x)] for x in X]
-    model = induced(window=(1)).fit(X, y)
+    model = induced(window=1).fit(X, y)
     assert model.score(X, y) == 1.0
     assert any(name == "symbol[-1]:a & symbol:b" for name, _ in model.state_features_)
 

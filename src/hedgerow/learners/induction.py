@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,7 @@ class Candidates(NamedTuple):
 def candidates(
     space: LinearSpace,
     training: Training,
-    probabilities: NDArray[np.floating],  # type: ignore[type-arg]
+    probabilities: NDArray[np.floating[Any]],
     l2: float,
     n: int,
     min_freq: int = 1,
