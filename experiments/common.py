@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 from unittest import mock
 
 import numpy as np
@@ -28,7 +28,7 @@ from hedgerow.learners.base import Decode, Held, Record, best_labels
 
 DECODINGS: tuple[Decode, ...] = ("marginal", "viterbi")
 Floats = NDArray[np.float64]
-Model = TypeVar("Model", hr.TreeCRF, hr.LinearCRF)
+Model: TypeAlias = hr.TreeCRF | hr.LinearCRF
 
 # A rare label may be absent from a part of the training data; there it counts as wrong, which is what we want.
 warnings.filterwarnings("ignore", category=UnseenLabelWarning)
@@ -93,7 +93,7 @@ def splits(task: Task) -> list[tuple[Part, Part]]:
 def fit(candidate: Model, n_rounds: int, train: Part, held: Part | None = None) -> Model:
     """A new estimator with the candidate's parameters, fitted; with held-out data, both decodings are recorded."""
     rounds = "n_rounds" if isinstance(candidate, hr.TreeCRF) else "max_iter"
-    model = type(candidate)(**{**candidate.get_params(), rounds: n_rounds})
+    model: Model = type(candidate)(**{**candidate.get_params(), rounds: n_rounds})
     if held is None:
         return model.fit(train.X, train.y)
     with ExitStack() as patches:  # the library records one decoding
@@ -128,7 +128,7 @@ def folds(data: Part, n_folds: int) -> Iterator[tuple[Part, Part]]:
 class Choice:
     """What cross-validation within the training data found best for one decoding."""
 
-    candidate: hr.TreeCRF | hr.LinearCRF
+    candidate: Model
     decode: Decode
     n_rounds: int
     accuracy: float  # of the cross-validation

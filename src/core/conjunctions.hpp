@@ -18,17 +18,21 @@ class Conjunctions {
         number_members();
         std::vector<std::int64_t> uses(static_cast<std::size_t>(n_members_), 0);
         for (const std::int32_t m : members_) ++uses[m];
-        std::vector<std::int32_t> keys(static_cast<std::size_t>(n));
         first_.assign(static_cast<std::size_t>(n_members_) + 1, 0);
         for (std::int64_t c = 0; c < n; ++c) {
-            keys[c] = *std::min_element(members_.begin() + starts_[c], members_.begin() + starts_[c + 1],
-                                        [&](std::int32_t a, std::int32_t b) { return uses[a] < uses[b]; });
-            ++first_[keys[c] + 1];
+            const auto begin = members_.begin() + starts_[c], end = members_.begin() + starts_[c + 1];
+            std::sort(begin, end, [&](std::int32_t a, std::int32_t b) {
+                return uses[a] != uses[b] ? uses[a] < uses[b] : a < b;
+            });
+            ++first_[*begin + 1];
         }
         for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-        waiting_.resize(keys.size());
+        waiting_.resize(static_cast<std::size_t>(n));
         std::vector<std::int64_t> at = first_;
-        for (std::int64_t c = 0; c < n; ++c) waiting_[at[keys[c]]++] = static_cast<std::int32_t>(c);
+        for (std::int64_t c = 0; c < n; ++c) {
+            const std::int32_t* m = members_.data() + starts_[c];
+            waiting_[at[m[0]]++] = {static_cast<std::int32_t>(c), m[starts_[c + 1] - starts_[c] > 1]};
+        }
     }
 
     std::int64_t n() const { return static_cast<std::int64_t>(waiting_.size()); }
@@ -55,7 +59,8 @@ class Conjunctions {
         const auto before = static_cast<std::ptrdiff_t>(found.size());
         for (const std::int32_t member : scratch.shown)
             for (std::int64_t w = first_[member]; w < first_[member + 1]; ++w)
-                if (holds(waiting_[w], scratch.there)) found.push_back(waiting_[w]);
+                if (scratch.there[waiting_[w].next] && holds(waiting_[w].conjunction, scratch.there))
+                    found.push_back(waiting_[w].conjunction);
         for (const std::int32_t member : scratch.shown) scratch.there[member] = 0;
         std::sort(found.begin() + before, found.end());
     }
@@ -75,11 +80,15 @@ class Conjunctions {
     }
 
     std::vector<std::int64_t> starts_;
-    std::vector<std::int32_t> members_;  // by their numbers
+    std::vector<std::int32_t> members_;  // by their numbers, those first that few conjunctions have
     std::vector<std::int32_t> number_;   // of an attribute, -1 if it is no member
     std::int32_t n_members_ = 0;
-    std::vector<std::int64_t> first_;    // of those that wait at each member
-    std::vector<std::int32_t> waiting_;  // conjunctions
+    struct Waiting {
+        std::int32_t conjunction;
+        std::int32_t next;  // the member to look at first, kept here so that most looks are at one place
+    };
+    std::vector<std::int64_t> first_;  // of those that wait at each member
+    std::vector<Waiting> waiting_;
 };
 
 }  // namespace hedgerow

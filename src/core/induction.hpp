@@ -25,7 +25,8 @@ namespace hedgerow {
 
 constexpr double kLargestWeight = 20;  // without a penalty a feature that is never wrong asks for infinity
 constexpr int kMostSteps = 100;
-constexpr double kStep = 1e-7;  // a gain is flat at its top: so near to it, it is exact
+constexpr double kStep = 1e-7;   // a gain is flat at its top: so near to it, it is exact
+constexpr double kSlack = 1e-9;  // of a limit, for rounding
 
 // One feature: what its occurrences say.
 struct Occurrences {
@@ -62,12 +63,19 @@ struct Occurrences {
         return mu * observed - sum - l2 * mu * mu;
     }
 
-    // The mu of the maximum, by Newton steps that a bracket keeps from running away.
-    double best(double l2) const {
-        double low = -kLargestWeight, high = kLargestWeight, mu = 0;
+    // The mu of the maximum, by Newton steps that a bracket keeps from running away; 0 if after the first of
+    // them, to mu, it is clear that the gain is below `bar`: G(mu) <= G'(0) mu, and beyond mu, if the maximum
+    // is there, there is at most G'(mu)^2 / (4 l2) to gain.
+    double best(double l2, double bar) const {
+        double low = -kLargestWeight, high = kLargestWeight, mu = 0, first_rise = 0;
         for (int step = 0; step < kMostSteps; ++step) {
             const auto [rise, bend] = slope(mu, l2);
             if (rise == 0) break;
+            if (step == 0) first_rise = rise;
+            if (step == 1) {
+                const double beyond = (rise > 0) == (first_rise > 0) ? rise * rise / (4 * l2) : 0;
+                if ((first_rise * mu + beyond) * (1 + kSlack) < bar) return 0;
+            }
             (rise > 0 ? low : high) = mu;
             const double newton = bend > 0 ? mu + rise / bend : (rise > 0 ? high : low);
             const double next = std::clamp(newton, low, high);
@@ -264,8 +272,9 @@ class Inducer {
                     if (same != in_.by_members_.end()) known = in_.contexts_[same->second].id;
                 }
                 if (known >= 0 && in_.has_feature(known, y)) continue;
-                const double weight = gathered_.best(in_.rules_.l2),
-                             gain = gathered_.gain(weight, in_.rules_.l2);
+                const double weight = gathered_.best(in_.rules_.l2, found_.bar());
+                if (weight == 0) continue;
+                const double gain = gathered_.gain(weight, in_.rules_.l2);
                 if (gain > 0) found_.add({attribute, context.id, static_cast<std::int32_t>(y), gain, weight});
             }
         }
@@ -296,7 +305,7 @@ class Inducer {
             const double rise = gathered_.observed - expected;
             double most = rise * rise / (4 * in_.rules_.l2);  // infinite without a penalty
             if (gathered_.values.empty()) most = std::min(most, rise > 0 ? right : wrong);
-            return rise != 0 && most * (1 + 1e-9) >= found_.bar();
+            return rise != 0 && most * (1 + kSlack) >= found_.bar();
         }
 
         struct Occurrence {
