@@ -91,6 +91,36 @@ class File:
                 scores += value
         return scores
 
+    def linear(self, sequence, t):
+        """The state score of a position under weights of attributes and conjunctions."""
+        part = {name.removeprefix("potential."): array for name, array in self.arrays.items()}
+        there = self._values_there(sequence, t)
+        n_basic = len(there)
+        conjunctions = part.get("conjunctions.starts", np.zeros(1, np.int64))
+        for a, b in pairwise(conjunctions):
+            there.append(float(all(there[m] for m in part["conjunctions.members"][a:b])))
+        scores = np.zeros(self.n_labels)
+        for value, a, b in zip(there, part["state.starts"][:-1], part["state.starts"][1:], strict=True):
+            scores[part["state.labels"][a:b]] += value * part["state.weights"][a:b]
+        return scores, len(there) - n_basic
+
+    def _values_there(self, sequence, t):
+        """The value of each attribute that is no conjunction, 0 where it is not there."""
+        left, right = self.metadata["potential"]["window"]
+        found = []
+        for i, column in enumerate(self.columns):
+            for offset in range(-left, right + 1):
+                position = sequence[t + offset] if 0 <= t + offset < len(sequence) else None
+                if column["kind"] == "numeric":
+                    mean, deviation = self.metadata["potential"]["scalings"][column["name"]]
+                    given = 0.0 if position is None else position.get(column["name"], 0.0)
+                    found.append(0.0 if position is None else (given - mean) / deviation)
+                else:
+                    found += [float(test(position)) for test in self._tests(i, column)]
+                if left or right:
+                    found.append(float(position is None))
+        return found
+
     def densities(self, position):
         """The state score of a position under a table of probabilities."""
         scores = np.zeros(self.n_labels)
@@ -139,6 +169,23 @@ def test_shared_trees_read_by_the_page(tmp_path):
     scores = model.model_.potential.scores(model.model_.encode(NEW))
     for t in range(len(NEW[0])):
         np.testing.assert_allclose(scores.state[t], file.trees(NEW[0], t, ()), atol=1e-6)
+
+
+@pytest.mark.parametrize("window", [0, 1])
+@pytest.mark.parametrize("induce", [None, "mccallum"])
+def test_weights_read_by_the_page(window, induce, tmp_path):
+    model = hr.LinearCRF(window=window, l2=1.0, induce=induce, max_iter=30, random_state=0).fit(X, Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    scores = model.model_.potential.scores(model.model_.encode(NEW))
+    for t in range(len(NEW[0])):
+        expected, n_conjunctions = file.linear(NEW[0], t)
+        np.testing.assert_allclose(scores.state[t], expected, rtol=1e-5, atol=1e-5)
+        assert (n_conjunctions > 0) == (induce is not None)
+    table = np.zeros((1 + 3) * 3)
+    table[file.arrays["potential.n_grams.cells"]] = file.arrays["potential.n_grams.weights"]
+    bias, pairs = np.split(table.reshape(4, 3), [1])
+    np.testing.assert_allclose(scores.table, np.concatenate([bias, bias + pairs]), rtol=1e-6)
 
 
 def test_tables_read_by_the_page(tmp_path):
