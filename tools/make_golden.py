@@ -81,6 +81,7 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "treecrf-shared-1": lambda: trees(trees="shared"),
     "linearcrf-1": lambda: linear(order=2),
     "linearcrf-edges-1": lambda: linear(edge_features=True, solver="owlqn", l1=0.5),
+    "linearcrf-induced-1": lambda: linear(induce="mccallum", random_state=0),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,8 @@ class Conjunctions:
         return len(self.starts) - 1
 
     def sets(self) -> list[tuple[int, ...]]:
-        return [tuple(part.tolist()) for part in np.split(self.members, self.starts[1:-1])] if len(self) else []
+        members = self.members.tolist()
+        return [tuple(members[begin:end]) for begin, end in pairwise(self.starts.tolist())]
 
 
 NO_CONJUNCTIONS = Conjunctions.of([])
