@@ -311,7 +311,7 @@ def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
     [
         ({"induce": "yes"}, "induce must be one of 'mccallum' or None"),
         ({"solver": "owlqn"}, 'goes with solver="lbfgs"'),
-        ({"edge_features": True}, "without edge_features"),
+        ({"edge_features": True, "order": 0}, "order of at least 1"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):
@@ -341,6 +341,39 @@ def test_bad_samples_are_refused():
     ]:
         with pytest.raises(ValueError, match=message):
             induce(which, value)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_attributes_that_speak_of_edges(order):
+    """Two letters that agree repeat the label before them, others change it."""
+    X = ["".join(letters) for letters in product("abc", repeat=4)]
+    y = []
+    for x in X:
+        labels = ["up"]
+        for a, b in pairwise(x):
+            labels.append(labels[-1] if a == b else {"up": "down", "down": "up"}[labels[-1]])
+        y.append(labels)
+    plain = induced(window=1, order=order).fit(X, y)
+    model = induced(window=1, order=order, edge_features=True).fit(X, y)
+    assert plain.score(X, y) < 0.9
+    assert model.score(X, y) == 1.0
+    features = model.model_.potential
+    assert len(features.edge_features.starts) == len(features.state_features.starts)
+    assert len(features.conjunctions) > 0
+
+
+def test_edges_are_those_of_the_labels_that_an_attribute_speaks_of():
+    training = training_of(NOTES, XOR)
+    space = LinearSpace.bare(training, 0, edges=True)
+    one = np.array([4, 1, 1], np.int32), np.array([-1, -1, 4], np.int32), np.array([1, 0, 1], np.int32)
+    grown = enlarged(space, Candidates(*one, np.zeros(3), np.zeros(3)))
+    assert grown.conjunctions.sets() == [(1, 4)]
+    assert list(zip(grown.state.attributes.tolist(), grown.state.outputs.tolist(), strict=True)) == [
+        (1, 0), (4, 1), (6, 1),
+    ]  # fmt: skip
+    assert list(zip(grown.edge.attributes.tolist(), grown.edge.outputs.tolist(), strict=True)) == [
+        (1, 0), (1, 2), (4, 1), (4, 3), (6, 1), (6, 3),
+    ]  # fmt: skip
 
 
 def test_numbers_take_part_alone():

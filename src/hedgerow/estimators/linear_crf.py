@@ -67,14 +67,11 @@ class LinearCRF(Estimator):
         return QuasiNewton(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
 
     def _inducer(self, training: Training) -> Learner:
-        if self.solver != "lbfgs" or self.edge_features:
-            raise InputError(
-                f'induce="{self.induce}" goes with solver="lbfgs" and without edge_features, but solver is '
-                f'"{self.solver}" and edge_features is {self.edge_features}'
-            )
+        if self.solver != "lbfgs":
+            raise InputError(f'induce="{self.induce}" goes with solver="lbfgs" alone, but solver is "{self.solver}"')
         return Induction(
             training,
-            LinearSpace.bare(training, self.window, all_transitions=self.all_transitions),
+            LinearSpace.bare(training, self.window, all_transitions=self.all_transitions, edges=self.edge_features),
             Penalty(0.0, self.l2),
             self.max_iter,
             self.tol,

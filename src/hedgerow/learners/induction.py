@@ -119,10 +119,11 @@ class Induction:
             self.space, part, probabilities, self.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
         )
         grown = enlarged(self.space, found)
-        state, _, n_grams = self.space.parts(self._weights)
-        added = np.zeros(len(grown.state))
-        added[np.searchsorted(_keys(grown.state), _keys(self.space.state))] = state
-        self.space, self._weights = grown, np.concatenate([added, n_grams])
+        state, edge, n_grams = self.space.parts(self._weights)
+        weights = [_carried(state, self.space.state, grown.state)]
+        if self.space.edge is not None and grown.edge is not None:
+            weights.append(_carried(edge, self.space.edge, grown.edge))
+        self.space, self._weights = grown, np.concatenate([*weights, n_grams])
         return len(found.labels)
 
 
@@ -162,7 +163,10 @@ def candidates(
 
 
 def enlarged(space: LinearSpace, found: Candidates) -> LinearSpace:
-    """The space with these features too; old attributes keep their ids."""
+    """The space with these features too; old attributes keep their ids.
+
+    If attributes speak of edges, those that speak of a label also speak of it after each history.
+    """
     sets = space.conjunctions.sets()
     n_basic = len(space.state.starts) - 1 - len(sets)
     ids = {members: n_basic + i for i, members in enumerate(sets)}
@@ -172,13 +176,29 @@ def enlarged(space: LinearSpace, found: Candidates) -> LinearSpace:
         members = tuple(sorted((attribute, *rest)))
         known = attribute if len(members) == 1 else ids.setdefault(members, n_basic + len(ids))
         keys.append(known * k + label)
-    of_attribute, outputs = np.divmod(np.sort(np.array(keys, np.int64)), k)
-    starts = np.searchsorted(of_attribute, np.arange(n_basic + len(ids) + 1))
-    state = Features(starts.astype(np.int64), outputs.astype(np.int32), k)
-    return replace(space, state=state, conjunctions=Conjunctions.of(ids))
+    state, edge = _features(np.array(keys, np.int64), n_basic + len(ids), k), None
+    if space.edge is not None:
+        n_histories = space.edge.width // k
+        after = state.attributes[:, None] * n_histories + np.arange(n_histories)
+        edge = _features((after * k + state.outputs[:, None]).ravel(), n_basic + len(ids), space.edge.width)
+    return replace(space, state=state, edge=edge, conjunctions=Conjunctions.of(ids))
+
+
+def _features(keys: NDArray[np.int64], n_ids: int, width: int) -> Features:
+    """Those of these keys."""
+    attributes, outputs = np.divmod(np.sort(keys), width)
+    starts = np.searchsorted(attributes, np.arange(n_ids + 1))
+    return Features(starts.astype(np.int64), outputs.astype(np.int32), width)
 
 
 def _keys(features: Features) -> NDArray[np.int64]:
-    """A number for each (attribute, label), rising."""
+    """A number for each (attribute, output), rising."""
     keys: NDArray[np.int64] = features.attributes * features.width + features.outputs
     return keys
+
+
+def _carried(weights: Floats, old: Features, new: Features) -> Floats:
+    """The weights of the new features: those of the old ones, and 0."""
+    found = np.zeros(len(new))
+    found[np.searchsorted(_keys(new), _keys(old))] = weights
+    return found

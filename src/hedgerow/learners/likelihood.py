@@ -60,13 +60,16 @@ class LinearSpace:
         return cls(rows.window, scalings, state, edge, n_grams)
 
     @classmethod
-    def bare(cls, training: Training, window: int, *, all_transitions: bool = False) -> LinearSpace:
+    def bare(
+        cls, training: Training, window: int, *, all_transitions: bool = False, edges: bool = False
+    ) -> LinearSpace:
         """Labels alone, with a bias: no attribute of the window speaks yet."""
         rows, scalings = _read(training, window)
         k = len(training.labels)
-        state = Features(np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32), k)
+        nothing = np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32)
+        edge = Features(*nothing, k ** (training.order + 1)) if edges else None
         n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=True, every=all_transitions)
-        return cls(rows.window, scalings, state, None, n_grams)
+        return cls(rows.window, scalings, Features(*nothing, k), edge, n_grams)
 
     @property
     def n_weights(self) -> int:
