@@ -1,6 +1,6 @@
 """Inference speed: positions a second for sums and best paths, against NumPy and against the aims.
 
-python benchmarks/lattice.py            # the table of docs/benchmarks.md
+python benchmarks/lattice.py            # the tables of docs/benchmarks.md
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from hedgerow.lattice import Lattice, Topology
 from machine import describe_machine
 
 LENGTH = 20
+BEAMS = [1, 5, 10, 20]
 AIM_FORWARD = {5: 20.0, 54: 1.7}  # million positions a second, one core
 
 
@@ -82,9 +83,29 @@ def measure(k: int, repeats: int) -> dict[str, float]:
     }
 
 
+def print_beams(k: int, n: int, repeats: int) -> None:
+    """Exact against beams, with labels as uneven as parts of speech with chunks are: the r-th has a share of 1 / r."""
+    rng = np.random.default_rng(0)
+    n = n // LENGTH * LENGTH
+    state = (2 * rng.normal(size=(n, k)) - np.log(1 + np.arange(k))).astype(np.float32)
+    table = rng.normal(size=(k + 1, k)).astype(np.float32)
+    print(f"\n{k} labels, {n} positions, one core: seconds for all of them, and how often that goes into exact.\n")
+    print("| beam | sums for training | marginals | best path |")
+    print("|---|---|---|---|")
+    exact: list[float] = []
+    for beam in [None, *BEAMS]:
+        over = Lattice(Topology(k), np.arange(0, n + 1, LENGTH), state=state, table=table, beam=beam)
+        took = [seconds(work, repeats) for work in (over.summed_pairs, over.marginals, over.viterbi)]
+        exact = exact or took
+        cells = [f"{s:.3f} ({e / s:.1f}x)" for s, e in zip(took, exact, strict=True)]
+        print(f"| {beam or 'exact'} | " + " | ".join(cells) + " |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--labels", type=int, nargs="*", default=[2, 5, 22, 54, 126])
+    parser.add_argument("--beam-labels", type=int, default=121)
+    parser.add_argument("--beam-positions", type=int, default=211_000)
     parser.add_argument("--repeats", type=int, default=15)
     options = parser.parse_args()
     print(describe_machine(), f"instruction set: {_core.instruction_set()}; float32; sequences of {LENGTH}.")
@@ -99,6 +120,7 @@ def main() -> None:
         cells = [f"{row[c]:.2f}" if c == "two threads" else f"{row[c] / 1e6:.2f}" for c in columns]
         ratio = row["forward"] / row["NumPy forward"]
         print(f"| {k} | " + " | ".join(cells) + f" | {ratio:.0f}x | {AIM_FORWARD.get(k, '')} |")
+    print_beams(options.beam_labels, options.beam_positions, max(options.repeats // 5, 1))
 
 
 if __name__ == "__main__":

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import hedgerow as hr
 from encoding import attributes, sentences, to_bags
-from jobs import Figures, chunk_scores, chunked, encode, encoded, heading, main, peak, run, test_attributes
+from jobs import Figures, chunk_scores, chunked, encode, encoded, heading, main, peak, run, tagged, test_attributes
 
 TUTORIAL = {"l1": 0.1, "l2": 0.1}
 SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -28,6 +29,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
 }
 REPEATS = 5
+JOINT_ITERATIONS = 60
 
 
 def ours(path: str, setting: str, n_jobs: int) -> Figures:
@@ -132,6 +134,46 @@ def tagging(path: str) -> Figures:
         }
 
 
+def spelled(x: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Words and their ends, for tags are what is asked for here."""
+    return [{"word": p["word"], "end 2": p["word"][-2:], "end 3": p["word"][-3:]} for p in x]
+
+
+def joint(beam: int | None) -> Figures:
+    """Parts of speech and chunks in one label, 118 of them in training."""
+    train, test = hr.datasets.load("conll2000-joint", "train"), hr.datasets.load("conll2000-joint", "test")
+    model = hr.LinearCRF(window=2, beam=beam, max_iter=JOINT_ITERATIONS, n_jobs=1)
+    X = hr.Sequences([spelled(x) for x in train.X])
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hr.errors.ConvergenceWarning)
+        model.fit(X, train.y)
+    seconds, memory = time.perf_counter() - begin, peak()
+    found, speed = tagged(model, [spelled(x) for x in test.X])
+    gold = [[str(label) for label in labels] for labels in test.y]
+    joint_labels = [[str(label) for label in labels] for labels in found]
+    chunks = [[[label.split("+")[-1] for label in labels] for labels in y] for y in (gold, joint_labels)]
+    return {
+        "seconds": seconds,
+        "peak": memory,
+        "speed": speed,
+        "iterations": len(model.history_),
+        "accuracy": hr.metrics.accuracy(gold, joint_labels),
+        "f1": hr.metrics.span_f1(*chunks),
+    }
+
+
+def print_joint() -> None:
+    heading("118 joint labels", "train s", "ratio", "iterations", "peak MB", "accuracy", "chunk F1", "tag tokens/s")
+    exact = run("joint", None)
+    rows = [("exact", exact), *((f"beam {beam}", run("joint", beam)) for beam in (20, 10, 5, 1))]
+    for name, row in rows:
+        print(
+            f"| {name} | {row['seconds']:.1f} | {row['seconds'] / exact['seconds']:.2f} | {row['iterations']} | "
+            f"{row['peak']:.0f} | {100 * row['accuracy']:.2f} | {100 * row['f1']:.2f} | {row['speed'] / 1000:.0f}k |"
+        )
+
+
 def print_training() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "train.pickle")
@@ -165,8 +207,15 @@ def print_tagging() -> None:
         print(f"| from {form} | {mine / 1000:.0f}k | {theirs / 1000:.0f}k | {mine / theirs:.1f} |")
 
 
-JOBS: dict[str, Any] = {"encode": encode, "ours": ours, "until": until, "crfsuite": crfsuite, "tagging": tagging}
-PARTS = {"training": print_training, "tagging": print_tagging}
+JOBS: dict[str, Any] = {
+    "encode": encode,
+    "ours": ours,
+    "until": until,
+    "crfsuite": crfsuite,
+    "tagging": tagging,
+    "joint": joint,
+}
+PARTS = {"training": print_training, "tagging": print_tagging, "joint": print_joint}
 
 if __name__ == "__main__":
     main(__doc__, JOBS, PARTS)

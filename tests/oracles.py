@@ -60,7 +60,11 @@ def log_sum(values):
 
 def enumerate_answers(length, order, n_labels, **scores):
     """Everything a lattice can be asked, from the definition."""
-    paths = all_paths(length, order, n_labels, **scores)
+    return answers(all_paths(length, order, n_labels, **scores), length, order, n_labels)
+
+
+def answers(paths, length, order, n_labels):
+    """What a distribution over these paths, {labels: score}, says."""
     log_z = log_sum(paths.values())
     state = np.zeros((length, n_labels))
     pair = np.zeros((length, n_labels**order, n_labels))
@@ -78,17 +82,34 @@ def enumerate_answers(length, order, n_labels, **scores):
     }  # fmt: skip
 
 
-def beam_log_partition(length, order, n_labels, beam, **scores):
-    """log Z over the lattice a beam keeps: nodes are tuples of the last labels, most recent first."""
+def node(labels, t, order):
+    """Where a path is after position t: its last labels, most recent first."""
+    return tuple(labels[t - back] for back in range(min(t + 1, max(order, 1))))
+
+
+def nodes_of_a_beam(length, order, n_labels, beam, *, keep=None, combine=log_sum, **scores):
+    """{node: value} by position. A value combines those of the kept nodes before; the best are kept, and `keep`'s."""
     memory = max(order, 1)
-    alive = {(): 0.0}
+    kept = [{(): 0.0}]
     for t in range(length):
         incoming = {}
-        for node, value in alive.items():
+        for before, value in kept[-1].items():
             for y in range(n_labels):
-                s = step_score(t, node[:order], y, n_labels=n_labels, **scores)
-                incoming.setdefault((y, *node)[:memory], []).append(value + s)
-        reached = {node: log_sum(values) for node, values in incoming.items()}
+                s = step_score(t, before[:order], y, n_labels=n_labels, **scores)
+                incoming.setdefault((y, *before)[:memory], []).append(value + s)
+        reached = {n: combine(values) for n, values in incoming.items()}
         ranked = sorted((n for n, v in reached.items() if v > -math.inf), key=lambda n: (-reached[n], n))
-        alive = {node: reached[node] for node in ranked[:beam]}
-    return log_sum(alive.values())
+        besides = None if keep is None else node(keep, t, order)
+        kept.append({n: reached[n] for i, n in enumerate(ranked) if i < beam or n == besides})
+    return kept[1:]
+
+
+def beam_answers(length, order, n_labels, beam, *, keep=None, combine=log_sum, **scores):
+    """Everything about the paths that a beam leaves: those all of whose nodes are kept."""
+    kept = nodes_of_a_beam(length, order, n_labels, beam, keep=keep, combine=combine, **scores)
+    paths = {
+        labels: score
+        for labels, score in all_paths(length, order, n_labels, **scores).items()
+        if all(node(labels, t, order) in kept[t] for t in range(length))
+    }
+    return answers(paths, length, order, n_labels)

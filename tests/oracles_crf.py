@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+
+import numpy as np
 
 import oracles
 
@@ -65,8 +66,6 @@ def log_likelihood(weights, sequence, labels, classes, window, order, **kinds):
 
 def inverse_hessian(pairs, inverse_diagonal):
     """BFGS written out as a matrix: H <- (1 - r s y') H (1 - r y s') + r s s', from the scaled diagonal."""
-    import numpy as np
-
     step, change = pairs[-1]
     scale = (step @ change) / (change @ (inverse_diagonal * change))
     h = np.diag(scale * inverse_diagonal)
@@ -75,7 +74,3 @@ def inverse_hessian(pairs, inverse_diagonal):
         left = np.eye(len(step)) - r * np.outer(step, change)
         h = left @ h @ left.T + r * np.outer(step, step)
     return h
-
-
-def is_rising(values):
-    return all(a <= b for a, b in pairwise(values))

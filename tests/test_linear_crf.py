@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -233,14 +235,14 @@ def test_the_minimum_is_flat_and_l1_holds_weights_at_zero():
     space = LinearSpace.of(training, 0)
     likelihood = Likelihood(training, space)
     for l1, l2 in ((0.0, 0.5), (1.5, 0.0), (0.7, 0.3)):
-        minimizer = Minimizer(likelihood, np.zeros(space.n_weights), Penalty(l1, l2), 1e-9, 1)
+        minimizer = Minimizer(likelihood, np.zeros(space.n_weights), Penalty(l1, l2), 1e-10, 1, 1e-5)
         values = [minimizer.value for _, _ in zip(minimizer, range(200), strict=False)]
-        assert oracles_crf.is_rising(values[::-1])
+        assert all(after <= before + 1e-5 for before, after in pairwise(values))
         weights = minimizer.weights
         gradient = likelihood(weights)[1] + 2 * l2 * weights
         away, zero = weights != 0, weights == 0
-        np.testing.assert_allclose(gradient[away], -l1 * np.sign(weights[away]), atol=2e-3)
-        assert (np.abs(gradient[zero]) <= l1 + 2e-3).all()
+        np.testing.assert_allclose(gradient[away], -l1 * np.sign(weights[away]), atol=5e-3)
+        assert (np.abs(gradient[zero]) <= l1 + 5e-3).all()
         assert zero.any() == (l1 > 0)
         assert minimizer.value == pytest.approx(likelihood(weights)[0] + Penalty(l1, l2).value(weights))
 

@@ -108,9 +108,7 @@ def cases(draw):
     return rows, order, k, marginals, gold
 
 
-@given(cases(), st.integers(2, 9), st.sampled_from([0.0, 2.0]), st.booleans(), st.integers(1, 2))
-@settings(max_examples=120)
-def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_leaf):
+def check_printed_algorithm(case, *, max_leaves, l2, newton, min_leaf):
     rows, order, k, marginals, gold = case
     trees, _ = grow(
         rows, order, k, marginals, gold, l2=l2, newton=newton, min_leaf=min_leaf, max_leaves=max_leaves, max_step=0.7
@@ -121,6 +119,25 @@ def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_lea
         examples = oracles_trees.examples_of(marginals, gold, rows.sequences.starts.tolist(), label, order, k)
         expected = oracles_trees.fit_regression_tree(examples, features, max_leaves, rules)
         assert tree(trees, label) == in_single(expected)
+
+
+@given(cases(), st.integers(2, 9), st.sampled_from([0.0, 2.0]), st.booleans(), st.integers(1, 2))
+@settings(max_examples=120)
+def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_leaf):
+    check_printed_algorithm(case, max_leaves=max_leaves, l2=l2, newton=newton, min_leaf=min_leaf)
+
+
+@pytest.mark.parametrize("columns", [(), ("numeric", "flag"), ("bag",)])
+@pytest.mark.parametrize("newton", [False, True])
+@pytest.mark.parametrize("order", [0, 1])
+def test_large_nodes_equal_the_printed_algorithm(order, newton, columns):
+    """Nodes so large that slots are counted in pairs, and that what a label leaves is not counted anew."""
+    rng = np.random.default_rng(order)
+    rows = random_rows(rng, [7] * 30, 1, **dict.fromkeys(columns, True))
+    gold = rng.integers(0, 3, size=210).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, order, 3)
+    case = rows, order, 3, marginals, gold
+    check_printed_algorithm(case, max_leaves=12, l2=2.0, newton=newton, min_leaf=1)
 
 
 @given(cases(), st.booleans())
@@ -251,6 +268,27 @@ def test_every_instruction_set_grows_and_evaluates_the_same():
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("n_positions", [3, 64, 65, 530, 600])  # a chunk is of 512, a word of 64
+@pytest.mark.parametrize(("order", "shared"), [(0, False), (1, False), (2, False), (0, True)])
+@pytest.mark.parametrize("max_leaves", [5, 20, 40, 300])  # looked up in tables of 16, 32, 64, and several
+def test_trees_of_any_size_evaluate_as_they_grew(n_positions, order, shared, max_leaves):
+    rng = np.random.default_rng(n_positions)
+    n_long = n_positions // 9
+    rows = random_rows(rng, [9] * n_long + [1] * (n_positions - 9 * n_long), 2, numeric=True, bag=True)
+    gold = rng.integers(0, 3, size=n_positions).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, order, 3)
+    trees, scores = grow(rows, order, 3, marginals, gold, shared=shared, newton=shared, max_leaves=max_leaves, l2=0.0)
+    used = _core.instruction_set()
+    try:
+        for name in _core.instruction_sets():
+            _core.use_instruction_set(name)
+            again = np.zeros_like(scores)
+            trees.compiled(rows, 3, order).add_scores(rows.reader, again, 1)
+            np.testing.assert_array_equal(scores, again)
+    finally:
+        _core.use_instruction_set(used)
 
 
 def test_a_node_chooses_among_a_share_of_the_tests():
@@ -401,6 +439,8 @@ LEAF = [-1] * 6
         [[0, -1, -1, 1, 2, 1], LEAF, LEAF],
         [[0, -1, -1, 1, 2, -2], LEAF, LEAF],
         [[-1, 0, 0, 1, 2, 0], LEAF, LEAF],
+        [[0, -1, -1, 1, 1, -1], LEAF],
+        [[0, -1, -1, 1, 2, -1], LEAF, LEAF, LEAF],
     ],
 )
 def test_a_forest_that_cannot_be_is_refused(nodes):

@@ -8,9 +8,11 @@
 
 namespace hedgerow {
 
-// Keeps the `beam` nodes of highest value among those from `begin` on, in their order; ties keep the lower.
+// Keeps the `beam` nodes of highest value among those from `begin` on, and the one whose state is `also`, in
+// their order; ties keep the lower.
 template <class Node, class Semiring>
-void prune(std::int64_t begin, std::int64_t beam, std::vector<Node>& nodes, Semiring& semiring) {
+void prune(std::int64_t begin, std::int64_t beam, std::int64_t also, std::vector<Node>& nodes,
+           Semiring& semiring) {
     const auto end = static_cast<std::int64_t>(nodes.size());
     if (beam == 0 || end - begin <= beam) return;
     std::vector<std::int64_t> kept(static_cast<std::size_t>(end - begin));
@@ -19,7 +21,11 @@ void prune(std::int64_t begin, std::int64_t beam, std::vector<Node>& nodes, Semi
         return semiring.value(a) != semiring.value(b) ? semiring.value(a) > semiring.value(b) : a < b;
     };
     std::nth_element(kept.begin(), kept.begin() + beam - 1, kept.end(), better);
-    kept.resize(static_cast<std::size_t>(beam));
+    const auto besides =
+        std::find_if(kept.begin() + beam, kept.end(), [&](std::int64_t i) { return nodes[i].state == also; });
+    const bool found = besides != kept.end();
+    if (found) std::iter_swap(kept.begin() + beam, besides);
+    kept.resize(static_cast<std::size_t>(beam + found));
     std::sort(kept.begin(), kept.end());
     std::int64_t to = begin;
     for (const std::int64_t from : kept) {

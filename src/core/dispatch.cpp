@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "fast_lane.hpp"
+#include "linear_kernels.hpp"
 #include "tree_kernels.hpp"
 
 #if defined(HEDGEROW_X86) && defined(_MSC_VER)
@@ -18,13 +19,20 @@ namespace hedgerow {
     template <class Real>                         \
     void offer_max_sum(FastLane<Real>& lane);     \
     template <class Real>                         \
+    void offer_beam_sum(FastLane<Real>& lane);    \
+    template <class Real>                         \
+    void offer_beam_max(FastLane<Real>& lane);    \
+    template <class Real>                         \
     FastLane<Real> offer() {                      \
         FastLane<Real> lane{};                    \
         offer_sum_product(lane);                  \
         offer_max_sum(lane);                      \
+        offer_beam_sum(lane);                     \
+        offer_beam_max(lane);                     \
         return lane;                              \
     }                                             \
     TreeKernels offer_trees();                    \
+    LinearKernels offer_linear();                 \
     }
 
 HEDGEROW_DECLARE(portable)
@@ -40,6 +48,7 @@ struct Choice {
     FastLane<float> single;
     FastLane<double> twice;
     TreeKernels trees;
+    LinearKernels linear;
 };
 
 #if defined(HEDGEROW_X86)
@@ -68,10 +77,14 @@ struct Choices {
     Choices() {
 #if defined(HEDGEROW_X86)
         if (has_avx512())
-            add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees()});
-        if (has_avx2()) add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees()});
+            add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees(),
+                 avx512::offer_linear()});
+        if (has_avx2())
+            add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees(),
+                 avx2::offer_linear()});
 #endif
-        add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees()});
+        add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees(),
+             portable::offer_linear()});
     }
     void add(const Choice& choice) {
         names[n] = choice.name;
@@ -111,6 +124,10 @@ const FastLane<float>& fast_lane<float>() {
 template <>
 const FastLane<double>& fast_lane<double>() {
     return choices().list[choices().used].twice;
+}
+
+const LinearKernels& linear_kernels() {
+    return choices().list[choices().used].linear;
 }
 
 const TreeKernels& tree_kernels() {

@@ -11,6 +11,16 @@
 
 namespace hedgerow {
 
+// Work space of the kernels with a beam, and how much of it they need.
+template <class Real>
+struct BeamWork {
+    Real* numbers;
+    std::int32_t* places;
+};
+struct BeamSize {
+    std::int64_t numbers, places;
+};
+
 template <class Real>
 struct FastLane {
     // How many numbers of work space the kernels below need for a sequence of `length` positions.
@@ -32,6 +42,17 @@ struct FastLane {
     void (*max_sum)(const Scores<Real>& scores, std::int64_t n_labels, std::int64_t order,
                     std::int32_t* labels, double* work, double* score);
     std::int64_t (*max_work_size)(std::int64_t n_labels, std::int64_t length);
+
+    // The same two for order 1 and a beam of fewer than n_labels. beam_sum adds to a table only if it returns
+    // true; beam_max leaves the labels alone when there is no path.
+    bool (*beam_sum)(const Scores<Real>& scores, std::int64_t n_labels, const Beam& beam,
+                     const Real* prepared, const double* shifts, const Marginals<Real>& out,
+                     const BeamWork<Real>& work, double* log_z);
+    BeamSize (*beam_sum_size)(std::int64_t n_labels, std::int64_t beam, std::int64_t length,
+                              bool per_position);
+    void (*beam_max)(const Scores<Real>& scores, std::int64_t n_labels, const Beam& beam,
+                     std::int32_t* labels, const BeamWork<double>& work, double* score);
+    BeamSize (*beam_max_size)(std::int64_t n_labels, std::int64_t beam, std::int64_t length);
 };
 
 // The names of the instruction sets this processor has, best first, null at the end; and the one in use.

@@ -1,10 +1,20 @@
 #include "forest.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "histories.hpp"
 
 namespace hedgerow {
+namespace {
+
+template <class List>
+std::int64_t size_of(const List& list) {
+    return static_cast<std::int64_t>(list.size());
+}
+
+}  // namespace
 
 Forest::Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels,
                std::int64_t order, bool shared)
@@ -14,10 +24,14 @@ Forest::Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64
       order_(order),
       n_histories_(1),
       shared_(shared),
-      roots_(static_cast<std::size_t>(n_labels)),
+      trees_(static_cast<std::size_t>(n_labels)),
       simple_(static_cast<std::size_t>(n_ids), -1) {
-    for (std::int64_t m = 0; m < order; ++m) n_histories_ *= n_labels;
-    width_ = shared ? (k_ + 3) / 4 * 4 : 1;
+    n_before_ = {0, 1};
+    for (std::int64_t m = 0; m < order; ++m) {
+        n_histories_ *= n_labels;
+        n_before_.push_back(n_before_.back() + n_histories_);
+    }
+    width_ = (k_ + 15) / 16 * 16;
 }
 
 std::int32_t Forest::number_of(const Test& test) {
@@ -28,52 +42,114 @@ std::int32_t Forest::number_of(const Test& test) {
     return next;
 }
 
-template <class AddRows>
-void Forest::add_nodes(const std::vector<TreeNode>& nodes, AddRows add_rows) {
-    const auto first = static_cast<std::int32_t>(nodes_.size());
-    most_nodes_ = std::max(most_nodes_, nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const TreeNode& from = nodes[i];
-        if (from.test.is_leaf()) {
-            nodes_.push_back({kLeaf,
-                              static_cast<std::int32_t>(static_cast<std::int64_t>(rows_.size()) / width_),
-                              static_cast<std::int32_t>(member_starts_.size())});
-            add_rows(i);
+// The splits on what is read, and the leaves with their sets. A test on previous labels divides no positions:
+// both its sides have the set of the node. Level by level, so that few splits wait for the one before them.
+std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nodes) {
+    const std::int64_t first = size_of(splits_);
+    std::vector<Reached> leaves;
+    std::vector<Reached> found{{0, 1}};
+    found.reserve(nodes.size());
+    for (std::size_t at = 0; at < found.size(); ++at) {
+        const auto [i, set] = found[at];
+        const TreeNode& node = nodes[i];
+        if (node.test.is_leaf()) {
+            leaves.push_back({i, set});
+        } else if (node.test.id < 0) {
+            found.push_back({node.if_true, set});
+            found.push_back({node.if_false, set});
         } else {
-            nodes_.push_back({from.test.id >= 0 ? number_of(from.test) : kHistory, first + from.if_true,
-                              first + from.if_false});
+            const auto yes = static_cast<std::int32_t>(2 + 2 * (size_of(splits_) - first));
+            splits_.push_back({set, number_of(node.test)});
+            found.push_back({node.if_true, yes});
+            found.push_back({node.if_false, yes + 1});
         }
     }
+    most_sets_ = std::max(most_sets_, 2 + 2 * (size_of(splits_) - first));
+    return leaves;
+}
+
+// For each history of every length, the leaves that speak of it. Only tests on previous labels make sets of
+// histories of their own.
+std::vector<std::vector<std::int32_t>> Forest::leaves_by_history(const std::vector<TreeNode>& nodes,
+                                                                 const std::vector<Reached>& leaves) const {
+    std::vector<HistorySet> sets{HistorySet(k_, order_)};
+    std::vector<std::size_t> set_of(nodes.size(), 0);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const Test& test = nodes[i].test;
+        if (test.is_leaf()) continue;
+        const std::size_t here = set_of[i];
+        set_of[nodes[i].if_true] = test.id >= 0 ? here : sets.size();
+        set_of[nodes[i].if_false] = test.id >= 0 ? here : sets.size() + 1;
+        if (test.id >= 0) continue;
+        sets.push_back(sets[here].only(test.lag, test.label, test.others));
+        sets.push_back(sets[here].without(test.lag, test.label, test.others));
+    }
+    std::vector<std::vector<std::int32_t>> members(sets.size());
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+        for (std::int64_t m = 0; m <= order_; ++m) {
+            for (const std::int32_t h : sets[s].members(m))
+                members[s].push_back(static_cast<std::int32_t>(n_before_[m]) + h);
+        }
+    }
+    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(n_before_.back()));
+    for (std::size_t j = 0; j < leaves.size(); ++j) {
+        for (const std::int32_t h : members[set_of[leaves[j].at]])
+            found[h].push_back(static_cast<std::int32_t>(j));
+    }
+    return found;
 }
 
 void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
-    roots_[label].push_back(static_cast<std::int32_t>(nodes_.size()));
-    std::vector<HistorySet> sets(nodes.size(), HistorySet(k_, order_));
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const TreeNode& from = nodes[i];
-        if (from.test.is_leaf()) continue;
-        const bool reads = from.test.id >= 0;
-        sets[from.if_true] = reads ? sets[i] : sets[i].only(from.test.lag, from.test.label, from.test.others);
-        sets[from.if_false] =
-            reads ? sets[i] : sets[i].without(from.test.lag, from.test.label, from.test.others);
+    const std::int64_t first_split = size_of(splits_), first_part = size_of(parts_);
+    const std::vector<Reached> leaves = add_splits(nodes);
+    std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> classes;
+    std::int32_t h = 0;
+    for (std::vector<std::int32_t>& some : leaves_by_history(nodes, leaves))
+        classes[std::move(some)].push_back(h++);
+    for (const auto& one : classes) {
+        const Part rows{0, 0, 0, size_of(rows_), size_of(one.second)};
+        rows_.insert(rows_.end(), one.second.begin(), one.second.end());
+        std::vector<Reached> its;
+        for (const std::int32_t j : one.first) its.push_back(leaves[j]);
+        add_class(its, nodes, rows);
     }
-    add_nodes(nodes, [&](std::size_t i) {
-        rows_.push_back(static_cast<float>(nodes[i].value));
-        for (std::int64_t m = 0; m <= order_; ++m) {
-            member_starts_.push_back(static_cast<std::int32_t>(members_.size()));
-            for (const std::int32_t h : sets[i].members(m)) members_.push_back(h);
+    trees_[label].push_back(
+        {first_split, size_of(splits_) - first_split, first_part, size_of(parts_) - first_part});
+}
+
+// One part where the leaves are few: the first need not be looked for, it has what the others leave.
+void Forest::add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes,
+                       const Part& rows) {
+    const bool few = size_of(leaves) <= kMostEntries;
+    for (std::size_t j = 0; j < leaves.size();) {
+        Part part = rows;
+        part.first_entry = size_of(entries_);
+        part.first_value = size_of(values_);
+        entries_.push_back(0);
+        values_.push_back(few ? static_cast<float>(nodes[leaves[j++].at].value) : 0.0f);
+        part.n_entries = 1;
+        for (; part.n_entries < kMostEntries && j < leaves.size(); ++j, ++part.n_entries) {
+            entries_.push_back(leaves[j].set);
+            values_.push_back(static_cast<float>(nodes[leaves[j].at].value));
         }
-        member_starts_.push_back(static_cast<std::int32_t>(members_.size()));
-    });
+        for (; part.n_entries % 8 != 0; ++part.n_entries) entries_.push_back(0);
+        const std::int64_t size = part.n_entries <= 16 ? 16 : part.n_entries <= 32 ? 32 : kMostEntries;
+        values_.resize(static_cast<std::size_t>(part.first_value + size), 0.0f);
+        parts_.push_back(part);
+    }
 }
 
 void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
-    roots_[0].push_back(static_cast<std::int32_t>(nodes_.size()));
-    add_nodes(nodes, [&](std::size_t i) {
-        const float* row = rows + static_cast<std::int64_t>(i) * k_;
-        rows_.insert(rows_.end(), row, row + k_);
-        rows_.resize(rows_.size() + static_cast<std::size_t>(width_ - k_), 0.0f);
-    });
+    const std::int64_t first_split = size_of(splits_);
+    const std::vector<Reached> leaves = add_splits(nodes);
+    trees_[0].push_back({first_split, size_of(splits_) - first_split, size_of(parts_), 1});
+    parts_.push_back({size_of(entries_), size_of(leaves), size_of(values_), 0, 0});
+    for (const Reached& leaf : leaves) {
+        const float* row = rows + static_cast<std::int64_t>(leaf.at) * k_;
+        entries_.push_back(leaf.set);
+        values_.insert(values_.end(), row, row + k_);
+        values_.resize(values_.size() + static_cast<std::size_t>(width_ - k_), 0.0f);
+    }
 }
 
 // Turns tests by number into tests by id: a threshold holds for every bin up to it.
@@ -89,53 +165,80 @@ void Forest::finish() {
         for (const std::int32_t id : test.others) pairs.emplace_back(id, test.number);
     }
     std::sort(pairs.begin(), pairs.end());
-    test_starts_.assign(static_cast<std::size_t>(n_ids_) + 1, 0);
-    for (const auto& pair : pairs) ++test_starts_[pair.first + 1];
-    for (std::size_t i = 1; i < test_starts_.size(); ++i) test_starts_[i] += test_starts_[i - 1];
-    for (const auto& pair : pairs) tests_.push_back(pair.second);
+    test_of_.assign(static_cast<std::size_t>(n_ids_), kNoTest);
+    for (auto pair = pairs.begin(); pair != pairs.end();) {
+        const std::int32_t id = pair->first;
+        const auto last = std::find_if(pair, pairs.end(), [&](const auto& p) { return p.first != id; });
+        const bool alone = last - pair == 1;
+        test_of_[id] = alone ? pair->second : ~static_cast<std::int32_t>(tests_.size());
+        if (!alone) {
+            for (auto p = pair; p != last; ++p) tests_.push_back(p->second);
+            tests_.push_back(kNoTest);
+        }
+        pair = last;
+    }
 }
 
-Forest::Work Forest::make_work() const {
+Forest::Work Forest::make_work(std::int64_t n_positions) const {
+    const std::int64_t n = std::min(n_positions, kChunkPositions);
     Work work;
-    work.masks.assign(named_.size(), PositionBits{});
-    work.holds.assign(named_.size(), 0);
-    work.at_depth.assign(static_cast<std::size_t>(order_) + 1, PositionBits{});
-    work.waiting.resize(most_nodes_ + 1);
-    work.sums.resize(static_cast<std::size_t>((shared_ ? width_ : n_histories_) * kChunkPositions));
+    work.masks_.resize(named_.size() * static_cast<std::size_t>(words_of(n)));
+    work.sets_.resize(static_cast<std::size_t>(most_sets_ * words_of(n)));
+    work.depths_.resize(static_cast<std::size_t>(n));
+    work.sums_.resize(static_cast<std::size_t>(shared_ ? n * width_ : n_before_.back() * kChunkPositions));
     return work;
 }
 
-void Forest::add_scores(Work& work, std::int64_t n, float* scores) const {
+void Forest::begin(Work& work, std::int64_t n) const {
+    work.n_ = n;
+    work.n_words_ = words_of(n);
+    std::fill(work.mask(0), work.mask(size_of(named_)), 0);
+    std::uint64_t* sets = work.sets_.data();
+    std::fill(sets, sets + 2 * work.n_words_, 0);
+    for (std::int64_t i = 0; i < n; ++i) insert(sets + work.n_words_, i);
+}
+
+void Forest::clear_sums(Work& work) const {
+    float* sums = work.sums_.data();
+    if (shared_) std::fill(sums, sums + work.n_ * width_, 0.0f);
+    for (std::int64_t h = 0; h < n_before_.back() && !shared_; ++h, sums += kChunkPositions)
+        std::fill(sums, sums + work.n_, 0.0f);
+}
+
+void Forest::add_scores(Work& work, float* scores) const {
     const TreeKernels& kernels = tree_kernels();
-    const Replay trees{
-        nodes_.data(), work.masks.data(),     work.holds.data(), work.at_depth.data(), order_, rows_.data(),
-        width_,        member_starts_.data(), members_.data()};
-    PositionBits all{};
-    for (std::int64_t i = 0; i < n; ++i) insert(all, i);
+    const Replay replay{splits_.data(), parts_.data(), entries_.data(),
+                        values_.data(), rows_.data(),  work.mask(0)};
+    std::uint64_t* sets = work.sets_.data();
     for (std::int64_t label = 0; label < k_; ++label) {
-        if (roots_[label].empty()) continue;
-        std::fill(work.sums.begin(), work.sums.end(), 0.0f);
-        for (const std::int32_t root : roots_[label]) {
-            kernels.replay(trees, root, all, work.waiting.data(), work.sums.data());
-        }
-        if (shared_) {
-            for (std::int64_t i = 0; i < n; ++i) {
-                for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += work.sums[i * width_ + y];
+        if (trees_[label].empty()) continue;
+        clear_sums(work);
+        for (const FlatTree& tree : trees_[label]) {
+            kernels.divide(replay, tree, work.n_, sets);
+            if (shared_) {
+                kernels.add_rows(replay, tree, sets, work.n_, width_, work.sums_.data());
+            } else {
+                kernels.add_values(replay, tree, sets, work.n_, work.sums_.data());
             }
-            continue;
         }
-        for (std::int64_t h = 0; h < n_histories_; ++h) {
-            const float* sums = work.sums.data() + h * kChunkPositions;
-            float* to = scores + h * k_ + label;
-            for (std::int64_t i = 0; i < n; ++i) to[i * n_histories_ * k_] += sums[i];
+        spread(work, label, scores);
+    }
+}
+
+// Adds sums to scores (positions, histories, labels).
+void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
+    const Lines<float>& sums = work.sums_;
+    if (shared_) {
+        for (std::int64_t i = 0; i < work.n_; ++i) {
+            for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += sums[i * width_ + y];
         }
+        return;
     }
-    for (const std::int32_t test : work.touched) {
-        work.masks[test] = {};
-        work.holds[test] = 0;
+    for (std::int64_t i = 0; i < work.n_; ++i) {
+        const std::int64_t first = n_before_[work.depths_[i]], last = n_before_[work.depths_[i] + 1];
+        float* to = scores + i * n_histories_ * k_ + label;
+        for (std::int64_t h = first; h < last; ++h, to += k_) *to += sums[h * kChunkPositions + i];
     }
-    work.touched.clear();
-    for (PositionBits& bits : work.at_depth) bits = {};
 }
 
 }  // namespace hedgerow

@@ -1,14 +1,16 @@
 // Trees compiled for evaluation, 512 positions at a time.
 //
 // Every test that occurs has a number. Reading a position's attributes sets its bit in the mask of each test
-// that holds there; a tree is then replayed on sets of positions, a test dividing a set in one operation.
-// Tests on previous labels are resolved when the forest is made: each leaf knows the histories it speaks of,
-// so a position is evaluated once for all histories.
+// that holds there; the splits of a tree then divide sets of positions, one operation for each side. Tests on
+// previous labels are resolved when the forest is made: histories that a tree does not tell apart are a
+// class, and each class has its leaves.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "lines.hpp"
 #include "tree.hpp"
 #include "tree_kernels.hpp"
 
@@ -25,7 +27,7 @@ class Forest {
     Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels, std::int64_t order,
            bool shared);
 
-    // A tree for `label`, its nodes root first, children after their parents (checked by the caller).
+    // A tree for `label`, its nodes root first, children after their only parent (checked by the caller).
     void add(std::int64_t label, const std::vector<TreeNode>& nodes);
     // A tree for all labels, with a row of values for each node; of order 0, and not beside trees for one
     // label.
@@ -38,61 +40,69 @@ class Forest {
     std::int64_t n_ids() const { return n_ids_; }
     std::int64_t n_histories() const { return n_histories_; }
 
-    // What a thread needs to evaluate a chunk.
-    struct Work {
-        std::vector<PositionBits> masks;     // by test: where it holds
-        std::vector<std::uint8_t> holds;     // by test: whether it holds anywhere
-        std::vector<std::int32_t> touched;   // tests that hold somewhere
-        std::vector<PositionBits> at_depth;  // positions with 0, 1, ..., order labels before them
-        std::vector<Waiting> waiting;
-        std::vector<float> sums;  // (512, width) or (histories, 512)
-    };
-    Work make_work() const;
+    // What a thread needs to evaluate chunks.
+    class Work {
+        friend Forest;
+        std::uint64_t* mask(std::int64_t test) { return masks_.data() + test * n_words_; }
 
-    // A position of the chunk: its number there, how many labels go before it; then each id it reads.
-    void begin_position(Work& work, std::int64_t i, std::int64_t depth) const {
-        insert(work.at_depth[depth], i);
+        std::int64_t n_, n_words_;
+        Lines<std::uint64_t> masks_;        // by test: where it holds
+        Lines<std::uint64_t> sets_;         // of a tree
+        std::vector<std::int32_t> depths_;  // by position: how many labels go before it
+        Lines<float> sums_;                 // (512, width) or (histories of every length, 512)
+    };
+    Work make_work(std::int64_t n_positions) const;  // in all chunks together
+
+    // A chunk of n positions; then, for each, how many labels go before it, and each id it reads.
+    void begin(Work& work, std::int64_t n) const;
+    void put_depth(Work& work, std::int64_t i, std::int64_t depth) const {
+        work.depths_[i] = static_cast<std::int32_t>(depth);
     }
     void read(Work& work, std::int64_t i, std::int32_t id) const {
-        for (std::int32_t j = test_starts_[id]; j < test_starts_[id + 1]; ++j) {
-            const std::int32_t test = tests_[j];
-            if (!work.holds[test]) {
-                work.holds[test] = 1;
-                work.touched.push_back(test);
-            }
-            insert(work.masks[test], i);
+        const std::int32_t test = test_of_[id];
+        if (test >= 0) {
+            insert(work.mask(test), i);
+        } else if (test != kNoTest) {
+            for (const std::int32_t* t = tests_.data() + ~test; *t != kNoTest; ++t) insert(work.mask(*t), i);
         }
     }
-    // Adds the values of all trees to scores (n positions, histories, labels), and makes `work` ready for the
-    // next chunk.
-    void add_scores(Work& work, std::int64_t n, float* scores) const;
+    // Adds the values of all trees to scores (positions of the chunk, histories, labels).
+    void add_scores(Work& work, float* scores) const;
 
   private:
-    static void insert(PositionBits& bits, std::int64_t i) {
-        bits.words[i >> 6] |= std::uint64_t{1} << (i & 63);
-    }
-
     struct NamedTest {
         std::int32_t id;
         std::vector<std::int32_t> others;
         std::int32_t number;
     };
     std::int32_t number_of(const Test& test);
-    template <class AddRows>
-    void add_nodes(const std::vector<TreeNode>& nodes, AddRows add_rows);
+    struct Reached {  // a node, and the set of positions that come to it
+        std::int32_t at, set;
+    };
+    std::vector<Reached> add_splits(const std::vector<TreeNode>& nodes);
+    std::vector<std::vector<std::int32_t>> leaves_by_history(const std::vector<TreeNode>& nodes,
+                                                             const std::vector<Reached>& leaves) const;
+    void add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
+    void clear_sums(Work& work) const;
+    void spread(const Work& work, std::int64_t label, float* scores) const;
 
     std::vector<SlotIds> slots_;
     std::int64_t n_ids_, k_, order_, n_histories_;
+    std::vector<std::int64_t> n_before_;  // by depth: how many histories are shorter; then of all
     bool shared_;
-    std::int64_t width_;  // of rows: a value for each label, or one
-    std::size_t most_nodes_ = 0;
-    std::vector<std::vector<std::int32_t>> roots_;  // by label
-    std::vector<FlatNode> nodes_;
-    std::vector<float> rows_;  // of leaves
-    std::vector<std::int32_t> member_starts_, members_;
+    std::int64_t width_;  // of the rows of shared trees
+    std::int64_t most_sets_ = 2;
+    std::vector<std::vector<FlatTree>> trees_;  // by label; shared ones are all under the first
+    std::vector<Division> splits_;
+    std::vector<Part> parts_;
+    std::vector<std::int32_t> entries_, rows_;
+    Lines<float> values_;
     std::vector<NamedTest> named_;
     std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none
-    std::vector<std::int32_t> test_starts_, tests_;  // by id: the tests that hold where it is read
+    // By id: the test that holds where it is read, or none, or ~ where several begin in tests_; none ends
+    // them.
+    static constexpr std::int32_t kNoTest = std::numeric_limits<std::int32_t>::min();
+    std::vector<std::int32_t> test_of_, tests_;
 };
 
 }  // namespace hedgerow

@@ -33,6 +33,10 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
             n_reads += bag ? static_cast<std::int64_t>(slot.column->bag.size()) : data.n_positions;
         }
     }
+    for (const TreeData::Slot& slot : data.slots) {
+        if (slot.column->kind != TreeData::Kind::bag)
+            dense_.push_back({slot.offset * data.stride + slot.column->at, slot.first_entry});
+    }
     reads_ = static_cast<double>(n_reads) / static_cast<double>(data.n_positions);
 }
 
@@ -62,16 +66,17 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
 
 // All positions in the first layer: those that count in front.
 Range Grower::select(const std::uint8_t* in_sample) {
-    const std::size_t first = new_layer();
-    const Range counted = layers_[first].fill(data_, [&](std::int64_t t) {
-        if (in_sample && !in_sample[t]) return false;
-        if (rules_.trim == 0) return true;
-        std::int64_t size = 0;
-        const std::int32_t* one = row(data_.cell[t]);
-        for (std::int64_t h = 0; h < width_; ++h) size += std::abs(std::int64_t{one[h]});
-        return size >= rules_.trim;
-    });
-    sums_[first].resize(static_cast<std::size_t>(counted.end));
+    CellOrder& first = layers_[new_layer()];
+    const Range counted =
+        !in_sample && rules_.trim == 0 ? first.fill(data_) : first.fill(data_, [&](std::int64_t t) {
+            if (in_sample && !in_sample[t]) return false;
+            if (rules_.trim == 0) return true;
+            std::int64_t size = 0;
+            const std::int32_t* one = row(data_.cell[t]);
+            for (std::int64_t h = 0; h < width_; ++h) size += std::abs(std::int64_t{one[h]});
+            return size >= rules_.trim;
+        });
+    sums_[0].resize(static_cast<std::size_t>(counted.end));
     return counted;
 }
 
@@ -95,21 +100,24 @@ std::size_t Grower::new_layer() {
     return n_layers_++;
 }
 
-// Sums the residuals of each position over the node's histories; positions without an example fall away.
-void Grower::load(Node& node) {
-    CellOrder& layer = layers_[node.layer];
-    std::vector<Sums>& sums = sums_[node.layer];
-    std::int64_t to = node.counted.begin;
-    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-        const std::int32_t c = layer.cells[i];
-        const Members& members = node.of->members[data_.depth_at[c]];
-        if (members.empty()) continue;
+// Sums the residuals of each position over all histories.
+void Grower::load(const Node& root) {
+    const std::int32_t* cells = layers_[root.layer].cells.data();
+    const std::uint8_t* depths = data_.depth_at.data();
+    const Members* members = root.of->members.data();
+    Sums* sums = sums_[root.layer].data();
+    const bool plain = additive();
+    for (std::int64_t i = 0; i < root.counted.end; ++i) {
+        const std::int32_t c = cells[i];
         std::int64_t residual = 0;
-        for (const std::int32_t h : members) residual += row(c)[h];
-        sums[to] = brought(residual, static_cast<std::int64_t>(members.size()), c);
-        layer.place(to++, c);
+        for (std::int64_t h = 0; h < width_; ++h) residual += row(c)[h];
+        const auto n = static_cast<std::int64_t>(members[depths[c]].size());
+        if (plain) {
+            sums[i].set_position(residual, n);
+        } else {
+            sums[i] = brought(residual, n, c);
+        }
     }
-    node.counted.end = to;
 }
 
 std::unique_ptr<Histogram> Grower::take_histogram() {
@@ -168,15 +176,21 @@ void Grower::study_root(Node& root) {
     find_best(root, *root.histogram, false);
 }
 
-void Grower::count(const Node& node, Histogram& histogram, bool marking) const {
+void Grower::count(const Node& node, Histogram& histogram, bool marking) {
     if (map_ == &some_) {
         marking ? count_as<true, true>(node, histogram) : count_as<false, true>(node, histogram);
         histogram.entries[map_->n_places()] = {};
         return;
     }
-    marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
+    const bool in_pairs = pairs_pay(node);
+    if (in_pairs) {
+        count_paired(node, histogram);
+    } else {
+        marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
+    }
+    const bool skips = in_pairs || !data_.entry_starts.empty();
     for (const TreeData::Slot& slot : data_.slots) {
-        if (!data_.entry_starts.empty() && slot.usual >= 0) restore_usual(node, slot, histogram, marking);
+        if (skips && slot.usual >= 0) restore_usual(node, slot, histogram, marking);
         histogram.entries[slot.nothing()] = {};
     }
 }
@@ -194,6 +208,47 @@ void Grower::restore_usual(const Node& node, const TreeData::Slot& slot, Histogr
     if (marking) histogram.mark(usual);
 }
 
+// Entries inside positions: the additions of one position go to different entries and do not wait for each
+// other.
+template <class Entry, class Add>
+void Grower::count_listed(const Node& node, const std::vector<std::int64_t>& starts,
+                          const std::vector<Entry>& list, Add add) const {
+    const std::int32_t* cells = layers_[node.layer].cells.data();
+    const Sums* sums = sums_[node.layer].data();
+    const bool far = list.size() > (std::size_t{1} << 19);  // beyond the nearer caches
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+        if (far && i + 1 < node.counted.end) {  // the next list, as far as a few lines of the cache reach
+            const Entry* next = list.data() + starts[cells[i + 1]];
+            for (int line = 0; line < 4; ++line) prefetch(next + 16 * line);
+        }
+        const Entry* entry = list.data() + starts[cells[i]];
+        const Entry* end = list.data() + starts[cells[i] + 1];
+        const Sums sum = sums[i];
+        for (; entry < end; ++entry) add(*entry, sum);
+    }
+}
+
+// Counts what pairs of slots read, and adds up for each slot what its partner reads beside it.
+void Grower::count_paired(const Node& node, Histogram& histogram) {
+    paired_.resize(static_cast<std::size_t>(data_.n_paired + data_.n_entries));
+    Sums *table = paired_.data(), *entries = histogram.entries.data();
+    count_listed(node, data_.paired_starts, data_.paired_list,
+                 [&](std::int32_t place, const Sums& sum) { table[place] += sum; });
+    for (const TreeData::Pair& pair : data_.pairs) {
+        Sums* second = entries + pair.second;
+        for (std::int32_t i = 0; i < pair.n_first; ++i, table += pair.n_second) {
+            Sums row;
+            for (std::int32_t j = 0; j < pair.n_second; ++j) {
+                row += table[j];
+                second[j] += table[j];
+            }
+            entries[pair.first + i] += row;
+        }
+    }
+    for (std::int32_t e = 0; e < data_.n_entries; ++e) entries[e] += table[e];
+    std::fill(paired_.begin(), paired_.end(), Sums{});
+}
+
 template <bool marking, bool mapped>
 void Grower::count_as(const Node& node, Histogram& histogram) const {
     const std::int32_t* cells = layers_[node.layer].cells.data();
@@ -205,34 +260,18 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
         entries[place] += sum;
         if (marking) histogram.mark(place);
     };
-    // Entries inside positions: the additions of one position go to different entries and do not wait for
-    // each other.
     if (!data_.entry_starts.empty()) {
-        const bool far = data_.entry_list.size() > (std::size_t{1} << 19);  // beyond the nearer caches
-        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
-            if (far && i + 1 < node.counted.end) {  // the next list, as far as a few lines of the cache reach
-                const std::int32_t* next = data_.entry_list.data() + data_.entry_starts[cells[i + 1]];
-                for (int line = 0; line < 4; ++line) prefetch(next + 16 * line);
-            }
-            const std::int32_t* entry = data_.entry_list.data() + data_.entry_starts[cells[i]];
-            const std::int32_t* end = data_.entry_list.data() + data_.entry_starts[cells[i] + 1];
-            const Sums sum = sums[i];
-            for (; entry < end; ++entry) add(*entry, sum);
-        }
+        count_listed(node, data_.entry_starts, data_.entry_list, add);
         return;
     }
-    std::vector<DenseSlot> dense;
     for (const TreeData::Slot& slot : data_.slots) {
-        if (slot.column->kind != TreeData::Kind::bag) {
-            dense.push_back({slot.offset * data_.stride + slot.column->at, slot.first_entry});
-            continue;
-        }
+        if (slot.column->kind != TreeData::Kind::bag) continue;
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
             data_.read(slot, cells[i], [&](std::int32_t code) { add(slot.first_entry + code, sums[i]); });
         }
     }
-    const DenseSlot* slots = dense.data();
-    const std::size_t n_slots = dense.size();
+    const DenseSlot* slots = dense_.data();
+    const std::size_t n_slots = dense_.size();
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t* row = data_.rows.data() + cells[i] * data_.stride;
         const Sums sum = sums[i];
@@ -243,7 +282,7 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
 // For each lag and label: the sums where the previous label is that one, and where it is another. Histories
 // are a product set, so each label that a lag allows has as many examples as any other.
 void Grower::count_histories(Node& node) {
-    if (order_ == 0) return;
+    if (!node.of->divisible) return;
     node.by_label.assign(static_cast<std::size_t>(label_entry(order_, 0)), Sums{});
     const std::int32_t* cells = layers_[node.layer].cells.data();
     if (!additive()) {
@@ -511,17 +550,15 @@ Grower::Children Grower::divide_histories(Node& parent) {
     const std::int64_t lag = parent.best.lag;
     const HistorySet& set = parent.of->set;
     const std::size_t layer = new_layer();
-    const std::vector<std::int32_t>& cells = layers_[parent.layer].cells;
-    std::vector<std::int32_t>& copy = layers_[layer].cells;
-    copy.assign(cells.begin() + parent.counted.begin, cells.begin() + parent.counted.end);
-    copy.insert(copy.end(), cells.begin() + parent.others.begin, cells.begin() + parent.others.end);
-    layers_[layer].where.resize(data_.position.size());
-    for (std::size_t i = 0; i < copy.size(); ++i)
-        layers_[layer].where[copy[i]] = static_cast<std::int32_t>(i);
-    const std::int64_t n = parent.counted.size();
+    const CellOrder& from = layers_[parent.layer];
+    CellOrder& to = layers_[layer];
+    const std::int64_t n = parent.counted.size(), n_all = n + parent.others.size();
+    to.cells.resize(static_cast<std::size_t>(n_all));
+    to.where.resize(data_.position.size());
+    for (std::int64_t i = n; i < n_all; ++i) to.place(i, from.cells[parent.others.begin + i - n]);
     sums_[layer].resize(static_cast<std::size_t>(n));
     const Test& test = parent.best;
-    Node yes = make_node(layer, {0, n}, {n, static_cast<std::int64_t>(copy.size())},
+    Node yes = make_node(layer, {0, n}, {n, n_all},
                          std::make_shared<Histories>(set.only(lag, test.label, test.others), order_));
     Node no = make_node(parent.layer, parent.counted, parent.others,
                         std::make_shared<Histories>(set.without(lag, test.label, test.others), order_));
@@ -529,31 +566,52 @@ Grower::Children Grower::divide_histories(Node& parent) {
     return {std::move(yes), std::move(no)};
 }
 
-// The positions of `yes`, a copy of those of `no`, shared out: each side keeps those where it has an example.
+// The positions of `no` shared out: each side keeps those where it has an example.
 void Grower::load_both(Node& yes, Node& no) {
-    CellOrder &to_yes = layers_[yes.layer], &to_no = layers_[no.layer];
-    std::vector<Sums>&yes_sums = sums_[yes.layer], &no_sums = sums_[no.layer];
+    const Members *in = yes.of->members.data(), *out = no.of->members.data();
+    const auto size = [](const Members& members) { return static_cast<std::int64_t>(members.size()); };
+    if (additive() && order_ == 1 && size(in[1]) == 1) {  // the usual case, without a loop or a branch
+        const std::int64_t n_in[] = {size(in[0]), 1}, n_out[] = {size(out[0]), size(out[1])};
+        share_out(yes, no,
+                  [&, label = in[1][0], all = residuals_, width = width_](
+                      std::int32_t c, std::int64_t depth, std::int64_t both, Sums& to_yes, Sums& to_no) {
+                      const std::int64_t residual = n_in[depth] * all[c * width + depth * label];
+                      to_yes.set_position(residual, n_in[depth]);
+                      to_no.set_position(both - residual, n_out[depth]);
+                  });
+        return;
+    }
+    const auto over = [&](const Members& members, std::int32_t c) {
+        std::int64_t residual = 0;
+        for (const std::int32_t h : members) residual += row(c)[h];
+        return residual;
+    };
+    share_out(yes, no, [&](std::int32_t c, std::int64_t depth, std::int64_t both, Sums& to_yes, Sums& to_no) {
+        const std::int64_t residual = over(in[depth], c);
+        to_yes = brought(residual, size(in[depth]), c);
+        to_no = brought(weights_ ? over(out[depth], c) : both - residual, size(out[depth]), c);
+    });
+}
+
+// bring(cell, depth, residual before, yes, no) writes what both sides have of a position. What a side does
+// not keep is written too, and the next one over it: that is quicker than to ask.
+template <class Bring>
+void Grower::share_out(Node& yes, Node& no, Bring bring) {
+    CellOrder& to_no = layers_[no.layer];
+    std::int32_t *yes_cells = layers_[yes.layer].cells.data(), *yes_where = layers_[yes.layer].where.data();
+    Sums *yes_sums = sums_[yes.layer].data(), *no_sums = sums_[no.layer].data();
+    const std::uint8_t *depths = data_.depth_at.data(), *yes_has = yes.of->has.data(),
+                       *no_has = no.of->has.data();
+    const std::int64_t end = no.counted.end;
     std::int64_t i = 0, j = no.counted.begin;
-    for (std::int64_t at = no.counted.begin; at < no.counted.end; ++at) {
-        const std::int32_t c = to_no.cells[at], depth = data_.depth_at[c];
-        const Members &in = yes.of->members[depth], &out = no.of->members[depth];
-        const auto n_in = static_cast<std::int64_t>(in.size()), n_out = static_cast<std::int64_t>(out.size());
-        std::int64_t residual = 0, rest = 0;
-        for (const std::int32_t h : in) residual += row(c)[h];
-        if (weights_) {
-            for (const std::int32_t h : out) rest += row(c)[h];
-        } else {
-            rest = no_sums[at].residual - residual;
-        }
-        if (n_in > 0) {
-            yes_sums[i] = brought(residual, n_in, c);
-            to_yes.place(i++, c);
-        }
-        if (n_out > 0) {
-            no_sums[j] = brought(rest, n_out, c);
-            if (j != at) to_no.place(j, c);
-            ++j;
-        }
+    for (std::int64_t at = j; at < end; ++at) {
+        const std::int32_t c = to_no.cells[at];
+        bring(c, depths[c], no_sums[at].residual, yes_sums[i], no_sums[j]);
+        yes_cells[i] = c;
+        yes_where[c] = static_cast<std::int32_t>(i);
+        if (j != at) to_no.place(j, c);
+        i += yes_has[depths[c]];
+        j += no_has[depths[c]];
     }
     yes.counted.end = i;
     no.counted.end = j;
@@ -582,8 +640,27 @@ void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {
     for (std::int32_t e = 0; e < map_->n_places(); ++e) {
         take(no.histogram->entries[e], yes.histogram->entries[e]);
     }
-    count_histories(no);
+    if (order_ == 1) {
+        leave_labels(parent, no);
+    } else {
+        count_histories(no);
+    }
     find_best(no, *no.histogram, false);
+}
+
+// Order 1: what is left of the sums by label when one label goes. Every position that has another label keeps
+// it.
+void Grower::leave_labels(Node& parent, Node& no) const {
+    if (!no.of->divisible) return;
+    no.by_label = std::move(parent.by_label);
+    const std::int64_t gone = parent.best.label;
+    Sums& part = no.by_label[label_entry(0, gone)];
+    const std::int64_t left = no.of->set.size(0) - no.of->set.allowed(0, k_);
+    for (std::int64_t v = 0; v < k_ && gone < k_; ++v) {
+        Sums& others = no.by_label[label_entry(0, v) + 1];
+        others = left > 1 ? others - Sums{part.residual, part.raw_weight()} : Sums{};
+    }
+    part = {};
 }
 
 }  // namespace hedgerow

@@ -61,23 +61,35 @@ class Grower {
         for (const Node& node : nodes_) {
             const double value = tree_[node.tree].value;
             const CellOrder& order = layers_[node.layer];
+            const std::int32_t* cells = order.cells.data();
+            const std::uint8_t* depths = data_.depth_at.data();
+            const Members* members = node.of->members.data();
             for (const Range& range : {node.counted, node.others}) {
                 for (std::int64_t i = range.begin; i < range.end; ++i) {
-                    const std::int32_t c = order.cells[i];
-                    for (const std::int32_t h : node.of->members[data_.depth_at[c]]) visit(c, h, value);
+                    for (const std::int32_t h : members[depths[cells[i]]]) visit(cells[i], h, value);
                 }
             }
         }
     }
 
   private:
+    struct DenseSlot {
+        std::int64_t delta;
+        std::int32_t first_entry;
+    };
     using Members = std::vector<std::int32_t>;
     struct Histories {
         HistorySet set;
-        std::vector<Members> members;  // by depth
+        std::vector<Members> members;   // by depth
+        std::vector<std::uint8_t> has;  // by depth: whether there are members
+        bool divisible = false;         // whether a test of a previous label can tell them apart
 
         Histories(const HistorySet& histories, std::int64_t order) : set(histories) {
-            for (std::int64_t m = 0; m <= order; ++m) members.push_back(histories.members(m));
+            for (std::int64_t m = 0; m <= order; ++m) {
+                members.push_back(histories.members(m));
+                has.push_back(!members.back().empty());
+            }
+            for (std::int64_t lag = 0; lag < order; ++lag) divisible |= histories.size(lag) > 1;
         }
     };
 
@@ -99,14 +111,20 @@ class Grower {
 
     Range select(const std::uint8_t* in_sample);
     Node make_node(std::size_t layer, Range counted, Range others, std::shared_ptr<const Histories> of);
-    void load(Node& node);
+    void load(const Node& root);
     void load_both(Node& yes, Node& no);
+    template <class Bring>
+    void share_out(Node& yes, Node& no, Bring bring);
     void sum_up(Node& node) const;
     void study(Node& node);
     void study_root(Node& root);
-    void count(const Node& node, Histogram& histogram, bool marking) const;
+    void count(const Node& node, Histogram& histogram, bool marking);
     void restore_usual(const Node& node, const TreeData::Slot& slot, Histogram& histogram,
                        bool marking) const;
+    template <class Entry, class Add>
+    void count_listed(const Node& node, const std::vector<std::int64_t>& starts,
+                      const std::vector<Entry>& list, Add add) const;
+    void count_paired(const Node& node, Histogram& histogram);
     template <bool marking, bool mapped>
     void count_as(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
@@ -121,12 +139,18 @@ class Grower {
     Children divide_histories(Node& parent);
     void study_divided_positions(Node& parent, Node& yes, Node& no);
     void study_divided_histories(Node& parent, Node& yes, Node& no);
+    void leave_labels(Node& parent, Node& no) const;
     std::size_t new_layer();
     std::unique_ptr<Histogram> take_histogram();
 
     // Whether counting the node costs enough for its histogram to be kept.
     bool is_large(const Node& node) const {
         return 4 * static_cast<double>(node.counted.size()) * reads_ >= map_->n_places();
+    }
+    // Whether counting in pairs saves more than adding up their tables costs; never where entries are marked.
+    bool pairs_pay(const Node& node) const {
+        return is_large(node) && static_cast<std::size_t>(node.counted.size()) * data_.pairs.size() >
+                                     static_cast<std::size_t>(data_.n_paired);
     }
     const Objective& objective() const { return rules_.split.objective; }
     // Whether the weight of a position is the sum of those of its examples.
@@ -143,7 +167,8 @@ class Grower {
     std::int64_t k_, order_, width_ = 1;
     GrowthRules rules_;
     const double* weights_;
-    double reads_ = 0;  // entries counted for a position, on average
+    std::vector<DenseSlot> dense_;  // slots that read one code
+    double reads_ = 0;              // entries counted for a position, on average
     const std::int32_t* residuals_ = nullptr;
     std::uint64_t seed_ = 0;
     Splitter splitter_;
@@ -157,13 +182,10 @@ class Grower {
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;
     Histogram scratch_, root_;  // zero between uses
+    std::vector<Sums> paired_;  // the same
     std::vector<std::int64_t> by_label_, columns_, n_cells_;
     std::vector<std::uint8_t> in_set_;
     std::vector<std::int32_t> others_;
-    struct DenseSlot {
-        std::int64_t delta;
-        std::int32_t first_entry;
-    };
 };
 
 }  // namespace hedgerow

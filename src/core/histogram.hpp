@@ -21,6 +21,12 @@ struct Sums : RawSums {
 
     std::int64_t count() const { return packed >> kCountShift; }
     std::int64_t raw_weight() const { return packed & ((std::int64_t{1} << kCountShift) - 1); }
+    // One position. Number by number: a processor that reads a pair at once waits where it was written in
+    // two.
+    void set_position(std::int64_t residual_, std::int64_t raw_weight_) {
+        residual = residual_;
+        packed = (std::int64_t{1} << kCountShift) + raw_weight_;
+    }
     void operator+=(const Sums& other) {
         residual += other.residual;
         packed += other.packed;

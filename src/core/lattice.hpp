@@ -77,8 +77,7 @@ class SupportReader : public ScoreReader<Real> {
 template <class Semiring, class Reader>
 class Lattice {
   public:
-    // beam: how many nodes a position may keep; 0 keeps all.
-    Lattice(const Topology& topology, Semiring& semiring, const Reader& reader, std::int64_t beam)
+    Lattice(const Topology& topology, Semiring& semiring, const Reader& reader, const Beam& beam)
         : topology_(topology), semiring_(semiring), reader_(reader), beam_(beam) {}
 
     // Returns ⊕ over all paths.
@@ -89,7 +88,7 @@ class Lattice {
         first_.assign({0, 1});
         for (std::int64_t t = 0; t < reader_.length(); ++t) {
             expand(t);
-            prune(first_.back(), beam_, nodes_, semiring_);
+            prune(first_.back(), beam_.size, state_to_keep(t), nodes_, semiring_);
             first_.push_back(static_cast<std::int64_t>(nodes_.size()));
         }
         goal_edges(edges_);
@@ -151,6 +150,17 @@ class Lattice {
         }
     }
 
+    // The node of the path to keep after position t; -1 if there is none.
+    std::int64_t state_to_keep(std::int64_t t) const {
+        if (!beam_.keep) return -1;
+        std::int64_t state = 0;
+        for (std::int64_t i = t; i >= 0 && i > t - topology_.memory(); --i) {
+            if (beam_.keep[i] < 0) return -1;
+            state = state * topology_.n_labels + beam_.keep[i];
+        }
+        return state;
+    }
+
     void incoming(std::int64_t t, const Node& node, Edges& edges) const {
         const std::int64_t row = topology_.first_row(t);
         edges.clear();
@@ -167,7 +177,7 @@ class Lattice {
     Topology topology_;
     Semiring& semiring_;
     Reader reader_;
-    std::int64_t beam_;
+    Beam beam_;
     std::vector<Node> nodes_;
     std::vector<std::int64_t> first_;  // first_[t + 1]: where the nodes of position t begin
     std::vector<double> weights_;

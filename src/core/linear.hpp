@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "linear_kernels.hpp"
 #include "prefetch.hpp"
 #include "rows.hpp"
 
@@ -28,6 +30,25 @@ constexpr std::int64_t kFewOutputs = 8;
 inline bool is_sparse(std::int64_t n_features, std::int64_t width) {
     return n_features * kFewOutputs <= width || n_features == 1;
 }
+
+// A stack whose items are written field by field where they lie: a copy of a struct that was just put
+// together from parts would wait for them.
+template <class T>
+class Pile {
+  public:
+    T& push() {
+        if (n_ == items_.size()) items_.resize(2 * n_ + 16);
+        return items_[n_++];
+    }
+    void clear() { n_ = 0; }
+    std::int64_t size() const { return static_cast<std::int64_t>(n_); }
+    const T* begin() const { return items_.data(); }
+    const T* end() const { return items_.data() + n_; }
+
+  private:
+    std::vector<T> items_;
+    std::size_t n_ = 0;
+};
 
 // The weights of features, laid out for scoring: an attribute of one feature is found in one place, one of a
 // few has them side by side, others are rows.
@@ -63,23 +84,25 @@ class Scorer {
     // visit(t, begin, end) for the positions in turn; those with fewer than `skip` before them get nothing.
     template <class EachPosition>
     void add(const Rows& rows, std::int64_t skip, float* scores, EachPosition each_position) const {
-        std::vector<Read> reads[2];  // what this position reads, and the one before it, whose turn it is
-        int now = 0;
+        Walk walk;
         float* to = scores;
         each_position([&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-            std::vector<Read>& next = reads[1 - now];
-            next.clear();
+            walk.advance();
             if (t - begin >= skip) {
                 for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
                     prefetch(&places_[id]);
-                    next.push_back({id, value});
+                    Read& read = walk.reads[0].push();
+                    read.id = id;
+                    read.value = value;
                 });
             }
-            if (to != scores) add_reads(reads[now], to - width_);
-            now = 1 - now;
+            add_reads(walk, to);
             to += width_;
         });
-        if (to != scores) add_reads(reads[now], to - width_);
+        for (int rest = 0; rest < 2; ++rest, to += width_) {
+            walk.advance();
+            add_reads(walk, to);
+        }
     }
 
   private:
@@ -96,21 +119,42 @@ class Scorer {
         float value;
     };
 
-    void add_reads(const std::vector<Read>& reads, float* scores) const {
-        for (const Read& read : reads) {
+    // Three positions are under way, so that memory has time to come: one reads its attributes, the one
+    // before it looks their places up, and the one before that adds its rows.
+    struct Walk {
+        Pile<Read> reads[2];
+        Pile<WeightedRow> rows[2];
+
+        void advance() {
+            std::swap(reads[0], reads[1]);
+            std::swap(rows[0], rows[1]);
+            reads[0].clear();
+            rows[0].clear();
+        }
+    };
+
+    // scores: of the position that reads.
+    void add_reads(Walk& walk, float* scores) const {
+        for (const Read& read : walk.reads[1]) {
             const Place& place = places_[read.id];
             if (place.output >= 0) {
-                scores[place.output] += read.value * place.weight;
+                scores[place.output - width_] += read.value * place.weight;
             } else if (place.output == kRow) {
                 const float* row = rows_.data() + place.at * width_;
-#pragma omp simd
-                for (std::int64_t y = 0; y < width_; ++y) scores[y] += read.value * row[y];
+                prefetch(row);
+                prefetch(row + width_ - 1);
+                WeightedRow& added = walk.rows[0].push();
+                added.row = row;
+                added.weight = read.value;
             } else if (place.output < kRow) {
                 const Place* few = few_.data() + place.at;
                 for (std::int32_t f = 0; f < kRow - place.output; ++f)
-                    scores[few[f].output] += read.value * few[f].weight;
+                    scores[few[f].output - width_] += read.value * few[f].weight;
             }
         }
+        const Pile<WeightedRow>& whole = walk.rows[1];
+        if (whole.size() > 0)
+            linear_kernels().add_rows(whole.begin(), whole.size(), width_, scores - 2 * width_);
     }
 
     std::int64_t width_;
@@ -171,28 +215,31 @@ class Postings {
              double* gradient) const {
         const std::int64_t begin = features.starts[ids_[i]], end = features.starts[ids_[i] + 1];
         const std::int64_t width = features.width;
-        const auto each = [&](auto visit) {
-            for (std::int64_t o = starts_[i]; o < starts_[i + 1]; ++o) {
-                visit(residuals + positions_[o] * width, values_.empty() ? 1.0f : values_[o]);
-            }
-        };
+        const auto value_of = [&](std::int64_t o) { return values_.empty() ? 1.0f : values_[o]; };
         if (is_sparse(end - begin, width) || starts_[i + 1] - starts_[i] == 1) {
-            each([&](const float* residual, float value) {
+            for (std::int64_t o = starts_[i]; o < starts_[i + 1]; ++o) {
+                const float* residual = residuals + positions_[o] * width;
                 for (std::int64_t f = begin; f < end; ++f)
-                    gradient[f] += static_cast<double>(value * residual[features.outputs[f]]);
-            });
+                    gradient[f] += static_cast<double>(value_of(o) * residual[features.outputs[f]]);
+            }
             return;
         }
         std::fill_n(row, width, 0.0f);
-        each([&](const float* residual, float value) {
-#pragma omp simd
-            for (std::int64_t y = 0; y < width; ++y) row[y] += value * residual[y];
-        });
+        WeightedRow rows[kAhead];
+        for (std::int64_t o = starts_[i]; o < starts_[i + 1];) {
+            std::int64_t n = 0;
+            for (; n < kAhead && o < starts_[i + 1]; ++n, ++o) {
+                rows[n] = {residuals + positions_[o] * width, value_of(o)};
+                prefetch(rows[n].row);
+            }
+            linear_kernels().add_rows(rows, n, width, row);
+        }
         for (std::int64_t f = begin; f < end; ++f)
             gradient[f] += static_cast<double>(row[features.outputs[f]]);
     }
 
   private:
+    static constexpr std::int64_t kAhead = 32;  // rows that are asked for before they are summed
     std::int64_t first_;
     std::vector<std::int32_t> ids_;     // that occur
     std::vector<std::int64_t> starts_;  // of their occurrences

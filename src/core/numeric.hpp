@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #ifndef HEDGEROW_ISA
 #define HEDGEROW_ISA portable
@@ -190,16 +191,30 @@ static inline void store(Real* p, Vec<Real, N> v) {
     std::memcpy(p, &v, sizeof v);
 }
 
+// The N / 2 lanes of v from `First` on. Compilers without this built-in go by way of memory.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define HEDGEROW_SHUFFLES
+#endif
+#endif
+template <class Real, int N, int First, int... I>
+static inline Vec<Real, N / 2> half(Vec<Real, N> v, std::integer_sequence<int, I...>) {
+#if defined(HEDGEROW_SHUFFLES)
+    if constexpr (N > 2) return __builtin_shufflevector(v, v, (First + I)...);
+#endif
+    Vec<Real, N / 2> part;
+    std::memcpy(&part, reinterpret_cast<const char*>(&v) + First * sizeof(Real), sizeof part);
+    return part;
+}
+
 // Folds the lanes of v into one with a function of two vectors of half the width.
 template <class Real, int N, class Fold>
 static inline Real reduce(Vec<Real, N> v, Fold fold) {
     if constexpr (N == 1) {
         return v[0];
     } else {
-        Vec<Real, N / 2> low, high;
-        std::memcpy(&low, &v, sizeof low);
-        std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
-        return reduce<Real, N / 2>(fold(low, high), fold);
+        constexpr auto lanes = std::make_integer_sequence<int, N / 2>{};
+        return reduce<Real, N / 2>(fold(half<Real, N, 0>(v, lanes), half<Real, N, N / 2>(v, lanes)), fold);
     }
 }
 template <class Real, int N>

@@ -26,7 +26,13 @@ struct CellOrder {
         where[c] = static_cast<std::int32_t>(i);
     }
 
-    // All positions, those where counts(position) holds in front; returns the part that they take.
+    // All positions.
+    Range fill(const TreeData& data) {
+        cells = data.cell;
+        where = data.position;
+        return {0, data.n_positions};
+    }
+    // The same, those where counts(position) holds in front; returns the part that they take.
     template <class Counts>
     Range fill(const TreeData& data, Counts counts) {
         cells.resize(static_cast<std::size_t>(data.n_positions));
@@ -37,39 +43,64 @@ struct CellOrder {
     }
 
     // Where the cells of the range that fail the test begin. swapped(i, j) tells of every exchange. Walks
-    // over the cells of the range or over those that hold the code, whichever are fewer.
+    // over the cells of the range or over those that hold the code, whichever are fewer. Cells are found
+    // first and moved then: which ones they are is hard to foresee, so no branch depends on it.
     template <class Swapped>
     std::int64_t partition(const TreeData& data, const TreeData::Slot& slot, std::int32_t code, Range range,
                            Swapped swapped) {
         const TreeData::Column& column = *slot.column;
         const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
-        if (column.kind == TreeData::Kind::numeric || last - first > range.size()) {
-            return partition_if(
-                range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped,
-                [&](std::int32_t c) { data.expect(slot, c); });
+        const bool at_most = column.kind == TreeData::Kind::numeric && code < column.n_codes;
+        if (at_most || last - first > range.size()) {
+            const auto expect = [&](std::int32_t c) { data.expect(slot, c); };
+            if (column.kind == TreeData::Kind::bag) {
+                return partition_if(
+                    range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped, expect);
+            }
+            const std::int32_t* codes = data.rows.data() + slot.offset * data.stride + column.at;
+            const auto read = [codes, stride = data.stride](std::int32_t c) { return codes[c * stride]; };
+            if (at_most)
+                return partition_if(range, [&](std::int32_t c) { return read(c) <= code; }, swapped, expect);
+            return partition_if(range, [&](std::int32_t c) { return read(c) == code; }, swapped, expect);
         }
-        std::int64_t front = range.begin;
+        found_.resize(static_cast<std::size_t>(last - first));
+        const auto end = static_cast<std::int64_t>(where.size());
+        const auto size = static_cast<std::uint64_t>(range.size());
+        std::int64_t n = 0;
         for (std::int64_t j = first; j < last; ++j) {
             const std::int64_t c = column.postings[j] - slot.offset;
-            if (c < 0 || c >= static_cast<std::int64_t>(where.size())) continue;
-            const std::int64_t i = where[c];
-            if (i >= front && i < range.end && cells[i] == c) bring(i, front++, swapped);
+            if (c < 0 || c >= end) continue;
+            const auto i = static_cast<std::uint64_t>(where[c] - range.begin);
+            found_[n] = static_cast<std::int32_t>(c);
+            n += i < size && cells[range.begin + static_cast<std::int64_t>(i < size ? i : 0)] == c;
         }
-        return front;
+        return bring_found(n, range.begin, swapped);
     }
 
     // The same for any test of a cell; expect(cell) tells of a cell that will be tested soon.
     template <class Holds, class Swapped, class Expect>
     std::int64_t partition_if(Range range, Holds holds, Swapped swapped, Expect expect) {
-        std::int64_t front = range.begin;
+        found_.resize(static_cast<std::size_t>(range.size()));
+        std::int64_t n = 0;
         for (std::int64_t i = range.begin; i < range.end; ++i) {
             if (i + kAhead < range.end) expect(cells[i + kAhead]);
-            if (holds(cells[i])) bring(i, front++, swapped);
+            found_[n] = cells[i];
+            n += holds(cells[i]);
+        }
+        return bring_found(n, range.begin, swapped);
+    }
+
+  private:
+    // Brings the first n found cells to the front; one that was found twice is there already.
+    template <class Swapped>
+    std::int64_t bring_found(std::int64_t n, std::int64_t front, Swapped swapped) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            const std::int64_t i = where[found_[j]];
+            if (i >= front) bring(i, front++, swapped);
         }
         return front;
     }
 
-  private:
     template <class Swapped>
     void bring(std::int64_t i, std::int64_t front, Swapped swapped) {
         if (i == front) return;
@@ -78,6 +109,8 @@ struct CellOrder {
         place(i, moved);
         swapped(i, front);
     }
+
+    std::vector<std::int32_t> found_;
 };
 
 }  // namespace hedgerow

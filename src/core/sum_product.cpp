@@ -17,6 +17,7 @@
 #include <cmath>
 
 #include "fast_lane.hpp"
+#include "narrow_chain.hpp"
 #include "numeric.hpp"
 
 namespace hedgerow::HEDGEROW_ISA {
@@ -158,7 +159,8 @@ class Chain {
         scratch_ = forward_ + length_ * width_;
         sums_ = scratch_ + 4 * width_;
         inverses_ = sums_ + k * width_;
-        exps_ = inverses_ + padded<Real>(length_);
+        backward_ = inverses_ + padded<Real>(length_);
+        exps_ = backward_ + (is_narrow(k, scores.edge) ? length_ * width_ : 0);
         set<Real>(mask_, 0, k, 1);
         set<Real>(mask_, k, width_, 0);
     }
@@ -169,7 +171,8 @@ class Chain {
 
     static std::int64_t work_size(std::int64_t k, std::int64_t length, bool per_position) {
         const std::int64_t width = padded<Real>(k), block = per_position ? k * k : k;
-        return (length + 5 + k) * width + padded<Real>(length) + (keeps(length, block) ? length : 1) * block +
+        const std::int64_t rows = (is_narrow(k, per_position) ? 2 : 1) * length + 5 + k;
+        return rows * width + padded<Real>(length) + (keeps(length, block) ? length : 1) * block +
                2 * kLanes<Real>;
     }
 
@@ -180,15 +183,37 @@ class Chain {
         return length * block <= (std::int64_t{1} << 20);
     }
 
+    static constexpr int kNarrow = 8;  // the most labels that loops are unrolled for
+    static bool is_narrow(std::int64_t k, bool per_position) {
+        return per_position && k >= 2 && k <= kNarrow;
+    }
+
     static constexpr std::int64_t kFlush =
         256;  // so many positions are summed in Real before double takes over
 
     template <bool PerPosition>
     bool run_passes(const Marginals<Real>& out, double* log_z) {
         choose_shift();
+        if (is_narrow(k_, PerPosition) && keeps(length_, block_) && (out.state || out.pair))
+            return run_narrow<(N > 4 ? N / 2 : 2)>(out, log_z);
         bool certain = false;
         if (!forward<PerPosition>(log_z, &certain)) return false;
         return (certain && !out.state && !out.pair && !out.table) || backward<PerPosition>(out);
+    }
+
+    // Counts K up to the number of labels, for which the loops are then unrolled.
+    template <int K>
+    bool run_narrow(const Marginals<Real>& out, double* log_z) {
+        if constexpr (K <= N && K <= kNarrow) {
+            if (K != k_) return run_narrow<K + 1>(out, log_z);
+            const double shift = exponentiate_all<true>();
+            NarrowChain<Real, N, K> chain(exps_, length_, forward_, backward_, inverses_);
+            LogProduct z;
+            chain.sweep(z);
+            *log_z = z.value() + shift;
+            return chain.combine(out, Safe<Real>::value);
+        }
+        return false;
     }
 
     // One shift for the whole sequence where its scores are close together, else one for each position.
@@ -417,7 +442,7 @@ class Chain {
     std::int64_t k_, width_, length_, block_, stride_;
     const double* shifts_;
     const Real *start_, *by_history_, *by_label_;
-    Real *mask_, *forward_, *scratch_, *sums_, *inverses_, *exps_;
+    Real *mask_, *forward_, *scratch_, *sums_, *inverses_, *backward_, *exps_;
     bool common_ = false;
     Real shift_ = 0;
 };

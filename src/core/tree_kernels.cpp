@@ -109,12 +109,25 @@ HEDGEROW_COLUMNS(8)
 #endif
 
 template <int kWidth>
-void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths, std::int64_t order,
                     const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
                     std::int64_t* n_cells) {
     Columns<kWidth> usual;
     std::int64_t others = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
+    if (order == 1) {  // no branch: of a first position only its first number is not 0
+        std::int64_t at_start = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int32_t* row = residuals + std::int64_t{cells[i]} * width;
+            const std::int64_t first = depths[cells[i]] == 0;
+            usual.add(row);
+            at_start += row[0] & -first;
+            others += first;
+        }
+        columns[0] += at_start;
+        columns[width] -= at_start;
+        n_cells[0] += others;
+    }
+    for (std::int64_t i = 0; i < n && order != 1; ++i) {
         const std::int64_t c = cells[i];
         const std::int32_t* row = residuals + c * width;
         if (depths[c] == order) {
@@ -129,7 +142,7 @@ void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_
     n_cells[order] += n - others;
 }
 
-void sum_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths, std::int64_t order,
+void sum_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths, std::int64_t order,
                  const std::int32_t* residuals, std::int64_t width, std::int64_t* columns,
                  std::int64_t* n_cells) {
     if (width == 2) return sum_columns_of<2>(cells, n, depths, order, residuals, width, columns, n_cells);
@@ -199,7 +212,7 @@ HEDGEROW_NEWTON_COLUMNS(8)
 #endif
 
 template <int kWidth>
-std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                                const std::int32_t* residuals, const std::int64_t* allowed, int count_shift,
                                std::int64_t* out, std::int32_t* others) {
     NewtonColumns<kWidth> sums;
@@ -218,7 +231,7 @@ std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const 
     return n_others;
 }
 
-std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                             const std::int32_t* residuals, std::int64_t width, const std::int64_t* allowed,
                             int count_shift, std::int64_t* out, std::int32_t* others) {
     const auto sum = width == 2   ? newton_columns_of<2>
@@ -227,30 +240,70 @@ std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std
     return sum(cells, n, depths, residuals, allowed, count_shift, out, others);
 }
 
-// yes <- the part of `where` that is in `mask`; returns whether there is any.
-inline bool intersect(const PositionBits& where, const PositionBits& mask, PositionBits* yes) {
-#if defined(__AVX512F__)
-    const __m512i both = _mm512_and_si512(_mm512_load_si512(where.words), _mm512_load_si512(mask.words));
-    _mm512_store_si512(yes->words, both);
-    return _mm512_test_epi64_mask(both, both) != 0;
-#else
-    std::uint64_t all = 0;
-    for (int w = 0; w < 8; ++w) all |= yes->words[w] = where.words[w] & mask.words[w];
-    return all != 0;
-#endif
+void add_row(float* to, const float* from, std::int64_t width) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
 }
 
-// Takes `part` out of `where`; returns whether anything is left.
-inline bool remove(PositionBits* where, const PositionBits& part) {
-#if defined(__AVX512F__)
-    const __m512i left = _mm512_andnot_si512(_mm512_load_si512(part.words), _mm512_load_si512(where->words));
-    _mm512_store_si512(where->words, left);
-    return _mm512_test_epi64_mask(left, left) != 0;
+// Words of sets in registers: one, or as many as vectors hold.
+struct OneWord {
+    static constexpr std::int64_t kWords = 1;
+    std::uint64_t words;
+};
+#if defined(__GNUC__)
+struct VectorOfWords {
+    static constexpr std::int64_t kWords = HEDGEROW_VECTOR_BYTES / 8;
+    typedef std::uint64_t Words __attribute__((vector_size(HEDGEROW_VECTOR_BYTES)));
+    Words words;
+};
 #else
-    std::uint64_t all = 0;
-    for (int w = 0; w < 8; ++w) all |= where->words[w] &= ~part.words[w];
-    return all != 0;
+using VectorOfWords = OneWord;
 #endif
+
+template <class Register>
+inline Register load_words(const std::uint64_t* from) {
+    Register set;
+    std::memcpy(&set.words, from, sizeof set.words);
+    return set;
+}
+template <class Register>
+inline void store_words(std::uint64_t* to, const Register& set) {
+    std::memcpy(to, &set.words, sizeof set.words);
+}
+template <class Register>
+inline Register operator|(const Register& a, const Register& b) {
+    return {a.words | b.words};
+}
+
+// Sets of one word, and of eight.
+struct FewPositions {
+    using Register = OneWord;
+    static constexpr std::int64_t kWords = words_of(1);
+};
+struct ManyPositions {
+    using Register = VectorOfWords;
+    static constexpr std::int64_t kWords = words_of(kChunkPositions);
+};
+
+template <class Size>
+void divide_sets(const Replay& trees, const FlatTree& tree, std::uint64_t* sets) {
+    using Register = typename Size::Register;
+    const Division* splits = trees.splits + tree.first_split;
+    std::uint64_t* to = sets + 2 * Size::kWords;
+    for (std::int64_t j = 0; j < tree.n_splits; ++j, to += 2 * Size::kWords) {
+        const std::uint64_t* from = sets + splits[j].from * Size::kWords;
+        const std::uint64_t* mask = trees.masks + splits[j].test * Size::kWords;
+        for (std::int64_t w = 0; w < Size::kWords; w += Register::kWords) {
+            const auto all = load_words<Register>(from + w), holds = load_words<Register>(mask + w);
+            store_words<Register>(to + w, {all.words & holds.words});
+            store_words<Register>(to + Size::kWords + w, {all.words & ~holds.words});
+        }
+    }
+}
+
+void divide(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint64_t* sets) {
+    const auto divide_some = words_of(n) == 1 ? divide_sets<FewPositions> : divide_sets<ManyPositions>;
+    divide_some(trees, tree, sets);
 }
 
 inline int lowest_bit(std::uint64_t word) {
@@ -263,131 +316,181 @@ inline int lowest_bit(std::uint64_t word) {
 #endif
 }
 
-inline int count_bits(std::uint64_t word) {
-#if defined(_MSC_VER) && !defined(__clang__)
-    return static_cast<int>(__popcnt64(word));
-#else
-    return __builtin_popcountll(word);
-#endif
-}
-
-// visit(position) for each of a set.
+// visit(position) for each of a set of n.
 template <class Visit>
-inline void each_bit(const PositionBits& bits, Visit visit) {
-#if defined(__AVX512F__)
-    const __m512i whole = _mm512_load_si512(bits.words);
-    for (unsigned filled = _mm512_test_epi64_mask(whole, whole); filled != 0; filled &= filled - 1) {
-        const int w = lowest_bit(filled);
-#else
-    for (int w = 0; w < 8; ++w) {
-#endif
-        for (std::uint64_t word = bits.words[w]; word != 0; word &= word - 1)
-            visit(64 * w + lowest_bit(word));
+inline void each_position(const std::uint64_t* set, std::int64_t n, Visit visit) {
+    for (std::int64_t w = 0; w < words_of(n); ++w) {
+        for (std::uint64_t word = set[w]; word != 0; word &= word - 1)
+            visit(64 * w + place_of_bit(lowest_bit(word)));
     }
 }
 
-// A leaf with many positions: its value, or nothing, for all. Where a mask is an operand this is so quick
-// that many begins at a few.
-#if defined(__AVX512F__)
-constexpr std::int64_t kMany = 6;
-
-inline void add_to_many(const PositionBits& bits, float value, float* sums) {
-    const __m512 added = _mm512_set1_ps(value);
-    for (int w = 0; w < 8; ++w) {
-        const std::uint64_t word = bits.words[w];
-        for (int part = 0; part < 4; ++part) {
-            float* to = sums + 64 * w + 16 * part;
-            const __m512 x = _mm512_loadu_ps(to);
-            _mm512_storeu_ps(to,
-                             _mm512_mask_add_ps(x, static_cast<__mmask16>(word >> (16 * part)), x, added));
-        }
-    }
-}
-#else
-constexpr std::int64_t kMany = 96;
-
-inline void add_to_many(const PositionBits& bits, float value, float* sums) {
-    for (int w = 0; w < 16; ++w) {
-        const std::uint64_t word = bits.words[w / 2];
-        const auto half = static_cast<std::uint32_t>(word >> (32 * (w % 2)));
-        if (half == 0) continue;
-#pragma omp simd
-        for (int i = 0; i < 32; ++i) sums[32 * w + i] += (half >> i) & 1 ? value : 0.0f;
-    }
-}
-#endif
-
-inline std::int64_t n_bits(const PositionBits& bits) {
-    std::int64_t n = 0;
-    for (int w = 0; w < 8; ++w) n += count_bits(bits.words[w]);
-    return n;
-}
-
-inline void add_value(const PositionBits& bits, bool many, float value, float* sums) {
-    if (many) {
-        add_to_many(bits, value, sums);
-    } else {
-        each_bit(bits, [&](std::int64_t i) { sums[i] += value; });
-    }
-}
-
-inline void add_leaf(const Replay& replay, const FlatNode& leaf, const PositionBits& where, float* sums) {
-    const std::int64_t width = replay.width;
-    if (width > 1) {
-        const float* row = replay.rows + leaf.if_true * width;
-        each_bit(where, [&](std::int64_t i) {
+void add_rows(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+              std::int64_t width, float* sums) {
+    const Part& part = trees.parts[tree.first_part];
+    const std::int32_t* entries = trees.entries + part.first_entry;
+    const float* row = trees.values + part.first_value;
+    for (std::int64_t e = 0; e < part.n_entries; ++e, row += width) {
+        each_position(sets + entries[e] * words_of(n), n, [&](std::int64_t i) {
             float* to = sums + i * width;
-            for (std::int64_t k = 0; k < width; k += 4) store<4>(to + k, load<4>(to + k) + load<4>(row + k));
-        });
-        return;
-    }
-    const float value = replay.rows[leaf.if_true];
-    if (replay.order == 0) {
-        add_value(where, n_bits(where) >= kMany, value, sums);
-        return;
-    }
-    const std::int32_t* starts = replay.member_starts + leaf.if_false;
-    for (std::int64_t m = 0; m <= replay.order; ++m) {
-        PositionBits here;
-        if (starts[m] == starts[m + 1] || !intersect(where, replay.at_depth[m], &here)) continue;
-        const bool many = n_bits(here) >= kMany;
-        for (std::int32_t j = starts[m]; j < starts[m + 1]; ++j) {
-            add_value(here, many, value, sums + replay.members[j] * kChunkPositions);
-        }
-    }
-}
-
-void replay(const Replay& trees, std::int32_t root, const PositionBits& all, Waiting* waiting, float* sums) {
-    std::int64_t n_waiting = 0;
-    std::int32_t at = root;
-    PositionBits where = all;
-    for (;;) {
-        const FlatNode& node = trees.nodes[at];
-        bool done = node.test == kLeaf;
-        if (done) {
-            add_leaf(trees, node, where, sums);
-        } else if (node.test == kHistory) {
-            waiting[n_waiting++] = {where, node.if_true};
-        } else if (trees.holds[node.test] &&
-                   intersect(where, trees.masks[node.test], &waiting[n_waiting].where)) {
-            // Where tests fail the set stays at hand; the positions where this one holds wait.
-            done = !remove(&where, waiting[n_waiting].where);
-            waiting[n_waiting++].node = node.if_true;
-        }
-        if (!done) {
-            at = node.if_false;
-        } else if (n_waiting > 0) {
-            where = waiting[--n_waiting].where;
-            at = waiting[n_waiting].node;
-        } else {
-            return;
-        }
-    }
-}
-
-void add_row(float* to, const float* from, std::int64_t width) {
+            for (std::int64_t k = 0; k < width; k += 16) {
 #pragma omp simd
-    for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
+                for (int j = 0; j < 16; ++j) to[k + j] += row[k + j];
+            }
+        });
+    }
+}
+
+// The numbers of the entries that positions are in, written in binary: the j-th set holds the positions whose
+// number has bit j.
+template <class Size, int kDigits>
+inline void number_entries(const std::uint64_t* sets, const std::int32_t* entries, std::int64_t n,
+                           std::uint64_t* digits) {
+    using Register = typename Size::Register;
+    for (std::int64_t w = 0; w < Size::kWords; w += Register::kWords) {
+        const auto none = load_words<Register>(sets);
+        Register d0 = none, d1 = none, d2 = none, d3 = none, d4 = none, d5 = none;
+        for (std::int64_t g = 0; 8 * g < n; ++g) {
+            const auto entry = [&](int i) {
+                return load_words<Register>(sets + entries[8 * g + i] * Size::kWords + w);
+            };
+            const Register e3 = entry(3), e5 = entry(5), e6 = entry(6), e7 = entry(7);
+            const Register e13 = entry(1) | e3, e57 = e5 | e7, e23 = entry(2) | e3, e67 = e6 | e7;
+            const Register upper = entry(4) | e5 | e67;
+            d0 = d0 | e13 | e57;
+            d1 = d1 | e23 | e67;
+            d2 = d2 | upper;
+            const Register whole = entry(0) | e13 | e23 | upper;
+            if (g & 1) d3 = d3 | whole;
+            if (g & 2) d4 = d4 | whole;
+            if (g & 4) d5 = d5 | whole;
+        }
+        store_words(digits + w, d0);
+        store_words(digits + Size::kWords + w, d1);
+        store_words(digits + 2 * Size::kWords + w, d2);
+        store_words(digits + 3 * Size::kWords + w, d3);
+        if constexpr (kDigits > 4) store_words(digits + 4 * Size::kWords + w, d4);
+        if constexpr (kDigits > 5) store_words(digits + 5 * Size::kWords + w, d5);
+    }
+}
+
+#if defined(__AVX512F__)
+
+// Values by number, for 64 positions whose numbers are given by their digits, `stride` words apart. A byte
+// for each holds its number; lookups mind the lowest bits of lanes of four bytes only, so shifts bring each
+// to its turn: see bits.hpp.
+template <int kDigits>
+class Lookup {
+  public:
+    explicit Lookup(const float* values) {
+        for (int j = 0; j < kTables; ++j) tables_[j] = _mm512_loadu_ps(values + 16 * j);
+    }
+
+    // Adds them to rows of sums, at the first n positions and maybe more.
+    void add(const std::uint64_t* digits, std::int64_t stride, const std::int32_t* rows, std::int64_t n_rows,
+             std::int64_t n, float* sums) const {
+        __m512i numbers = _mm512_setzero_si512();
+        for (int j = 0; j < kDigits; ++j)
+            numbers = _mm512_mask_add_epi8(numbers, digits[j * stride], numbers, _mm512_set1_epi8(1 << j));
+        if (n > 16) return add_quarters<4>(numbers, rows, n_rows, sums);
+        add_quarters<1>(numbers, rows, n_rows, sums);
+    }
+
+  private:
+    static constexpr int kTables = 1 << (kDigits - 4);
+
+    template <int kQuarters>
+    void add_quarters(__m512i numbers, const std::int32_t* rows, std::int64_t n_rows, float* sums) const {
+        __m512 values[kQuarters];
+        for (int i = 0; i < kQuarters; ++i, numbers = _mm512_srli_epi32(numbers, 8))
+            values[i] = find(numbers);
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            float* to = sums + rows[r] * kChunkPositions;
+            for (int i = 0; i < kQuarters; ++i, to += 16)
+                _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), values[i]));
+        }
+    }
+    __m512 find(__m512i numbers) const {
+        if constexpr (kTables == 1) return _mm512_permutexvar_ps(numbers, tables_[0]);
+        if constexpr (kTables == 2) return find_in(0, numbers);
+        const __mmask16 beyond = _mm512_test_epi32_mask(numbers, _mm512_set1_epi32(32));
+        return _mm512_mask_mov_ps(find_in(0, numbers), beyond, find_in(kTables - 2, numbers));
+    }
+    __m512 find_in(int j, __m512i numbers) const {
+        return _mm512_permutex2var_ps(tables_[j], numbers, tables_[j + 1]);
+    }
+
+    __m512 tables_[kTables];
+};
+
+#else
+
+// The bits of a byte as bytes.
+struct Spread {
+    std::uint8_t bytes[256][8] = {};
+    constexpr Spread() {
+        for (int byte = 0; byte < 256; ++byte) {
+            for (int bit = 0; bit < 8; ++bit) bytes[byte][bit] = static_cast<std::uint8_t>(byte >> bit & 1);
+        }
+    }
+};
+constexpr Spread kSpread;
+
+template <int kDigits>
+class Lookup {
+  public:
+    explicit Lookup(const float* values) : values_(values) {}
+
+    void add(const std::uint64_t* digits, std::int64_t stride, const std::int32_t* rows, std::int64_t n_rows,
+             std::int64_t, float* sums) const {
+        std::uint8_t numbers[64];
+        for (int part = 0; part < 8; ++part) {
+            std::uint64_t eight = 0;
+            for (int j = 0; j < kDigits; ++j) {
+                std::uint64_t ones;
+                std::memcpy(&ones, kSpread.bytes[digits[j * stride] >> (8 * part) & 255], sizeof ones);
+                eight |= ones << j;
+            }
+            std::memcpy(numbers + 8 * part, &eight, sizeof eight);
+        }
+        float found[64];
+        for (int bit = 0; bit < 64; ++bit) found[place_of_bit(bit)] = values_[numbers[bit]];
+        for (std::int64_t r = 0; r < n_rows; ++r) add_row(sums + rows[r] * kChunkPositions, found, 64);
+    }
+
+  private:
+    const float* values_;
+};
+
+#endif
+
+template <class Size, int kDigits>
+void add_part(const Replay& trees, const Part& part, const std::uint64_t* sets, std::int64_t n, float* sums) {
+    alignas(64) std::uint64_t digits[kDigits * Size::kWords];
+    number_entries<Size, kDigits>(sets, trees.entries + part.first_entry, part.n_entries, digits);
+    const Lookup<kDigits> lookup(trees.values + part.first_value);
+    const std::int32_t* rows = trees.rows + part.first_row;
+    const std::int64_t n_rows = part.n_rows;
+    for (std::int64_t w = 0; w < Size::kWords && 64 * w < n; ++w)
+        lookup.add(digits + w, Size::kWords, rows, n_rows, Size::kWords == 1 ? n : 64, sums + 64 * w);
+}
+
+template <class Size>
+void add_parts(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+               float* sums) {
+    for (std::int64_t p = 0; p < tree.n_parts; ++p) {
+        const Part& part = trees.parts[tree.first_part + p];
+        const auto add = part.n_entries <= 16   ? add_part<Size, 4>
+                         : part.n_entries <= 32 ? add_part<Size, 5>
+                                                : add_part<Size, 6>;
+        add(trees, part, sets, n, sums);
+    }
+}
+
+void add_values(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+                float* sums) {
+    const auto add = words_of(n) == 1 ? add_parts<FewPositions> : add_parts<ManyPositions>;
+    add(trees, tree, sets, n, sums);
 }
 
 void subtract_row(float* from, const float* what, std::int64_t width) {
@@ -450,8 +553,8 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
 }  // namespace
 
 TreeKernels offer_trees() {
-    return {scan,      negate,  sum_columns,  newton_columns, replay,
-            count_row, add_row, subtract_row, row_merit,      split_merit};
+    return {scan,     negate,    sum_columns, newton_columns, divide,    add_values,
+            add_rows, count_row, add_row,     subtract_row,   row_merit, split_merit};
 }
 
 }  // namespace HEDGEROW_ISA

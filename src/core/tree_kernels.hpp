@@ -20,31 +20,33 @@ struct ScanRules {
     int count_shift;
 };
 
-struct FlatNode {
-    std::int32_t test;               // kLeaf, kHistory, or the number of a test
-    std::int32_t if_true, if_false;  // of a leaf: its row, and where its member_starts begin
+// Trees as programs on sets of positions. Set 0 is empty, set 1 is all; the j-th split of a tree divides set
+// `from`: set 2 + 2j are the positions where the test holds, set 3 + 2j the others.
+struct Division {
+    std::int32_t from, test;
 };
-constexpr std::int32_t kLeaf = -1, kHistory = -2;
 
-// Trees, and where their tests hold in a chunk of positions.
+// Leaves of which a position reaches one at most, for a class of histories that a tree does not tell apart.
+// Their sets are `entries`, as many as a multiple of 8, the first of them empty and empty ones at the end;
+// their values as many as tables of 16, 32 or 64 have. What is in no set has the first value. A tree for all
+// labels has one part: its leaves' sets, and a row of values for each, a multiple of 16 wide.
+struct Part {
+    std::int64_t first_entry, n_entries, first_value;
+    std::int64_t first_row, n_rows;  // of sums: one for each history of the class
+};
+constexpr std::int64_t kMostEntries = 64;
+
+struct FlatTree {
+    std::int64_t first_split, n_splits, first_part, n_parts;
+};
+
 struct Replay {
-    const FlatNode* nodes;
-    const PositionBits* masks;     // by test
-    const std::uint8_t* holds;     // by test: whether it holds anywhere
-    const PositionBits* at_depth;  // positions with 0, 1, ..., order labels before them
-    std::int64_t order;
-    const float*
-        rows;  // of a leaf: what it adds to each label, `width` of them; or, where width is 1, its value
-    std::int64_t width;
-    const std::int32_t*
-        member_starts;  // where width is 1: for each depth, where a leaf's histories begin in members
-    const std::int32_t* members;
-};
-
-// Sets of positions that still wait at a node.
-struct Waiting {
-    PositionBits where;
-    std::int32_t node;
+    const Division* splits;
+    const Part* parts;
+    const std::int32_t* entries;
+    const float* values;
+    const std::int32_t* rows;
+    const std::uint64_t* masks;  // by test: the positions of a chunk where it holds; see bits.hpp
 };
 
 // Where a slot's code lies from the codes of a cell, where its entries begin, and the code that is not
@@ -65,7 +67,7 @@ struct TreeKernels {
 
     // Adds up the residuals (cells, width) of some cells, by the number of labels before them: columns
     // (depths, width), and how many cells each depth has. Most have `order` labels before them.
-    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                         std::int64_t order, const std::int32_t* residuals, std::int64_t width,
                         std::int64_t* columns, std::int64_t* n_cells);
 
@@ -73,15 +75,19 @@ struct TreeKernels {
     // bits set, or none), those of residual v, and of what the other allowed labels of the row leave: out (4,
     // width) holds residuals and packed weights of the one, then of the other. Cells with no label before
     // them go to `others`.
-    std::int64_t (*newton_columns)(const std::int32_t* cells, std::int64_t n, const std::int32_t* depths,
+    std::int64_t (*newton_columns)(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                                    const std::int32_t* residuals, std::int64_t width,
                                    const std::int64_t* allowed, int count_shift, std::int64_t* out,
                                    std::int32_t* others);
 
-    // Adds, at every position of `all`, its leaf's row to sums (kChunkPositions, width), or its leaf's value
-    // to sums (histories, kChunkPositions). `waiting` has room for as many entries as the tree has nodes.
-    void (*replay)(const Replay& replay, std::int32_t root, const PositionBits& all, Waiting* waiting,
-                   float* sums);
+    // Divides set 1 of n positions by the splits of a tree, into sets 2 and so on.
+    void (*divide)(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint64_t* sets);
+    // Then adds, at n positions, the values of their leaves to sums (histories, kChunkPositions).
+    void (*add_values)(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+                       float* sums);
+    // The same for trees of all labels: rows of values to sums (kChunkPositions, width).
+    void (*add_rows)(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+                     std::int64_t width, float* sums);
 
     // Adds a position's row to the entries of what it reads; an entry of count 0 holds nothing yet.
     void (*count_row)(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes,

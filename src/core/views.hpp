@@ -24,4 +24,11 @@ struct Marginals {
     double weight;
 };
 
+// How many nodes a position of a sequence may keep, 0 for all; and the path that is kept besides, whatever
+// its nodes are worth: a label for each position, negative where there is none, or null.
+struct Beam {
+    std::int64_t size = 0;
+    const std::int32_t* keep = nullptr;
+};
+
 }  // namespace hedgerow

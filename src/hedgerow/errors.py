@@ -38,3 +38,7 @@ class UnseenLabelWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """Learning ended before it was done; the best model so far is kept."""
+
+
+class BeamWarning(UserWarning):
+    """A beam that is wider than the lattice: everything is kept, and the answers are exact."""

@@ -9,6 +9,7 @@ t < order it is made of the t labels there are. A table has one block of rows fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -54,6 +55,11 @@ class Topology:
         return int(self.n_labels**self.order)
 
     @property
+    def n_nodes(self) -> int:
+        """Nodes of a position, which a beam chooses among: K^order, and K for order 0."""
+        return int(self.n_labels ** max(self.order, 1))
+
+    @property
     def n_rows(self) -> int:
         """Histories of every length from none to order: the rows of a table."""
         return int(sum(self.n_labels**m for m in range(self.order + 1)))
@@ -78,7 +84,8 @@ class Lattice:
 
     `starts` holds where each sequence begins in the rows of `state` and `edge`, and the end of the last.
     `allowed` (positions, labels) forbids labels at positions; a position whose label is known has one True.
-    With `beam=b` only the b best nodes of a position are kept; b of at least K^order is exact.
+    With `beam=b` only the b best nodes of a position are kept; b of at least `topology.n_nodes` is exact. `keep`, a
+    label for each position (-1 for none), is a path that no beam loses: its nodes are kept besides the b best.
     All-float32 scores are answered in single precision (log Z is summed in double all the same).
     `general=True` never takes the fast lane: for tests and benchmarks.
     """
@@ -93,6 +100,7 @@ class Lattice:
         table: Floats | None = None,
         allowed: NDArray[np.bool_] | None = None,
         beam: int | None = None,
+        keep: NDArray[np.int32] | None = None,
         n_threads: int = 1,
         general: bool = False,
     ) -> None:
@@ -101,8 +109,10 @@ class Lattice:
         given = [x for x in (state, edge, table) if x is not None]
         single = bool(given) and all(x.dtype == np.float32 for x in given)
         self._dtype = np.dtype(np.float32 if single else np.float64)
-        self._options: dict[str, Any] = {"beam": beam or 0, "n_threads": n_threads, "general": general}
         self.topology = topology
+        self.beam = None if beam is None or beam >= topology.n_nodes else int(beam)
+        self._options: dict[str, Any] = {"beam": self.beam or 0, "n_threads": n_threads, "general": general}
+        self._keep = None if keep is None else _labels("keep", keep)
         self.starts = np.ascontiguousarray(starts, dtype=np.int64)
         self.state = self._forbid(self._checked("state", state), allowed, self._state_shape)
         self.edge = self._checked("edge", edge)
@@ -136,10 +146,22 @@ class Lattice:
         make: Any = LatticeBatch32 if self._dtype == np.float32 else LatticeBatch64
         scores = {"state": state, "edge": self.edge, "table": self.table}
         try:
-            return make(self.topology.n_labels, self.topology.order, self.starts, **scores, **self._options)
+            return make(
+                self.topology.n_labels, self.topology.order, self.starts, **scores, keep=self._keep, **self._options
+            )
         except ValueError as rule:
-            shapes = ", ".join(f"{name} {x.shape}" for name, x in scores.items() if x is not None)
+            given = scores | {"keep": self._keep}
+            shapes = ", ".join(f"{name} {x.shape}" for name, x in given.items() if x is not None)
             raise InputError(f"the scores do not fit the lattice: {rule}; given are {shapes}") from None
+
+    def keeping(self, labels: NDArray[np.int32]) -> Lattice:
+        """This lattice with another path that the beam cannot lose; the scores are the same arrays."""
+        if self.beam is None:
+            return self
+        other = copy(self)
+        other._keep = _labels("labels", labels)
+        other._batch = other._make(other.state)
+        return other
 
     def _answer(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Refuses what a lattice without a path would answer."""
@@ -216,6 +238,18 @@ class Lattice:
     def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]:
         """Score of the given path of each sequence."""
         return self._batch.path_score(np.ascontiguousarray(labels, dtype=np.int32))  # type: ignore[no-any-return]
+
+
+def _labels(name: str, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    given = np.asarray(labels)
+    if given.dtype.kind not in "iu" or given.ndim != 1:
+        raise InputError(
+            f"{name} must hold a label code, an integer, for each position; "
+            f"it has the type {given.dtype} and the shape {given.shape}"
+        )
+    if len(given) and not -1 <= given.min() <= given.max() < 2**31:
+        raise InputError(f"{name} must hold label codes, or -1 for none; it goes from {given.min()} to {given.max()}")
+    return np.ascontiguousarray(given, dtype=np.int32)
 
 
 def fixed_labels(labels: Iterable[int | None], n_labels: int) -> NDArray[np.bool_]:

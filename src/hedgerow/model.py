@@ -39,10 +39,10 @@ class Model:
         """X in the terms of training; `.unseen` counts what training never saw, which is ignored."""
         return self.encoder.transform(Sequences(X))
 
-    def lattice(self, sequences: Sequences, n_threads: int = 1) -> Lattice:
+    def lattice(self, sequences: Sequences, n_threads: int = 1, beam: int | None = None) -> Lattice:
         """The lattice over sequences that `encode` gave."""
         scores = self.potential.scores(sequences, n_threads)
-        return Lattice(self.topology, sequences.starts, **scores._asdict(), n_threads=n_threads)
+        return Lattice(self.topology, sequences.starts, **scores._asdict(), beam=beam, n_threads=n_threads)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file is replaced only when the new one is whole."""

@@ -40,6 +40,7 @@ struct Batch {
     std::optional<Input<Real, 3>> edge;
     std::optional<Input<Real, 2>> table;
     std::int64_t beam;
+    std::optional<Labels> keep;
     std::int64_t n_threads;
     bool general;  // never the fast lane
 
@@ -50,6 +51,8 @@ struct Batch {
     std::int64_t length(std::int64_t i) const { return first(i + 1) - first(i); }
     std::int64_t pair_size() const { return topology.n_histories() * n_labels(); }
     bool fast() const { return !general && beam == 0 && topology.order <= 1; }
+    bool fast_beam() const { return !general && beam > 0 && beam < n_labels() && topology.order == 1; }
+    Beam beam_of(std::int64_t i) const { return {beam, keep ? keep->data() + first(i) : nullptr}; }
 
     Scores<Real> scores(std::int64_t i) const {
         return {length(i), state ? state->data() + first(i) * n_labels() : nullptr,
@@ -79,6 +82,13 @@ struct Batch {
             require(table->shape(0) == static_cast<std::size_t>(topology.n_rows()) && table->shape(1) == k,
                     "table is (histories of every length up to order, labels)");
         }
+        if (keep) {
+            require(keep->shape(0) == positions, "keep has one label for each position");
+            for (std::size_t t = 0; t < positions; ++t) {
+                require(keep->data()[t] >= -1 && keep->data()[t] < n_labels(),
+                        "labels to keep are below n_labels, or -1 for none");
+            }
+        }
     }
 
     // Runs make_worker()(i) for every sequence i, on threads.
@@ -100,7 +110,8 @@ struct Batch {
     void sweep(const Semiring& model, F f) const {
         each([&] {
             return [&, semiring = std::make_shared<Semiring>(model)](std::int64_t i) {
-                Lattice<Semiring, Reader<Real>> lattice(topology, *semiring, {topology, scores(i)}, beam);
+                Lattice<Semiring, Reader<Real>> lattice(topology, *semiring, {topology, scores(i)},
+                                                        beam_of(i));
                 f(lattice, *semiring, i);
             };
         });
@@ -114,7 +125,7 @@ struct Prepared {
     double shifts[2] = {0, 0};
 
     explicit Prepared(const Batch<Real>& batch) {
-        if (!batch.fast() || batch.edge || batch.topology.order != 1) return;
+        if (!(batch.fast() || batch.fast_beam()) || batch.edge || batch.topology.order != 1) return;
         const std::int64_t k = batch.n_labels();
         rows.resize(static_cast<std::size_t>(fast_lane<Real>().table_size(k)));
         const std::vector<Real> zeros(batch.table ? 0 : static_cast<std::size_t>((k + 1) * k));
@@ -122,12 +133,29 @@ struct Prepared {
     }
 };
 
+// Work space of the fast lane under a beam, which grows to what the longest sequence needs.
+template <class Real>
+class BeamRoom {
+  public:
+    BeamWork<Real> of(const BeamSize& size) {
+        const auto numbers = static_cast<std::size_t>(size.numbers),
+                   places = static_cast<std::size_t>(size.places);
+        if (numbers_.size() < numbers) numbers_.resize(numbers);
+        if (places_.size() < places) places_.resize(places);
+        return {numbers_.data(), places_.data()};
+    }
+
+  private:
+    std::vector<Real> numbers_;
+    std::vector<std::int32_t> places_;
+};
+
 template <class Real>
 void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, LogSum& semiring, std::int64_t i,
                        double* log_z) {
     const std::int64_t k = batch.n_labels(), pair_size = batch.pair_size(), length = batch.length(i);
     Lattice<LogSum, ScoreReader<Real>> lattice(batch.topology, semiring, {batch.topology, batch.scores(i)},
-                                               batch.beam);
+                                               batch.beam_of(i));
     *log_z = lattice.forward();
     if (out.state) std::fill_n(out.state, length * k, Real(0));
     if (out.pair) std::fill_n(out.pair, length * pair_size, Real(0));
@@ -179,6 +207,14 @@ class SumWorker {
             }
             std::copy(kept_.begin(), kept_.end(), out.table);
         }
+        if (batch_.fast_beam()) {
+            const BeamSize size =
+                lane.beam_sum_size(batch_.n_labels(), batch_.beam, batch_.length(i), batch_.edge.has_value());
+            if (lane.beam_sum(batch_.scores(i), batch_.n_labels(), batch_.beam_of(i), prepared_.rows.data(),
+                              prepared_.shifts, out, room_.of(size), log_z)) {
+                return;
+            }
+        }
         general_marginals(batch_, out, semiring_, i, log_z);
     }
     std::int64_t table_size() const { return batch_.topology.n_rows() * batch_.n_labels(); }
@@ -187,6 +223,7 @@ class SumWorker {
     const Batch<Real>& batch_;
     const Prepared<Real>& prepared_;
     std::vector<Real> work_;
+    BeamRoom<Real> room_;
     std::vector<double> kept_;  // sums before this sequence, for when the fast lane gives up half-way
     LogSum semiring_;
 };
@@ -230,7 +267,9 @@ nb::tuple sum_pairs(const Batch<Real>& batch, std::optional<Input<double, 1>> we
     Output<Real, 2> state({static_cast<std::size_t>(batch.n_positions()), k});
     Output<double, 2> table({rows, k});
     const Prepared<Real> prepared(batch);
-    const std::vector<std::int64_t> cuts = chunks(batch.starts.data(), batch.n_sequences(), kChunk);
+    // A chunk for each sum of tables: not more of them than the state marginals could hold.
+    const std::vector<std::int64_t> cuts =
+        chunks(batch.starts.data(), batch.n_sequences(), std::max(kChunk, static_cast<std::int64_t>(rows)));
     const std::size_t n_chunks = cuts.size() - 1;
     std::vector<double> parts(n_chunks * rows * k, 0.0);
     {
@@ -268,6 +307,16 @@ nb::tuple best_path(const Batch<Real>& batch) {
                 if (work.size() < size) work.resize(size);
                 lane.max_sum(batch.scores(i), batch.n_labels(), batch.topology.order,
                              labels.data() + batch.first(i), work.data(), score.data() + i);
+            };
+        });
+    } else if (batch.fast_beam()) {
+        const FastLane<Real>& lane = fast_lane<Real>();
+        batch.each([&] {
+            return [&, room = BeamRoom<double>()](std::int64_t i) mutable {
+                lane.beam_max(batch.scores(i), batch.n_labels(), batch.beam_of(i),
+                              labels.data() + batch.first(i),
+                              room.of(lane.beam_max_size(batch.n_labels(), batch.beam, batch.length(i))),
+                              score.data() + i);
             };
         });
     } else {
@@ -393,14 +442,15 @@ void register_batch(nb::module_& m, const char* name) {
             "__init__",
             [](B* self, std::int64_t n_labels, std::int64_t order, Starts starts,
                std::optional<Input<Real, 2>> state, std::optional<Input<Real, 3>> edge,
-               std::optional<Input<Real, 2>> table, std::int64_t beam, std::int64_t n_threads, bool general) {
-                const B batch{{n_labels, order}, starts, state, edge, table, beam, n_threads, general};
+               std::optional<Input<Real, 2>> table, std::int64_t beam, std::optional<Labels> keep,
+               std::int64_t n_threads, bool general) {
+                const B batch{{n_labels, order}, starts, state, edge, table, beam, keep, n_threads, general};
                 batch.check();
                 new (self) B(batch);
             },
             nb::arg("n_labels"), nb::arg("order"), nb::arg("starts"), nb::arg("state").none(),
-            nb::arg("edge").none(), nb::arg("table").none(), nb::arg("beam"), nb::arg("n_threads"),
-            nb::arg("general"), "Checked scores of a batch of sequences; no beam is 0.")
+            nb::arg("edge").none(), nb::arg("table").none(), nb::arg("beam"), nb::arg("keep").none(),
+            nb::arg("n_threads"), nb::arg("general"), "Checked scores of a batch of sequences; no beam is 0.")
         .def("sum_over_paths", &sum_over_paths<Real>, nb::arg("want_state"), nb::arg("want_pair"),
              "(log Z, state marginals or None, pair marginals or None)")
         .def("sum_pairs", &sum_pairs<Real>, nb::arg("weights").none(),

@@ -154,10 +154,13 @@ class TreeGrower {
                             grower->grow(mine, width_, in_sample ? in_sample->data() : nullptr,
                                          seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
                         // The residuals have done their work: the tree's values take their place.
-                        grower->apply([&](std::int64_t c, std::int64_t h, double value) {
-                            const auto added = static_cast<float>(value * step);
-                            std::memcpy(mine + c * width_ + h, &added, sizeof added);
-                        });
+                        grower->apply(
+                            [mine, step, width = width_](std::int64_t c, std::int64_t h, double value) {
+                                const auto added = static_cast<float>(value * step);
+                                std::int32_t bits;
+                                std::memcpy(&bits, &added, sizeof bits);
+                                mine[c * width + h] = bits;
+                            });
                     };
                 });
                 n_lent_ = 0;
@@ -208,9 +211,10 @@ class TreeGrower {
                     has_shape(scores) && scores.shape(0) == static_cast<std::size_t>(n),
                 "scores and marginals are (positions, labels^order, labels)");
         require(gold.shape(0) == static_cast<std::size_t>(n), "one gold label for each position");
-        for (std::int64_t t = 0; t < n; ++t) {
-            require(gold.data()[t] >= 0 && gold.data()[t] < k_, "gold labels are below n_labels");
-        }
+        std::uint32_t highest = 0;  // a negative one is higher than any
+        for (std::int64_t t = 0; t < n; ++t)
+            highest = std::max(highest, static_cast<std::uint32_t>(gold.data()[t]));
+        require(highest < k_, "gold labels are below n_labels");
         require(!in_sample || in_sample->shape(0) == static_cast<std::size_t>(n),
                 "a sample says yes or no of each position");
         require(n_threads >= 1, "at least one thread");
@@ -329,6 +333,8 @@ class BoundForest {
             require(labels.data()[i] >= 0 && labels.data()[i] < n_labels,
                     "labels of trees are below n_labels");
             tree.assign(static_cast<std::size_t>(size), {});
+            std::vector<bool> has_parent(static_cast<std::size_t>(size), false);
+            has_parent[0] = true;
             for (std::int64_t j = 0; j < size; ++j) {
                 const std::int32_t* row = nodes.data() + 6 * (first + j);
                 Test& test = tree[j].test;
@@ -339,6 +345,10 @@ class BoundForest {
                         "children come after their parent");
                 tree[j].if_true = row[3];
                 tree[j].if_false = row[4];
+                for (const std::int32_t child : {row[3], row[4]}) {
+                    require(!has_parent[child], "a node has one parent");
+                    has_parent[child] = true;
+                }
                 require(row[5] >= -1 && row[5] < n_sets, "sets exist");
                 if (row[5] >= 0) {
                     test.others.assign(set_members.data() + set_starts.data()[row[5]],
@@ -350,6 +360,8 @@ class BoundForest {
                 for (const std::int32_t other : test.others)
                     require(other >= 0 && other < limit, "tests exist");
             }
+            require(std::find(has_parent.begin(), has_parent.end(), false) == has_parent.end(),
+                    "a node has one parent");
             if (shared) {
                 forest_.add_shared(tree, values.data() + first * n_labels);
             } else {
@@ -371,21 +383,33 @@ class BoundForest {
         const nb::gil_scoped_release release;
         const std::int64_t n = reader.n_positions(), n_chunks = (n + kChunkPositions - 1) / kChunkPositions;
         parallel_for(n_chunks, n_threads, [&] {
-            return [&, work = forest_.make_work()](std::int64_t c) mutable {
+            return [&, work = forest_.make_work(n), spans = std::vector<Span>()](std::int64_t c) mutable {
                 const std::int64_t first = c * kChunkPositions, last = std::min(first + kChunkPositions, n);
+                forest_.begin(work, last - first);
+                spans.clear();
                 reader.for_each_position(
                     first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-                        forest_.begin_position(work, t - first, std::min(t - begin, forest_.order()));
-                        for_each_id(reader.rows(), t, begin, end,
-                                    [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
+                        forest_.put_depth(work, t - first, std::min(t - begin, forest_.order()));
+                        spans.push_back({begin, end});
                     });
-                forest_.add_scores(work, last - first,
-                                   scores.data() + first * forest_.n_histories() * forest_.n_labels());
+                const Rows rows = reader.rows();
+                for (std::int64_t s = 0; s < rows.n_slots; ++s) {
+                    for (std::int64_t t = first; t < last; ++t) {
+                        for_each_id(rows.slots[s], t, spans[t - first].begin, spans[t - first].end,
+                                    [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
+                    }
+                }
+                forest_.add_scores(work, scores.data() + first * forest_.n_histories() * forest_.n_labels());
             };
         });
     }
 
   private:
+    // The sequence of a position.
+    struct Span {
+        std::int64_t begin, end;
+    };
+
     static std::vector<SlotIds> layout(const RowReader& reader) {
         std::vector<SlotIds> slots;
         std::int32_t first = 0;

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.label_forms import read_labels
-from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLabelWarning
+from hedgerow.errors import BeamWarning, InputError, ModelFileError, NotFittedError, UnseenLabelWarning
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
 from hedgerow.estimators.parameters import LARGEST, AtLeast, CountOrAll, parameters
@@ -80,8 +80,9 @@ class Estimator(Conventions):
             held = Held(held_sequences, _codes(labels, y_dev, held_sequences))
         training = Training(
             encoder, labels, encoder.transform(raw), codes, _weights(sample_weight, len(raw)), int(self.order), held,
-            self.decode, n_threads(self.n_jobs),
+            self.decode, n_threads(self.n_jobs), self._beam,
         )  # fmt: skip
+        _warn_of_wide_beam(training)
         checkpoint = self._checkpoint(training)
         earlier = (checkpoint.load() if checkpoint else None) or earlier
         self._follow(self._learner(training, earlier), training, checkpoint, callbacks, began)
@@ -126,6 +127,11 @@ class Estimator(Conventions):
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         """The loop that learns a potential; it goes on from an earlier model if there is one."""
         raise NotImplementedError
+
+    @property
+    def _beam(self) -> int | None:
+        """Of those estimators that have one."""
+        return getattr(self, "beam", None)
 
     def _earlier(self) -> Model | None:
         """The model that `fit` goes on from."""
@@ -202,7 +208,7 @@ class Estimator(Conventions):
         while first < len(sequences):
             last = max(int(np.searchsorted(starts, starts[first] + most, side="right")) - 1, first + 1)
             whole = first == 0 and last == len(sequences)
-            yield model.lattice(sequences if whole else sequences[first:last], threads)
+            yield model.lattice(sequences if whole else sequences[first:last], threads, self._beam)
             first = last
 
     def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
@@ -246,6 +252,17 @@ def _codes(labels: Labels, y: object, sequences: Sequences) -> NDArray[np.int32]
     return codes
 
 
+def _warn_of_wide_beam(training: Training) -> None:
+    beam, n_nodes = training.beam, training.topology.n_nodes
+    if beam is not None and beam > n_nodes:
+        warnings.warn(
+            f"beam is {beam}, but {len(training.labels)} labels and order {training.order} have no more than {n_nodes} "
+            "nodes at a position: all are kept, and the answers are exact; set beam=None",
+            BeamWarning,
+            stacklevel=3,
+        )
+
+
 def _functions(callbacks: object) -> list[Callback]:
     functions = list(callbacks) if isinstance(callbacks, Iterable) else None
     if functions is None or not all(map(callable, functions)):
@@ -284,7 +301,7 @@ def _weights(given: object, n: int) -> NDArray[np.float64]:
 
 def _nbest(lattice: Lattice, n: int, labels: Labels) -> Iterator[list[tuple[float, NDArray[Any]]]]:
     scores, paths = lattice.nbest(n)
-    log_z = lattice.log_partition()
+    log_z = lattice.keeping(paths[0]).log_partition()  # a beam over sums may have lost what one over paths found
     for i, (begin, end) in enumerate(pairwise(lattice.starts.tolist())):
         there = [r for r in range(n) if scores[i, r] > -np.inf]
         yield [(float(scores[i, r] - log_z[i]), labels.decode(paths[r, begin:end])) for r in there]

@@ -38,6 +38,10 @@ class LinearCRF(Estimator):
         "start with labels alone, and every 8 iterations add the 500 conjunctions of attributes that gain most",
     ] = None
 
+    beam: Annotated[
+        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+    ] = None
+
     @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weight of each attribute for each label; numeric columns in their own units."""

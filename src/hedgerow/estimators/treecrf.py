@@ -56,6 +56,9 @@ class TreeCRF(Estimator):
     ] = 0.0
     pseudo_rounds: Annotated[int, AtLeast(0), "first rounds that follow the pseudo-likelihood"] = 0
     line_search: Annotated[bool, "whether a round also tries steps of twice the length and more"] = False
+    beam: Annotated[
+        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+    ] = None
     early_stopping: Annotated[
         Literal["accuracy", "log-likelihood"] | None,
         "stop when this no longer rises on the dev data, and keep the best round",

@@ -40,6 +40,7 @@ class Training:
     held: Held | None = None
     decode: Decode = "viterbi"
     n_threads: int = 1
+    beam: int | None = None  # nodes of a position that are kept, and gold's; None keeps all
 
     def __post_init__(self) -> None:
         self.topology  # noqa: B018 - an order that is too high is refused here, before any work
@@ -47,6 +48,11 @@ class Training:
     @property
     def topology(self) -> Topology:
         return Topology(len(self.labels), self.order)
+
+    @property
+    def prunes(self) -> bool:
+        """Whether the beam is narrower than the lattice."""
+        return self.beam is not None and self.beam < self.topology.n_nodes
 
     @property
     def position_weights(self) -> NDArray[np.float64]:
@@ -82,7 +88,8 @@ def best_labels(lattice: Lattice, decode: Decode) -> NDArray[np.int32]:
 
 
 def log_likelihood(lattice: Lattice, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """log P(labels) of each sequence; -inf where a label is one that training never saw."""
+    """log P(labels) of each sequence, which no beam loses; -inf where a label is one that training never saw."""
+    lattice = lattice.keeping(codes)
     known = np.logical_and.reduceat(codes >= 0, lattice.starts[:-1])
     values = lattice.score(np.maximum(codes, 0)) - lattice.log_partition()
     return np.where(known, np.minimum(values, 0.0), -np.inf)

@@ -23,7 +23,7 @@ from hedgerow.columns import NumericColumn
 from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.base import Record, Training, edge_counts, held_out_scores, refuse_missing
 from hedgerow.learners.pseudo import pseudo_marginals
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.sequences import Sequences
@@ -76,9 +76,12 @@ class _Answer(NamedTuple):
 
 
 class _Scored:
-    """Sequences with their potentials so far, kept up to date step by step."""
+    """Sequences with their potentials so far, kept up to date step by step; no beam loses the path `keep`."""
 
-    def __init__(self, sequences: Sequences, training: Training, start: TreePotential, steps: list[Step]) -> None:
+    def __init__(
+        self, sequences: Sequences, training: Training, start: TreePotential, steps: list[Step],
+        keep: NDArray[np.int32] | None = None,
+    ) -> None:  # fmt: skip
         self.n_threads = training.n_threads
         self.k, self.tree_order = len(training.labels), start.tree_order
         self.rows = Rows(sequences, start.window, start.binnings)
@@ -88,7 +91,9 @@ class _Scored:
         parts: dict[str, Any] = {"edge": self.scores}
         if self.table is not None:
             parts = {"state": self.scores[:, 0], "table": self.table}
-        self.lattice = Lattice(training.topology, sequences.starts, **parts, n_threads=training.n_threads)
+        self.lattice = Lattice(
+            training.topology, sequences.starts, **parts, beam=training.beam, keep=keep, n_threads=training.n_threads
+        )
         self.start_again(start, steps)
 
     def add(self, step: Step) -> None:
@@ -123,7 +128,7 @@ class Boosting:
             raise InputError("early_stopping needs held-out data; give X_dev and y_dev to fit, or set it to None")
         if rules.early_stopping and training.held is not None and not (training.held.codes >= 0).any():
             raise InputError("y_dev has no label in common with y, so early_stopping has nothing to go by")
-        _refuse_missing(training.sequences)
+        refuse_missing(training.sequences)
         self.training, self.rules = training, rules
         k = len(training.labels)
         tree_order = 0 if rules.transitions == "table" else training.order
@@ -188,10 +193,10 @@ class Boosting:
 
     def __iter__(self) -> Iterator[Record]:
         training, rules, held = self.training, self.rules, self.training.held
-        here = self._here = _Scored(training.sequences, training, self._start, self._steps)
+        here = self._here = _Scored(training.sequences, training, self._start, self._steps, training.codes)
         there = None if held is None else _Scored(held.sequences, training, self._start, self._steps)
         grower = self._grower(here)
-        observed = _edge_counts(training) if here.table is not None else None
+        observed = edge_counts(training) if here.table is not None else None
         watch = _Watch(rules.early_stopping, self._before)
         answer = self._infer(here, len(self._before) + 1)
         for at in range(len(self._before) + 1, 1 if watch.is_over else rules.n_rounds + 1):
@@ -269,7 +274,9 @@ class Boosting:
         """Shortens or lengthens the step just taken; (answer, what the step was multiplied by: 0 if none helps)."""
         rules, step, factor = self.rules, self._steps[-1], 1.0
         answer = self._infer(here, at + 1)
-        must_rise = (rules.newton or rules.line_search) and at > rules.pseudo_rounds
+        # Two sets of scores keep different paths under a beam: their likelihoods do not say which is better.
+        comparable = not self.training.prunes and at > rules.pseudo_rounds
+        must_rise = (rules.newton or rules.line_search) and comparable
         for _ in range(MOST_HALVINGS):
             if np.isfinite(answer.objective) and (answer.objective >= before or not must_rise):
                 break
@@ -315,14 +322,6 @@ class _Watch:
         return self._stops and self._last - self.best_round >= PATIENCE
 
 
-def _edge_counts(training: Training) -> NDArray[np.float64]:
-    """How often gold takes each edge of the table, sequences times their weights."""
-    topology = training.topology
-    certain = np.full((training.sequences.n_positions, topology.n_labels), -np.inf, dtype=np.float32)
-    certain[np.arange(len(training.codes)), training.codes] = 0
-    return Lattice(topology, training.sequences.starts, state=certain).summed_pairs(training.weights)[2]
-
-
 def _check_memory(n_scores: int, order: int) -> None:
     """Scores, marginals and residuals of every position and history must fit."""
     needed = 12 * n_scores
@@ -335,13 +334,3 @@ def _check_memory(n_scores: int, order: int) -> None:
             f"trees of order {order} need about {needed / 2**30:,.1f} GiB here, but the machine has "
             f'{there / 2**30:,.1f}; lower the order, or take transitions="table"'
         )
-
-
-def _refuse_missing(sequences: Sequences) -> None:
-    for column in sequences.columns:
-        missing = column.missing()
-        if missing.any():
-            raise InputError(
-                f"column {column.name!r} has {int(missing.sum())} missing values, the first at position "
-                f"{int(missing.argmax())} of all; TreeCRF does not take missing values yet: fill them in"
-            )

@@ -22,8 +22,9 @@ Function = Callable[[Floats], tuple[float, Floats]]
 MEMORY = 10  # steps that the guess at the Hessian is made of
 PERIOD = 10  # iterations over which improvement is judged
 MOST_HALVINGS = 20
+LONGEST_STEP = 2.0  # of a weight; the first directions are poor, and far out inference is slow
 SUFFICIENT = 1e-4  # of the fall that the gradient promises
-PRECISION = 1e-6  # of an objective that is summed from single precision
+ROUNDING = 1e-7  # of a position's share in the likelihood, summed in single precision
 FLAT = 1e-3  # a gradient so small beside the weights, and single precision may see no way down
 
 
@@ -41,14 +42,28 @@ class Penalty:
 class Minimizer:
     """Iterating takes steps, down to where ten of them gain less than `tol` of the value; `weights` is the best point.
 
+    `noise` is what rounding may add to a value: a step that loses less is taken, for the gradient is surer than that.
     With an L1 penalty a step stays in the orthant that it starts in: a weight that would change its sign becomes 0.
+    A value at the start that is not `comparable` with others is no reason to refuse the first step.
     """
 
-    def __init__(self, function: Function, start: Floats, penalty: Penalty, tol: float, n_threads: int) -> None:
+    def __init__(
+        self,
+        function: Function,
+        start: Floats,
+        penalty: Penalty,
+        tol: float,
+        n_threads: int,
+        noise: float = 0.0,
+        comparable: bool = True,
+    ) -> None:
         self._function, self._penalty, self._tol, self._n_threads = function, penalty, tol, n_threads
+        self._noise = noise
         self.weights = start
         self._memory = _core.QuasiNewton(len(start), MEMORY)
         self.value, self._gradient = self._evaluate(start)
+        if not comparable:
+            self.value = np.inf
         self._values = [self.value]
 
     def _evaluate(self, weights: Floats) -> tuple[float, Floats]:
@@ -69,12 +84,13 @@ class Minimizer:
             if self._penalty.l1:
                 direction[direction * slope >= 0] = 0
             first = 1.0 if len(self._values) > 1 else 1 / float(np.linalg.norm(slope))
+            first = min(first, LONGEST_STEP / float(np.abs(direction).max(initial=LONGEST_STEP)))
             length = self._search(direction, slope, first)
             promised = -float(slope @ direction)
-            if length == 0 and promised > PRECISION * abs(self.value) and self._memory.forget():
+            if length == 0 and promised > self._noise and self._memory.forget():
                 continue  # once more, straight down
             if length == 0:
-                if steepness > FLAT and promised > PRECISION * abs(self.value):
+                if steepness > FLAT and promised > self._noise:
                     warnings.warn(
                         f"no step lowers the objective of {self.value:g}, although it is not flat there (the gradient "
                         f"is {steepness:.3g} of the weights); the best point so far is kept",
@@ -108,7 +124,7 @@ class Minimizer:
                 weights[weights * orthant <= 0] = 0
             step = weights - self.weights
             value, gradient = self._evaluate(weights)
-            if np.isfinite(value) and value <= self.value + SUFFICIENT * float(slope @ step):
+            if np.isfinite(value) and value <= self.value + self._noise + SUFFICIENT * float(slope @ step):
                 self._memory.remember(step, gradient - self._gradient, self._n_threads)
                 self.weights, self.value, self._gradient = weights, value, gradient
                 return length
@@ -134,7 +150,11 @@ class QuasiNewton:
     def __iter__(self) -> Iterator[Record]:
         training = self.training
         likelihood = Likelihood(training, self.space)
-        minimizer = Minimizer(likelihood, self._weights, self.penalty, self.tol, training.n_threads)
+        noise = ROUNDING * float(training.position_weights.sum())
+        # All labels are tied while the weights are 0, so that what a beam keeps then is arbitrary.
+        minimizer = Minimizer(
+            likelihood, self._weights, self.penalty, self.tol, training.n_threads, noise, comparable=not training.prunes
+        )
         for iteration, length in enumerate(minimizer, 1):
             self._weights = minimizer.weights
             record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
@@ -143,8 +163,9 @@ class QuasiNewton:
             if training.held is not None:
                 scores = self.potential.scores(training.held.sequences, training.n_threads)
                 lattice = Lattice(
-                    training.topology, training.held.sequences.starts, **scores._asdict(), n_threads=training.n_threads
-                )
+                    training.topology, training.held.sequences.starts, **scores._asdict(), beam=training.beam,
+                    n_threads=training.n_threads,
+                )  # fmt: skip
                 record |= held_out_scores(lattice, training.held, training.decode)
             yield record
             if iteration == self.max_iter:

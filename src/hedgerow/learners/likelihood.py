@@ -126,6 +126,7 @@ class Likelihood:
         self._features = [(space.state, 0)] + ([] if space.edge is None else [(space.edge, training.order)])
         self._blocks = list(self._cut())
         self._is_weighted = not (training.weights == 1).all()
+        self._edge_codes = None if space.edge is None else edge_codes(training)
         self._observed = space.n_grams.summed(edge_counts(training))
 
     def _cut(self) -> Iterator[_Block]:
@@ -191,9 +192,11 @@ class Likelihood:
             scores.append(np.zeros((n, features.width), np.float32))
             scorer.add_scores(self._rows.reader, block.first, block.last, skip, scores[-1], training.n_threads)
         edge = scores[1].reshape(n, -1, k) if len(scores) > 1 else None
+        gold = slice(block.first, block.last)
         lattice = Lattice(
-            training.topology, block.starts, state=scores[0], edge=edge, table=table, n_threads=training.n_threads
-        )
+            training.topology, block.starts, state=scores[0], edge=edge, table=table, beam=training.beam,
+            keep=training.codes[gold], n_threads=training.n_threads,
+        )  # fmt: skip
         weights = training.weights[block.sequences]
         if edge is None:
             log_z, state, taken = lattice.summed_pairs(weights)
@@ -202,11 +205,10 @@ class Likelihood:
             log_z, state, pair = lattice.pair_marginals()
             taken = _by_row(pair, block.starts, weights, training)
             answers = [state, pair.reshape(n, -1)]
-        gold = slice(block.first, block.last)
         losses = log_z - lattice.score(training.codes[gold])
         self._subtract_gold(answers[0], training.codes[gold], block)
-        if edge is not None:
-            self._subtract_gold(answers[1], edge_codes(training)[gold], block)
+        if self._edge_codes is not None:
+            self._subtract_gold(answers[1], self._edge_codes[gold], block)
         return losses, answers, taken
 
 

@@ -1,0 +1,182 @@
+"""The perceptron tables of the lecture (noun phrases, parts of speech, ATIS), with the structured SVM and LinearCRF.
+
+The number of epochs is the one of the highest accuracy on the last tenth of the training sentences; then all of them
+are trained on, and tested once. ATIS goes epoch by epoch on its dev data, as the lecture does.
+
+python experiments/margin.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import hedgerow as hr
+from common import arguments, percent, print_table, say
+
+Sentences = list[list[dict[str, str]]]
+Labels = list[list[str]]
+Data = tuple[Sentences, Labels]
+
+EPOCHS = 40
+ATIS_SENTENCES = 488
+ATIS_EPOCHS = 10
+# (what, least frequency, published F1 of noun phrases, published error of parts of speech)
+VARIANTS: tuple[tuple[str, int, str, str], ...] = (
+    ("average", 1, "93.53 (13)", "2.93 (10)"),
+    ("none", 1, "93.04 (35)", "3.68 (20)"),
+    ("average", 5, "93.33 (9)", "3.03 (6)"),
+    ("none", 5, "91.88 (39)", "4.04 (17)"),
+)
+
+
+def conll(split: str, quick: bool) -> list[list[tuple[str, str, str]]]:
+    """(word, part of speech, chunk label) of each position."""
+    if quick:
+        data = hr.datasets.load("pronounce", split)
+        pairs = list(zip(data.X, data.y, strict=True))[:40]
+        return [[(c, c, "B-NP" if label == "_" else "O") for c, label in zip(x, y, strict=True)] for x, y in pairs]
+    data = hr.datasets.load("conll2000", split)
+    return [
+        [(p["word"], p["pos"], str(label)) for p, label in zip(x, y, strict=True)]
+        for x, y in zip(data.X, data.y, strict=True)
+    ]
+
+
+def joined(columns: dict[str, Sequence[str]], parts: dict[str, tuple[tuple[str, int], ...]]) -> list[dict[str, str]]:
+    """For each position the values of some columns around it, those of a name joined; none that reach outside."""
+    n = len(next(iter(columns.values())))
+    items = []
+    for t in range(n):
+        item = {}
+        for name, places in parts.items():
+            if all(0 <= t + offset < n for _, offset in places):
+                item[name] = " ".join(columns[column][t + offset] for column, offset in places)
+        items.append(item)
+    return items
+
+
+def run_of(column: str, first: int, length: int) -> tuple[tuple[str, int], ...]:
+    return tuple((column, first + i) for i in range(length))
+
+
+CHUNK_PARTS = {
+    **{f"w{i}": run_of("word", i, 1) for i in range(-2, 3)},
+    **{f"ww{i}": run_of("word", i, 2) for i in range(-2, 2)},
+    **{f"p{i}": run_of("pos", i, 1) for i in range(-2, 3)},
+    **{f"pp{i}": run_of("pos", i, 2) for i in range(-2, 2)},
+    **{f"ppp{i}": run_of("pos", i, 3) for i in range(-2, 1)},
+}
+WORD_PARTS = {f"w{i}": run_of("word", i, 1) for i in range(-2, 3)}
+
+
+def noun_phrases(split: str, quick: bool) -> Data:
+    """The lecture's feature table, and labels that are O outside noun phrases."""
+    X, y = [], []
+    for sentence in conll(split, quick):
+        words, tags, chunks = zip(*sentence, strict=True)
+        X.append(joined({"word": words, "pos": tags}, CHUNK_PARTS))
+        y.append([chunk if chunk.endswith("-NP") else "O" for chunk in chunks])
+    return X, y
+
+
+def spelling(word: str) -> dict[str, str]:
+    """What a word that training never saw still shows."""
+    ends = {f"first {n}": word[:n] for n in range(1, 5) if len(word) >= n}
+    ends |= {f"last {n}": word[-n:] for n in range(1, 5) if len(word) >= n}
+    marks = {"digit": any(map(str.isdigit, word)), "capital": word[0].isupper(), "hyphen": "-" in word}
+    return ends | {name: "yes" for name, there in marks.items() if there}
+
+
+def parts_of_speech(split: str, quick: bool) -> Data:
+    """Words around a position and the spelling of its own, labelled with parts of speech."""
+    X, y = [], []
+    for sentence in conll(split, quick):
+        words, tags, _ = zip(*sentence, strict=True)
+        around = joined({"word": words}, WORD_PARTS)
+        X.append([item | spelling(word) for item, word in zip(around, words, strict=True)])
+        y.append(list(tags))
+    return X, y
+
+
+def chosen_epochs(model: Any, train: Data, largest: int) -> int:
+    """How many epochs do best on the last tenth."""
+    X, y = train
+    n = len(X) * 9 // 10
+    model.set_params(epochs=largest).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
+    best = max(model.history_, key=lambda record: record["dev_accuracy"])
+    return int(best["epoch"])
+
+
+def models(quick: bool) -> Iterator[tuple[str, Any, int]]:
+    """(name, model, which of VARIANTS or -1)"""
+    for i, (averaging, least, _, _) in enumerate(VARIANTS):
+        name = f"perceptron, {'averaged' if averaging == 'average' else 'not averaged'}, cut-off {least}"
+        yield name, hr.StructuredPerceptron(averaging=averaging, min_freq=least, random_state=0), i
+    yield "structured SVM", hr.StructuredSVM(random_state=0), -1
+    yield "LinearCRF, l2 = 1", hr.LinearCRF(max_iter=5 if quick else 1000), -1
+
+
+def table(title: str, load: Callable[[str, bool], Data], measure: Callable[[Labels, Labels], float], at: int,
+          quick: bool) -> None:  # fmt: skip
+    """A row for each model; `at` is where VARIANTS has the published figure."""
+    train, (X_test, y_test) = load("train", quick), load("test", quick)
+    rows = []
+    for name, model, variant in models(quick):
+        say(f"{title}: {name}")
+        epochs = None
+        if not isinstance(model, hr.LinearCRF):
+            epochs = chosen_epochs(model, train, 2 if quick else EPOCHS)
+            model.set_params(epochs=epochs)
+        model.fit(*train)
+        found = [labels.tolist() for labels in model.predict(X_test)]
+        published = "" if variant < 0 else VARIANTS[variant][at]
+        seconds = model.history_[-1]["seconds"]
+        rows.append([name, f"{measure(y_test, found):.2f}", epochs or "", f"{seconds:.1f}", published])
+    print_table([title, "ours", "epochs", "train s", "published (epochs)"], rows)
+
+
+def atis(quick: bool) -> None:
+    """Error on dev data after each epoch, words alone, 488 sentences as in the lecture."""
+    if quick:
+        train = conll("train", quick)
+        X: Any = [[{"word": w} for w, _, _ in sentence] for sentence in train]
+        y: Any = [[label for _, _, label in sentence] for sentence in train]
+        X_dev, y_dev = X[:9], y[:9]
+    else:
+        data, dev = hr.datasets.load("atis", "train"), hr.datasets.load("atis", "dev")
+        seen = {str(label) for labels in data.y[:ATIS_SENTENCES] for label in labels}
+        X, y = data.X[:ATIS_SENTENCES], data.y[:ATIS_SENTENCES]
+        known = [i for i, labels in enumerate(dev.y) if seen.issuperset(map(str, labels))]
+        X_dev, y_dev = [dev.X[i] for i in known], [dev.y[i] for i in known]
+    shared = {"epochs": ATIS_EPOCHS, "random_state": 0}
+    tried = {
+        "perceptron": hr.StructuredPerceptron(averaging="none", **shared),
+        "averaged": hr.StructuredPerceptron(averaging="average", **shared),
+        "SVM, C = 1": hr.StructuredSVM(C=1.0, averaging=False, **shared),
+        "SVM, averaged": hr.StructuredSVM(C=1.0, averaging=True, **shared),
+    }
+    errors: dict[str, list[str]] = {}
+    for name, model in tried.items():
+        model.fit(X, y, X_dev=X_dev, y_dev=y_dev)
+        shown = [f"{100 - 100 * record['dev_accuracy']:.2f}" for record in model.history_]
+        errors[name] = shown + [shown[-1]] * (ATIS_EPOCHS - len(shown))  # it ended without a mistake
+    published = {1: ("9.36", "6.14", "5.85"), 2: ("8.19", "4.97", "4.97"), 6: ("6.14", "5.56", "4.68")}
+    rows = []
+    for epoch in range(1, ATIS_EPOCHS + 1):
+        printed = " / ".join(published.get(epoch, ()))
+        rows.append([epoch, *(errors[name][epoch - 1] for name in tried), printed])
+    print_table(["ATIS, dev error by epoch", *tried, "published: perceptron / averaged / SVM"], rows)
+
+
+def main() -> None:
+    quick = arguments(__doc__, []).parse_args().quick
+    table("Noun phrases, F1", noun_phrases, lambda gold, found: 100 * hr.metrics.span_f1(gold, found), 2, quick)
+    print()
+    table("Parts of speech, error", parts_of_speech, lambda gold, found: 100 - percent(gold, found), 3, quick)
+    print()
+    atis(quick)
+
+
+if __name__ == "__main__":
+    main()
