@@ -57,8 +57,8 @@ def a_few(rng, n_basic, valued, k):
         singles.astype(np.int32), np.full(len(singles), -1, np.int32),
         rng.integers(0, k, len(singles)).astype(np.int32), np.zeros(5), np.zeros(5),
     )  # fmt: skip
-    contexts = [i for i in singles if i in plain][:2]
-    pairs = [(int(rng.choice([p for p in plain if p != c])), int(c)) for c in contexts if len(plain) > 1]
+    contexts = [i for i in singles if i in plain][:1]
+    pairs = [(int(rng.choice([p for p in plain if p != c])), int(c)) for c in contexts[: len(plain) - 1]]
     second = Candidates(
         *(np.array([pair[i] for pair in pairs], np.int32) for i in (0, 1)),
         rng.integers(0, k, len(pairs)).astype(np.int32), np.zeros(len(pairs)), np.zeros(len(pairs)),

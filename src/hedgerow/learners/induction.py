@@ -20,7 +20,7 @@ from hedgerow import _core
 from hedgerow.encoding import Conjunctions
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Record, Training, held_out_scores
-from hedgerow.learners.gradient import Minimizer, Penalty
+from hedgerow.learners.gradient import ROUNDING, Minimizer, Penalty
 from hedgerow.learners.likelihood import Likelihood, LinearSpace
 from hedgerow.potentials.linear import Features, LinearPotential
 from hedgerow.sequences import Sequences
@@ -92,9 +92,11 @@ class Induction:
 
     def _descend(self, part: Training, first: int, last: int) -> Iterator[Record]:
         """Quasi-Newton steps number first + 1 to last, or fewer if there is nothing left to gain."""
+        noise = ROUNDING * float(part.position_weights.sum())
         minimizer = Minimizer(
-            Likelihood(part, self.space), self._weights, self.penalty, self.tol, self.training.n_threads
-        )
+            Likelihood(part, self.space), self._weights, self.penalty, self.tol, part.n_threads, noise,
+            comparable=not part.prunes,
+        )  # fmt: skip
         for iteration, length in zip(range(first + 1, last + 1), minimizer, strict=False):
             self._weights = minimizer.weights
             record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
@@ -108,9 +110,11 @@ class Induction:
         return held_out_scores(self._lattice(training.held.sequences), training.held, training.decode)
 
     def _lattice(self, sequences: Sequences) -> Lattice:
-        threads = self.training.n_threads
-        scores = self.potential.scores(sequences, threads)
-        return Lattice(self.training.topology, sequences.starts, **scores._asdict(), n_threads=threads)
+        training = self.training
+        scores = self.potential.scores(sequences, training.n_threads)
+        return Lattice(
+            training.topology, sequences.starts, **scores._asdict(), beam=training.beam, n_threads=training.n_threads
+        )
 
     def _grow(self, part: Training) -> int:
         """Adds the best candidates, with weights of 0; how many they are."""
