@@ -9,9 +9,10 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 from unittest import mock
 
 import numpy as np
@@ -22,11 +23,12 @@ from families import families
 from hedgerow.datasets.dataset import Dataset
 from hedgerow.errors import UnseenLabelWarning
 from hedgerow.lattice import Lattice
-from hedgerow.learners import boosting
+from hedgerow.learners import boosting, gradient, induction
 from hedgerow.learners.base import Decode, Held, Record, best_labels
 
 DECODINGS: tuple[Decode, ...] = ("marginal", "viterbi")
 Floats = NDArray[np.float64]
+Model: TypeAlias = hr.TreeCRF | hr.LinearCRF
 
 # A rare label may be absent from a part of the training data; there it counts as wrong, which is what we want.
 warnings.filterwarnings("ignore", category=UnseenLabelWarning)
@@ -88,12 +90,15 @@ def splits(task: Task) -> list[tuple[Part, Part]]:
     return [(train, test)]
 
 
-def fit(candidate: hr.TreeCRF, n_rounds: int, train: Part, held: Part | None = None) -> hr.TreeCRF:
+def fit(candidate: Model, n_rounds: int, train: Part, held: Part | None = None) -> Model:
     """A new estimator with the candidate's parameters, fitted; with held-out data, both decodings are recorded."""
-    model = hr.TreeCRF(**{**candidate.get_params(), "n_rounds": n_rounds})
+    rounds = "n_rounds" if isinstance(candidate, hr.TreeCRF) else "max_iter"
+    model: Model = type(candidate)(**{**candidate.get_params(), rounds: n_rounds})
     if held is None:
         return model.fit(train.X, train.y)
-    with mock.patch.object(boosting, "held_out_scores", _both_accuracies):  # the library records one decoding
+    with ExitStack() as patches:  # the library records one decoding
+        for learner in (boosting, gradient, induction):
+            patches.enter_context(mock.patch.object(learner, "held_out_scores", _both_accuracies))
         return model.fit(train.X, train.y, X_dev=held.X, y_dev=held.y)
 
 
@@ -101,7 +106,7 @@ def _both_accuracies(lattice: Lattice, held: Held, decode: str) -> Record:
     return {decode: float(np.mean(best_labels(lattice, decode) == held.codes)) for decode in DECODINGS}
 
 
-def accuracy_by_round(candidate: hr.TreeCRF, n_rounds: int, train: Part, held: Part) -> dict[Decode, Floats]:
+def accuracy_by_round(candidate: Model, n_rounds: int, train: Part, held: Part) -> dict[Decode, Floats]:
     """For each decoding the share of held-out positions that are right after 1, 2, ... rounds."""
     history = fit(candidate, n_rounds, train, held).history_
     found: dict[Decode, Floats] = {}
@@ -123,23 +128,26 @@ def folds(data: Part, n_folds: int) -> Iterator[tuple[Part, Part]]:
 class Choice:
     """What cross-validation within the training data found best for one decoding."""
 
-    candidate: hr.TreeCRF
+    candidate: Model
     decode: Decode
     n_rounds: int
     accuracy: float  # of the cross-validation
 
 
 def validate(
-    candidate: hr.TreeCRF, n_rounds: int, train: Part, n_folds: int, n_used: int | None = None
+    candidate: Model, n_rounds: int, train: Part, n_folds: int, n_used: int | None = None, to_the_end: bool = False
 ) -> dict[Decode, Choice]:
-    """How the candidate does on held-out training data, for each decoding; `n_used` of the folds are tried."""
+    """How the candidate does on held-out training data, for each decoding; `n_used` of the folds are tried.
+
+    The number of rounds is the best of them, or, to the end, all.
+    """
     right: dict[Decode, Floats] = {decode: np.zeros(n_rounds) for decode in DECODINGS}
     n_positions = 0
     for kept, held in list(folds(train, n_folds))[:n_used]:
         n_positions += held.n_positions
         for decode, curve in accuracy_by_round(candidate, n_rounds, kept, held).items():
             right[decode] += curve * held.n_positions
-    best = {decode: int(counts.argmax()) for decode, counts in right.items()}
+    best = {decode: n_rounds - 1 if to_the_end else int(counts.argmax()) for decode, counts in right.items()}
     found = {d: Choice(candidate, d, at + 1, right[d][at] / n_positions) for d, at in best.items()}
     shown = ", ".join(f"{d} {choice.accuracy:.2%} after {choice.n_rounds} rounds" for d, choice in found.items())
     say(f"    {described(candidate)}: {shown}")
@@ -147,10 +155,15 @@ def validate(
 
 
 def choose(
-    candidates: Sequence[hr.TreeCRF], n_rounds: int, train: Part, n_folds: int, n_used: int | None = None
+    candidates: Sequence[Model],
+    n_rounds: int,
+    train: Part,
+    n_folds: int,
+    n_used: int | None = None,
+    to_the_end: bool = False,
 ) -> dict[Decode, Choice]:
     """For each decoding the candidate and the number of rounds that are best in cross-validation."""
-    found = [validate(candidate, n_rounds, train, n_folds, n_used) for candidate in candidates]
+    found = [validate(candidate, n_rounds, train, n_folds, n_used, to_the_end) for candidate in candidates]
     return {decode: max((f[decode] for f in found), key=lambda choice: choice.accuracy) for decode in DECODINGS}
 
 
@@ -159,11 +172,11 @@ def labelled(choice: Choice, train: Part, test: Part) -> list[NDArray[Any]]:
     return fit(choice.candidate, choice.n_rounds, train).predict(test.X, decode=choice.decode)
 
 
-def described(model: hr.TreeCRF) -> str:
+def described(model: Model) -> str:
     """The parameters that differ from the defaults, without those every candidate shares."""
-    usual, given = hr.TreeCRF().get_params(), model.get_params()
+    usual, given = type(model)().get_params(), model.get_params()
     kind = ""
-    if not model.newton and model.learning_rate == 1 and model.transitions == "trees":
+    if isinstance(model, hr.TreeCRF) and not model.newton and model.learning_rate == 1 and model.transitions == "trees":
         usual, kind = hr.TreeCRF.published(l2=-1).get_params(), "published: "  # so that l2 is always shown
     shared = ("window", "n_rounds", "n_jobs", "random_state")
     shown = {name: value for name, value in given.items() if value != usual[name] and name not in shared}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -100,6 +101,9 @@ class File:
                 there = sequence[t + offset] if 0 <= t + offset < len(sequence) else None
                 values += [0.0 if there is None else value for value in self._values(i, column, there or {})]
                 values += [float(there is None)] * (left + right > 0)
+        members = self.arrays.get("potential.conjunctions.members")
+        for first, last in pairwise(self.arrays.get("potential.conjunctions.starts", [0])):
+            values.append(float(all(values[m] for m in members[first:last])))
         scores, part = np.zeros(self.n_labels), "potential.state."
         for value, (a, b) in zip(values, pairwise(self.arrays[part + "starts"]), strict=True):
             scores[self.arrays[part + "labels"][a:b]] += value * self.arrays[part + "weights"][a:b]
@@ -175,12 +179,14 @@ def test_shared_trees_read_by_the_page(tmp_path):
 
 
 @pytest.mark.parametrize(("order", "window"), [(0, 0), (1, 1), (2, 2)])
-@pytest.mark.parametrize("make", [hr.LinearCRF, hr.StructuredPerceptron, hr.StructuredSVM])
+@pytest.mark.parametrize("make", [hr.LinearCRF, partial(hr.LinearCRF, induce="mccallum", max_iter=30),
+                                  hr.StructuredPerceptron, hr.StructuredSVM])  # fmt: skip
 def test_weights_read_by_the_page(make, order, window, tmp_path):
     model = make(order=order, window=window, random_state=0).fit(X, Y, X_dev=X, y_dev=Y)
     model.save(tmp_path / "m.hedgerow")
     file = File(tmp_path / "m.hedgerow")
-    assert ("temperature" in file.metadata["potential"]) == (make is not hr.LinearCRF)
+    assert ("temperature" in file.metadata["potential"]) == (not isinstance(model, hr.LinearCRF))
+    assert ("potential.conjunctions.starts" in file.arrays) == bool(getattr(model, "induce", None))
     scores = model.model_.potential.scores(model.model_.encode(NEW))
     for t in range(len(NEW[0])):
         expected = file.linear(NEW[0], t)

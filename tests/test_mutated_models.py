@@ -24,6 +24,7 @@ MODELS = {
     "trees": hr.TreeCRF(window=1, n_rounds=3, transitions="trees"),
     "table": hr.TreeCRF(window=2, n_rounds=3, transitions="table", order=2),
     "subsets": hr.TreeCRF(window=1, n_rounds=3, transitions="trees", category_splits="subset", order=2),
+    "induced": hr.LinearCRF(window=1, l2=0.1, induce="mccallum", max_iter=30, random_state=0),
     "shared": hr.TreeCRF(window=1, n_rounds=3, trees="shared"),
     "linear": hr.StructuredSVM(window=1, order=2, epochs=2, random_state=0),
     "votes": hr.StructuredPerceptron(window=1, epochs=2, averaging="vote", random_state=0),

@@ -90,6 +90,7 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "treecrf-shared-1": lambda: trees(trees="shared"),
     "linearcrf-1": lambda: linear(order=2),
     "linearcrf-edges-1": lambda: linear(edge_features=True, solver="owlqn", l1=0.5),
+    "linearcrf-induced-1": lambda: linear(induce="mccallum", random_state=0),
     "perceptron-1": lambda: margin(hr.StructuredPerceptron(window=1, n_jobs=1, random_state=1)),
     "perceptron-vote-1": lambda: margin(
         hr.StructuredPerceptron(order=2, averaging="vote", epochs=2, n_jobs=1, random_state=1)

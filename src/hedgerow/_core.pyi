@@ -227,6 +227,14 @@ def votes(reader: RowReader, n_labels: int, order: int, beam: int, starts: Annot
     (positions, labels): the examples survived by the vectors whose best path has the label there.
     """
 
+class Conjunctions:
+    """Sets of attributes that a position shows together."""
+
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Conjunction c has the attributes members[starts[c]:starts[c + 1]], rising.
+        """
+
 class RowReader:
     """
     Columns read through a window; every array is checked when it is added.
@@ -255,6 +263,11 @@ class RowReader:
         Where each position begins in ids and the end; ids, -1 alone where missing; a weight for each or None.
         """
 
+    def add_conjunctions(self, conjunctions: Conjunctions) -> None:
+        """
+        An attribute for each conjunction of attributes of the columns, which were all added before.
+        """
+
     @property
     def n_ids(self) -> int:
         """How many attribute ids there are."""
@@ -275,6 +288,11 @@ class RowReader:
         """
         Whether each slot (columns, then offsets) reads a missing value at each position.
         """
+
+def induce(reader: RowReader, features: LinearFeatures, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float, min_count: int, observed_only: bool, n_wanted: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
+    """
+    (attributes, contexts, labels, gains, weights) of the candidates that gain most, best first: an attribute of a column, conjoined with an attribute of the model or, for -1, alone. starts and members: the conjunctions that were added to the reader.
+    """
 
 class GrowthRules:
     def __init__(self, *, l2: float, newton: bool, max_step: float, min_leaf: int, max_leaves: int, trim: float, subsets: bool, max_features: float) -> None: ...

@@ -12,8 +12,7 @@
 
 #include "../parallel.hpp"
 #include "../quasi_newton.hpp"
-#include "arrays.hpp"
-#include "row_reader.hpp"
+#include "linear_features.hpp"
 
 namespace hedgerow {
 namespace {
@@ -23,40 +22,6 @@ using InOut = nb::ndarray<T, nb::ndim<Dims>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::int64_t kTile = 512;          // positions that a thread scores at a time
 constexpr std::int64_t kOccurrences = 4096;  // occurrences that a thread sums at a time
-
-// Checked features, with their arrays kept alive.
-class LinearFeatures {
-  public:
-    LinearFeatures(Input<std::int64_t, 1> starts, Input<std::int32_t, 1> outputs, std::int64_t width)
-        : starts_(std::move(starts)), outputs_(std::move(outputs)), width_(width) {
-        const std::int64_t* s = starts_.data();
-        const auto n_ids = static_cast<std::int64_t>(starts_.shape(0)) - 1;
-        require(n_ids >= 0 && s[0] == 0 && width >= 1 && width < (std::int64_t{1} << 31),
-                "starts begin with 0, and the width is at least 1");
-        for (std::int64_t i = 0; i < n_ids; ++i) require(s[i] <= s[i + 1], "starts rise");
-        require(s[n_ids] == static_cast<std::int64_t>(outputs_.shape(0)),
-                "starts end at the number of features");
-        for (std::int64_t i = 0; i < n_ids; ++i) {
-            for (std::int64_t f = s[i]; f < s[i + 1]; ++f) {
-                const std::int32_t output = outputs_.data()[f];
-                require(output >= 0 && output < width, "outputs are below the width");
-                require(f == s[i] || outputs_.data()[f - 1] < output, "the outputs of an attribute rise");
-            }
-        }
-    }
-
-    Features features() const {
-        return {static_cast<std::int64_t>(starts_.shape(0)) - 1, width_, starts_.data(), outputs_.data()};
-    }
-    void check(const RowReader& reader) const {
-        require(reader.n_ids() == features().n_ids, "features and rows have the same attributes");
-    }
-
-  private:
-    Input<std::int64_t, 1> starts_;
-    Input<std::int32_t, 1> outputs_;
-    std::int64_t width_;
-};
 
 // (starts, outputs) of the features that occur at least min_count times with the given outputs; or, for all,
 // those of the attributes that occur so often, with every output. A negative output is not counted.

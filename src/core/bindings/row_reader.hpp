@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "conjunctions.hpp"
 #include "errors.hpp"
 #include "rows.hpp"
 
@@ -77,6 +78,30 @@ class RowReader {
         kept_.emplace_back(nb::cast(numbers));
     }
 
+    // One more attribute for each conjunction of those that the columns have; after all columns. It is there
+    // where all of its members are, whatever their weights.
+    void add_conjunctions(const Conjunctions& conjunctions) {
+        if (conjunctions_.starts != nullptr) refuse("conjunctions are added once");
+        if (conjunctions.n_ids() > n_ids_)
+            refuse("the members of conjunctions are attributes of the columns");
+        if (n_ids_ + conjunctions.n() > std::numeric_limits<int32_t>::max())
+            refuse("columns, window and conjunctions make more than 2147483647 attributes");
+        const Rows basic = rows();
+        Conjunctions::Scratch scratch;
+        std::vector<int32_t> ids;
+        conjunction_starts_.push_back(0);
+        for_each_position(0, n_positions(), [&](int64_t t, int64_t begin, int64_t end) {
+            ids.clear();
+            for_each_id(basic, t, begin, end, [&](int32_t id, float) { ids.push_back(id); });
+            conjunctions.find(ids, scratch, conjunction_ids_);
+            conjunction_starts_.push_back(static_cast<int64_t>(conjunction_ids_.size()));
+        });
+        conjunctions_ = RowColumn{nullptr, nullptr, conjunction_starts_.data(), conjunction_ids_.data(),
+                                  nullptr, nullptr};
+        slots_.push_back({&conjunctions_, 0, static_cast<int32_t>(n_ids_), -1});
+        n_ids_ += conjunctions.n();
+    }
+
     Rows rows() const { return {slots_.data(), static_cast<int64_t>(slots_.size())}; }
     int64_t n_ids() const { return n_ids_; }
     int64_t n_positions() const { return starts_.data()[starts_.shape(0) - 1]; }
@@ -121,6 +146,7 @@ class RowReader {
     }
 
     void add(RowColumn column, int32_t n_values) {
+        if (conjunctions_.starts != nullptr) refuse("columns are added before conjunctions");
         if (n_values < 0) refuse("the number of values of a column must not be negative");
         const int64_t ids_a_slot = int64_t{n_values} + padded_;
         if (n_ids_ + ids_a_slot * static_cast<int64_t>(offsets_.size()) > std::numeric_limits<int32_t>::max())
@@ -141,6 +167,9 @@ class RowReader {
     std::vector<Slot> slots_;
     std::vector<int32_t> n_values_;
     int64_t n_ids_ = 0;
+    RowColumn conjunctions_{};  // has starts once they are added
+    std::vector<int64_t> conjunction_starts_;
+    std::vector<int32_t> conjunction_ids_;
     std::vector<nb::object> kept_;
 };
 

@@ -47,9 +47,30 @@ Array<bool, 2> missing(const RowReader& reader, int64_t first, int64_t last) {
     return mask.array();
 }
 
+void check_conjunctions(const Input<int64_t, 1>& starts, const Input<int32_t, 1>& members) {
+    const int64_t* s = starts.data();
+    const auto n = static_cast<int64_t>(starts.shape(0)) - 1;
+    require(n >= 0 && n < std::numeric_limits<int32_t>::max() && s[0] == 0, "starts begin with 0");
+    for (int64_t c = 0; c < n; ++c) require(s[c] < s[c + 1], "a conjunction has members");
+    require(s[n] == static_cast<int64_t>(members.shape(0)), "starts end at the number of members");
+    const int32_t* m = members.data();
+    for (int64_t c = 0; c < n; ++c)
+        for (int64_t i = s[c]; i < s[c + 1]; ++i)
+            require(m[i] >= 0 && (i == s[c] || m[i - 1] < m[i]), "the members of a conjunction rise");
+}
+
 }  // namespace
 
 void register_rows(nb::module_& m) {
+    nb::class_<Conjunctions>(m, "Conjunctions", "Sets of attributes that a position shows together.")
+        .def(
+            "__init__",
+            [](Conjunctions* self, const Input<int64_t, 1>& starts, const Input<int32_t, 1>& members) {
+                check_conjunctions(starts, members);
+                new (self) Conjunctions(starts.data(), members.data(), starts.shape(0) - 1);
+            },
+            nb::arg("starts").noconvert(), nb::arg("members").noconvert(),
+            "Conjunction c has the attributes members[starts[c]:starts[c + 1]], rising.");
     nb::class_<RowReader>(m, "RowReader",
                           "Columns read through a window; every array is checked when it is added.")
         .def(nb::init<Input<int64_t, 1>, Input<int64_t, 1>>(), nb::arg("starts").noconvert(),
@@ -65,6 +86,8 @@ void register_rows(nb::module_& m) {
              nb::arg("weights").noconvert().none(), nb::arg("n_values"),
              "Where each position begins in ids and the end; ids, -1 alone where missing; a weight for each "
              "or None.")
+        .def("add_conjunctions", &RowReader::add_conjunctions, nb::arg("conjunctions"),
+             "An attribute for each conjunction of attributes of the columns, which were all added before.")
         .def_prop_ro("n_ids", &RowReader::n_ids, "How many attribute ids there are.")
         .def_prop_ro("n_positions", &RowReader::n_positions, "How many positions there are.")
         .def("ids", &ids, nb::arg("first"), nb::arg("last"),

@@ -1,6 +1,8 @@
 """From raw columns to ids: labels, the encoder, windows, rows and bins."""
 
 from hedgerow.encoding.binning import Binning as Binning
+from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS as NO_CONJUNCTIONS
+from hedgerow.encoding.conjunctions import Conjunctions as Conjunctions
 from hedgerow.encoding.encoder import Encoder as Encoder
 from hedgerow.encoding.labels import Labels as Labels
 from hedgerow.encoding.rows import PADDING as PADDING

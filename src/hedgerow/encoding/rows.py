@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.columns import CategoricalColumn, Column, NumericColumn
 from hedgerow.encoding.binning import Binning
+from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
 from hedgerow.encoding.scaling import Scaling
 from hedgerow.encoding.window import Window
 from hedgerow.errors import InputError
@@ -37,11 +38,16 @@ class Rows:
 
     Every (column, offset) owns an id for each value (or bin) and, unless the window is 0, one for padding.
     Missing and absent values have no id. How a numeric column is read is said by name in `numeric`: as the bin that
-    it falls into, or as one attribute whose weight is the scaled number.
+    it falls into, or as one attribute whose weight is the scaled number. After all of these come the ids of the
+    conjunctions, if there are any.
     """
 
     def __init__(
-        self, sequences: Sequences, window: Window, numeric: Mapping[str, Binning | Scaling] | None = None
+        self,
+        sequences: Sequences,
+        window: Window,
+        numeric: Mapping[str, Binning | Scaling] | None = None,
+        conjunctions: Conjunctions = NO_CONJUNCTIONS,
     ) -> None:
         self.sequences = sequences
         self.window = window
@@ -50,6 +56,10 @@ class Rows:
         self.reader = _core.RowReader(sequences.starts, window.offsets)
         for column, size in zip(sequences.columns, self._sizes, strict=True):
             self._add(column, size)
+        self.n_basic = self.reader.n_ids
+        self.conjunctions = conjunctions
+        if len(conjunctions):
+            self.reader.add_conjunctions(conjunctions.core)
 
     def _size(self, column: Column) -> int:
         if not isinstance(column, NumericColumn):
@@ -78,8 +88,8 @@ class Rows:
         return self.reader.n_ids
 
     def name(self, attribute: int) -> tuple[str, int, Value]:
-        """(column, offset, value) of an id; raises IndexError when there is no such id."""
-        rest = range(self.n_ids)[attribute]
+        """(column, offset, value) of an id that is no conjunction; raises IndexError when there is no such id."""
+        rest = range(self.n_basic)[attribute]
         padded = not self.window.is_trivial
         for column, size in zip(self.sequences.columns, self._sizes, strict=True):
             slot, value = divmod(rest, size + padded) if size + padded else (0, 0)

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import numpy as np
+
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear import LinearEstimator
 from hedgerow.estimators.parameters import AtLeast, MoreThan
-from hedgerow.learners import Learner, LinearSpace, Penalty, QuasiNewton, Stochastic, StochasticRules, Training
+from hedgerow.learners import (
+    Induction,
+    Learner,
+    LinearSpace,
+    Penalty,
+    QuasiNewton,
+    Stochastic,
+    StochasticRules,
+    Training,
+)
 from hedgerow.model import Model
 
 
@@ -33,6 +44,10 @@ class LinearCRF(LinearEstimator):
     observed_only: Annotated[bool, "only pairs of attribute and label that training has; if not, all of them"] = True
     all_transitions: Annotated[bool, "weights also for labels that never follow each other in training"] = False
     edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
+    induce: Annotated[
+        Literal["mccallum"] | None,
+        "start with labels alone, and every 8 iterations add the 500 conjunctions of attributes that gain most",
+    ] = None
     beam: Annotated[
         int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
     ] = None
@@ -44,6 +59,8 @@ class LinearCRF(LinearEstimator):
             raise InputError('solver="sgd" takes neither edge_features nor a beam; take solver="lbfgs"')
         if self.edge_features and self.order == 0:
             raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
+        if self.induce is not None:
+            return self._inducer(training)
         space = LinearSpace.of(
             training, self.window, min_freq=self.min_freq, observed_only=self.observed_only,
             all_transitions=self.all_transitions, edges=self.edge_features,
@@ -52,3 +69,17 @@ class LinearCRF(LinearEstimator):
         if self.solver == "sgd":
             return Stochastic(training, space, penalty, StochasticRules(self.max_iter, self.tol, self.random_state))
         return QuasiNewton(training, space, penalty, self.max_iter, self.tol)
+
+    def _inducer(self, training: Training) -> Learner:
+        if self.solver != "lbfgs":
+            raise InputError(f'induce="{self.induce}" goes with solver="lbfgs" alone, but solver is "{self.solver}"')
+        return Induction(
+            training,
+            LinearSpace.bare(training, self.window, all_transitions=self.all_transitions, edges=self.edge_features),
+            Penalty(0.0, self.l2),
+            self.max_iter,
+            self.tol,
+            min_freq=self.min_freq,
+            observed_only=self.observed_only,
+            seed=int(np.random.SeedSequence(self.random_state).generate_state(1)[0]),
+        )

@@ -21,10 +21,14 @@ def _potential(model: Model) -> LinearPotential:
 
 
 def state_features(model: Model) -> dict[tuple[str, Any], float]:
-    """{(attribute, label): weight}; an attribute is "value", "column:value", "column" or "column[-1]:value"."""
+    """{(attribute, label): weight}; an attribute is "value", "column:value", "column" or "column[-1]:value".
+
+    A conjunction is "one & another".
+    """
     rows, weights, _ = _in_units(model)
     labels = model.labels.classes.tolist()
-    names = {i: attribute_name(rows, i) for i, _ in weights}
+    members = [*((i,) for i in range(rows.n_basic)), *rows.conjunctions.sets()]
+    names = {i: " & ".join(attribute_name(rows, member) for member in members[i]) for i, _ in weights}
     return {(names[i], labels[y]): weight for (i, y), weight in weights.items()}
 
 
@@ -65,7 +69,7 @@ def _in_units(model: Model) -> tuple[Rows, dict[tuple[int, int], float], list[fl
     read, so it goes to the bias; outside the sequence nothing is read, so there padding gives it back.
     """
     potential = _potential(model)
-    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings)
+    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings, potential.conjunctions)
     features = potential.state_features
     pairs = zip(features.attributes.tolist(), features.outputs.tolist(), strict=True)
     weights = dict(zip(pairs, potential.state_weights.tolist(), strict=True))
@@ -73,6 +77,8 @@ def _in_units(model: Model) -> tuple[Rows, dict[tuple[int, int], float], list[fl
     unigrams = potential.n_grams.cells < len(bias)
     bias[potential.n_grams.cells[unigrams]] = potential.n_gram_weights[unigrams]
     for attribute, y in list(weights) if potential.scalings else []:
+        if attribute >= rows.n_basic:  # a conjunction has no number among its members
+            continue
         column, _, value = rows.name(attribute)
         if value is PADDING or column not in potential.scalings:
             continue

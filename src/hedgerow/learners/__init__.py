@@ -4,6 +4,7 @@ from hedgerow.learners.base import Held, Learner, Record, Training, held_out_sco
 from hedgerow.learners.boosting import Boosting, BoostingRules
 from hedgerow.learners.counting import Counting
 from hedgerow.learners.gradient import Penalty, QuasiNewton
+from hedgerow.learners.induction import Induction
 from hedgerow.learners.likelihood import LinearSpace
 from hedgerow.learners.margin import Margin, MarginRules
 from hedgerow.learners.stochastic import Stochastic, StochasticRules
@@ -13,6 +14,7 @@ __all__ = [
     "BoostingRules",
     "Counting",
     "Held",
+    "Induction",
     "Learner",
     "LinearSpace",
     "Margin",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.columns import NumericColumn
-from hedgerow.encoding import Rows, Scaling, Window
+from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Rows, Scaling, Window
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Training, edge_counts, refuse_missing
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
@@ -35,6 +35,7 @@ class LinearSpace:
     state: Features
     edge: Features | None
     n_grams: NGrams
+    conjunctions: Conjunctions = NO_CONJUNCTIONS
 
     @classmethod
     def of(
@@ -48,10 +49,7 @@ class LinearSpace:
         edges: bool = False,
     ) -> LinearSpace:
         """The features that training has; numbers bring a bias with them, for they are read less their mean."""
-        refuse_missing(training.sequences)
-        columns = training.sequences.columns
-        scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
-        rows = Rows(training.sequences, Window.of(window), scalings)
+        rows, scalings = _read(training, window)
         k, every = len(training.labels), not observed_only
         state = Features.observed(rows, training.codes, k, min_freq=min_freq, all_outputs=every)
         edge = None
@@ -60,6 +58,18 @@ class LinearSpace:
                                      all_outputs=every)  # fmt: skip
         n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=all_transitions)
         return cls(rows.window, scalings, state, edge, n_grams)
+
+    @classmethod
+    def bare(
+        cls, training: Training, window: int, *, all_transitions: bool = False, edges: bool = False
+    ) -> LinearSpace:
+        """Labels alone, with a bias: no attribute of the window speaks yet."""
+        rows, scalings = _read(training, window)
+        k = len(training.labels)
+        nothing = np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32)
+        edge = Features(*nothing, k ** (training.order + 1)) if edges else None
+        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=True, every=all_transitions)
+        return cls(rows.window, scalings, Features(*nothing, k), edge, n_grams)
 
     @property
     def n_weights(self) -> int:
@@ -72,7 +82,7 @@ class LinearSpace:
         return weights[:first], weights[first:last], weights[last:]
 
     def rows(self, training: Training) -> Rows:
-        return Rows(training.sequences, self.window, self.scalings)
+        return Rows(training.sequences, self.window, self.scalings, self.conjunctions)
 
     def potential(self, weights: Floats) -> LinearPotential:
         """Without the features whose weight is 0."""
@@ -86,7 +96,15 @@ class LinearSpace:
             None if self.edge is None else edge[edge != 0],
             replace(self.n_grams, cells=self.n_grams.cells[n_grams != 0]),
             n_grams[n_grams != 0],
+            conjunctions=self.conjunctions,
         )
+
+
+def _read(training: Training, window: int) -> tuple[Rows, dict[str, Scaling]]:
+    refuse_missing(training.sequences)
+    columns = training.sequences.columns
+    scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+    return Rows(training.sequences, Window.of(window), scalings), scalings
 
 
 class _Block(NamedTuple):

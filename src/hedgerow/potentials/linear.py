@@ -6,7 +6,8 @@ Three kinds of feature, each with a weight:
     edge        (attribute, history, label)  and of the labels before it; only if asked for
     n-grams     (last labels, label)         labels alone, for histories of each length up to the order
 
-A number is an attribute with a value, scaled; its features count times that value.
+A number is an attribute with a value, scaled; its features count times that value. A conjunction of attributes is an
+attribute too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.encoding import Encoder, Rows, Scaling, Window
+from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Encoder, Rows, Scaling, Window
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores
 from hedgerow.sequences import Sequences
@@ -123,13 +124,14 @@ class LinearPotential:
     n_grams: NGrams
     n_gram_weights: Weights
     temperature: float = 1.0
+    conjunctions: Conjunctions = NO_CONJUNCTIONS
     _scorers: list[_core.LinearScorer] = field(init=False, repr=False)
     kind: ClassVar[str] = "linear"
 
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
         if not hasattr(self, "_scorers"):  # laid out once
             object.__setattr__(self, "_scorers", self._made())
-        rows = Rows(sequences, self.window, self.scalings)
+        rows = Rows(sequences, self.window, self.scalings, self.conjunctions)
         state, *edge = (
             added(scorer, rows, features.width, skip, n_threads)
             for scorer, features, skip in zip(
@@ -167,6 +169,11 @@ class LinearPotential:
                 "edge.cells": self.edge_features.outputs,
                 "edge.weights": self.edge_weights,
             }
+        if len(self.conjunctions):
+            arrays |= {
+                "conjunctions.starts": self.conjunctions.starts,
+                "conjunctions.members": self.conjunctions.members,
+            }
         scalings = {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()}
         metadata: dict[str, Any] = {"window": [self.window.left, self.window.right], "scalings": scalings}
         if self.temperature != 1:
@@ -200,6 +207,7 @@ class LinearPotential:
             window, scalings, state, _weights(arrays, "state.weights", len(state)), edge,
             None if edge is None else _weights(arrays, "edge.weights", len(edge)), NGrams(cells, n_labels, order),
             _weights(arrays, "n_grams.weights", len(cells)), _temperature(metadata),
+            _conjunctions(arrays, encoder, window, scalings),
         )  # fmt: skip
         try:
             potential.scores(encoder.nothing())
@@ -214,6 +222,21 @@ def added(scorer: _core.LinearScorer, rows: Rows, width: int, skip: int, n_threa
     scores = np.zeros((n, width), np.float32)
     scorer.add_scores(rows.reader, 0, n, skip, scores, n_threads)
     return scores
+
+
+def _conjunctions(
+    arrays: Mapping[str, NDArray[Any]], encoder: Encoder, window: Window, scalings: Mapping[str, Scaling]
+) -> Conjunctions:
+    if "conjunctions.starts" not in arrays:
+        return NO_CONJUNCTIONS
+    starts, members = part(arrays, "conjunctions.starts", np.int64), part(arrays, "conjunctions.members", np.int32)
+    n_ids = Rows(encoder.nothing(), window, scalings).n_ids
+    if (members >= n_ids).any():
+        raise InputError(f"the members of conjunctions must be below {n_ids}, the number of attributes")
+    try:
+        return Conjunctions(starts, members)
+    except ValueError as rule:
+        raise InputError(f"the conjunctions of the potential are not as they must be: {rule}") from None
 
 
 def scalings_of(metadata: Mapping[str, Any], encoder: Encoder) -> dict[str, Scaling]:

@@ -1,0 +1,40 @@
+"""Conjunctions: sets of attributes that a position shows together, each an attribute itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+
+
+@dataclass(frozen=True, eq=False)
+class Conjunctions:
+    """Conjunction c has members[starts[c]:starts[c + 1]], rising ids of (column, offset, value); raises ValueError."""
+
+    starts: NDArray[np.int64]
+    members: NDArray[np.int32]
+    core: _core.Conjunctions = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "core", _core.Conjunctions(self.starts, self.members))
+
+    @classmethod
+    def of(cls, sets: Iterable[tuple[int, ...]]) -> Conjunctions:
+        kept = list(sets)
+        starts = np.cumsum([0, *map(len, kept)], dtype=np.int64)
+        return cls(starts, np.fromiter(chain.from_iterable(kept), np.int32, count=int(starts[-1])))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def sets(self) -> list[tuple[int, ...]]:
+        members = self.members.tolist()
+        return [tuple(members[begin:end]) for begin, end in pairwise(self.starts.tolist())]
+
+
+NO_CONJUNCTIONS = Conjunctions.of([])
