@@ -150,6 +150,9 @@ class LinearPostings:
         Adds the sums of residuals (positions, width), times values, to the gradient.
         """
 
+def dot(a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
+    """The scalar product, the same for any number of threads."""
+
 class QuasiNewton:
     """A guess at the inverse Hessian from the last steps."""
 

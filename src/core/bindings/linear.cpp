@@ -182,6 +182,15 @@ void register_linear(nb::module_& m) {
         .def("add_gradient", &LinearPostings::add_gradient, nb::arg("residuals").noconvert(),
              nb::arg("gradient").noconvert(), nb::arg("n_threads"),
              "Adds the sums of residuals (positions, width), times values, to the gradient.");
+    m.def(
+        "dot",
+        [](const Input<double, 1>& a, const Input<double, 1>& b, std::int64_t n_threads) {
+            require(a.shape(0) == b.shape(0), "two vectors of one size");
+            const nb::gil_scoped_release release;
+            return Pieces(static_cast<std::int64_t>(a.shape(0)), n_threads).dot(a.data(), b.data());
+        },
+        nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("n_threads"),
+        "The scalar product, the same for any number of threads.");
     nb::class_<QuasiNewton>(m, "QuasiNewton", "A guess at the inverse Hessian from the last steps.")
         .def(
             "__init__",

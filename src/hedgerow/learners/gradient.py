@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -35,8 +36,9 @@ class Penalty:
     l1: float
     l2: float
 
-    def value(self, weights: Floats) -> float:
-        return self.l1 * float(np.abs(weights).sum()) + self.l2 * float(weights @ weights)
+    def value(self, weights: Floats, n_threads: int = 1) -> float:
+        sizes = float(np.abs(weights).sum()) if self.l1 else 0.0
+        return self.l1 * sizes + self.l2 * _core.dot(weights, weights, n_threads)
 
 
 class Minimizer:
@@ -70,23 +72,23 @@ class Minimizer:
         """The penalised value, and the gradient of its smooth part."""
         value, gradient = self._function(weights)
         gradient += 2 * self._penalty.l2 * weights
-        return value + self._penalty.value(weights), gradient
+        return value + self._penalty.value(weights, self._n_threads), gradient
 
     def __iter__(self) -> Iterator[float]:
         """Yields the length of each step."""
         scale = np.ones(len(self.weights))
         while True:
             slope = self._slope()
-            steepness = float(np.linalg.norm(slope)) / max(1.0, float(np.linalg.norm(self.weights)))
+            steepness = self._norm(slope) / max(1.0, self._norm(self.weights))
             if steepness <= self._tol:
                 return
             direction = -self._memory.times(slope, scale, self._n_threads)
             if self._penalty.l1:
                 direction[direction * slope >= 0] = 0
-            first = 1.0 if len(self._values) > 1 else 1 / float(np.linalg.norm(slope))
+            first = 1.0 if len(self._values) > 1 else 1 / self._norm(slope)
             first = min(first, LONGEST_STEP / float(np.abs(direction).max(initial=LONGEST_STEP)))
             length = self._search(direction, slope, first)
-            promised = -float(slope @ direction)
+            promised = -self._dot(slope, direction)
             if length == 0 and promised > self._noise and self._memory.forget():
                 continue  # once more, straight down
             if length == 0:
@@ -104,6 +106,13 @@ class Minimizer:
                 gained = self._values[-1 - PERIOD] - self.value
                 if gained <= self._tol * abs(self.value):
                     return
+
+    def _dot(self, a: Floats, b: Floats) -> float:
+        """Not numpy's, which takes all threads that there are."""
+        return _core.dot(a, b, self._n_threads)
+
+    def _norm(self, a: Floats) -> float:
+        return math.sqrt(self._dot(a, a))
 
     def _slope(self) -> Floats:
         """The gradient; where a weight of 0 makes it undefined, what is left of it after the penalty."""
@@ -124,7 +133,7 @@ class Minimizer:
                 weights[weights * orthant <= 0] = 0
             step = weights - self.weights
             value, gradient = self._evaluate(weights)
-            if np.isfinite(value) and value <= self.value + self._noise + SUFFICIENT * float(slope @ step):
+            if np.isfinite(value) and value <= self.value + self._noise + SUFFICIENT * self._dot(slope, step):
                 self._memory.remember(step, gradient - self._gradient, self._n_threads)
                 self.weights, self.value, self._gradient = weights, value, gradient
                 return length
