@@ -108,13 +108,16 @@ def _read(training: Training, window: int) -> tuple[Rows, dict[str, Scaling]]:
 
 
 class _Block(NamedTuple):
-    """Some sequences: their positions, their starts counted from the first, and where their attributes occur."""
+    """Some sequences: their positions, and their starts counted from the first; by kind of feature where attributes
+    occur, and the places of gold among the scores.
+    """
 
     first: int
     last: int
     sequences: slice
     starts: NDArray[np.int64]
     postings: list[_core.LinearPostings]
+    gold: list[NDArray[np.int64]]
 
 
 class Likelihood:
@@ -123,13 +126,15 @@ class Likelihood:
     def __init__(self, training: Training, space: LinearSpace) -> None:
         self.training, self.space = training, space
         self._rows = space.rows(training)
-        self._features = [(space.state, 0)] + ([] if space.edge is None else [(space.edge, training.order)])
-        self._blocks = list(self._cut())
+        self._features, outputs = [(space.state, 0)], [training.codes]
+        if space.edge is not None:
+            self._features.append((space.edge, training.order))
+            outputs.append(edge_codes(training))
+        self._blocks = list(self._cut(outputs))
         self._is_weighted = not (training.weights == 1).all()
-        self._edge_codes = None if space.edge is None else edge_codes(training)
         self._observed = space.n_grams.summed(edge_counts(training))
 
-    def _cut(self) -> Iterator[_Block]:
+    def _cut(self, outputs: list[NDArray[np.int32]]) -> Iterator[_Block]:
         starts = self.training.sequences.starts
         size = max(BLOCK // max(features.width for features, _ in self._features), 1)
         begin = 0
@@ -140,17 +145,20 @@ class Likelihood:
                     _core.LinearPostings(self._rows.reader, features.core, first, last, skip)
                     for features, skip in self._features
                 ]
-                yield _Block(first, last, slice(begin, end), starts[begin : end + 1] - first, postings)
+                gold = [
+                    _places(of[first:last], features.width)
+                    for of, (features, _) in zip(outputs, self._features, strict=True)
+                ]
+                yield _Block(first, last, slice(begin, end), starts[begin : end + 1] - first, postings, gold)
                 begin = end
 
     def _split(self, row: Floats) -> list[Floats]:
         state, edge, n_grams = self.space.parts(row)
         return [state, n_grams] if self.space.edge is None else [state, edge, n_grams]
 
-    def _subtract_gold(self, answer: NDArray[np.float32], outputs: NDArray[np.int32], block: _Block) -> None:
-        """answer <- weight of the sequence * (answer - gold); a negative output is nowhere."""
-        there = np.flatnonzero(outputs >= 0)
-        answer[there, outputs[there]] -= 1
+    def _subtract_gold(self, answer: NDArray[np.float32], gold: NDArray[np.int64], block: _Block) -> None:
+        """answer <- weight of the sequence * (answer - gold)"""
+        answer.reshape(-1)[gold] -= 1
         if self._is_weighted:
             weights = self.training.weights[block.sequences].astype(np.float32)
             answer *= np.repeat(weights, np.diff(block.starts))[:, None]
@@ -206,10 +214,15 @@ class Likelihood:
             taken = _by_row(pair, block.starts, weights, training)
             answers = [state, pair.reshape(n, -1)]
         losses = log_z - lattice.score(training.codes[gold])
-        self._subtract_gold(answers[0], training.codes[gold], block)
-        if self._edge_codes is not None:
-            self._subtract_gold(answers[1], self._edge_codes[gold], block)
+        for answer, places in zip(answers, block.gold, strict=True):
+            self._subtract_gold(answer, places, block)
         return losses, answers, taken
+
+
+def _places(outputs: NDArray[np.int32], width: int) -> NDArray[np.int64]:
+    """Of the outputs in rows of this width, laid flat; a negative output is nowhere."""
+    there = np.flatnonzero(outputs >= 0)
+    return there * width + outputs[there]
 
 
 def edge_codes(training: Training) -> NDArray[np.int32]:
