@@ -22,7 +22,10 @@ from jobs import Figures, chunk_scores, chunked, encode, encoded, heading, main,
 TUTORIAL = {"l1": 0.1, "l2": 0.1}
 SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "L2: l2 = 1": ({"l2": 1.0}, {"c2": 1.0}),
-    "L1: l1 = 1": ({"solver": "owlqn", "l1": 1.0, "l2": 0.0}, {"c1": 1.0, "c2": 0.0}),
+    "L1: l1 = 1, 200 iterations": (
+        {"solver": "owlqn", "l1": 1.0, "l2": 0.0, "max_iter": 200},
+        {"c1": 1.0, "c2": 0.0, "max_iterations": 200},
+    ),
     "both: l1 = l2 = 0.1, all transitions": (
         {"solver": "owlqn", **TUTORIAL, "all_transitions": True, "max_iter": 100},
         {"c1": 0.1, "c2": 0.1, "feature.possible_transitions": True, "max_iterations": 100},
@@ -62,7 +65,7 @@ def until(path: str, setting: str, objective: float, n_jobs: int) -> Figures:
 
     X, y = encoded(path)
     try:
-        hr.LinearCRF(n_jobs=n_jobs, **SETTINGS[setting][0] | {"tol": 1e-9}).fit(X, y, callbacks=[watch])
+        hr.LinearCRF(n_jobs=n_jobs, **SETTINGS[setting][0] | {"tol": 1e-9, "max_iter": 1000}).fit(X, y, callbacks=[watch])
     except ReachedError:
         return {"seconds": seconds[0]}
     return {"seconds": float("inf")}

@@ -57,25 +57,30 @@ class Scorer {
     Scorer(const Features& features, const float* weights)
         : width_(features.width), places_(static_cast<std::size_t>(features.n_ids)) {
         for (std::int64_t i = 0; i < features.n_ids; ++i) {
-            const std::int64_t begin = features.starts[i], n = features.starts[i + 1] - begin;
-            const float* from = weights + begin;
-            const std::int32_t* outputs = features.outputs + begin;
             Place& place = places_[i];
-            if (n == 1) {
-                place.output = outputs[0];
-                place.weight = from[0];
-            } else if (n == 0) {
+            const std::int64_t begin = features.starts[i], end = features.starts[i + 1];
+            std::int64_t n = 0;  // of weights that are not 0: the others need no room
+            for (std::int64_t f = begin; f < end; ++f) n += weights[f] != 0;
+            if (n == 0) {
                 place.output = kNone;
-            } else if (is_sparse(n, width_)) {
-                place.output = kRow - static_cast<std::int32_t>(n);
-                place.at = static_cast<std::uint32_t>(few_.size());
-                for (std::int64_t f = 0; f < n; ++f) few_.push_back({outputs[f], {from[f]}});
-            } else {
+            } else if (n > 1 && !is_sparse(n, width_)) {
                 place.output = kRow;
                 place.at = static_cast<std::uint32_t>(rows_.size() / static_cast<std::size_t>(width_));
                 rows_.resize(rows_.size() + static_cast<std::size_t>(width_), 0.0f);
                 float* row = rows_.data() + place.at * width_;
-                for (std::int64_t f = 0; f < n; ++f) row[outputs[f]] = from[f];
+                for (std::int64_t f = begin; f < end; ++f) row[features.outputs[f]] = weights[f];
+            } else {
+                place.output = kRow - static_cast<std::int32_t>(n);
+                place.at = static_cast<std::uint32_t>(few_.size());
+                for (std::int64_t f = begin; f < end; ++f) {
+                    if (weights[f] == 0) continue;
+                    if (n == 1) {
+                        place.output = features.outputs[f];
+                        place.weight = weights[f];
+                    } else {
+                        few_.push_back({features.outputs[f], {weights[f]}});
+                    }
+                }
             }
         }
     }

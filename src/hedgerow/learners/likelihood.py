@@ -23,7 +23,7 @@ from hedgerow.potentials.linear import Features, LinearPotential, NGrams
 
 Floats = NDArray[np.float64]
 
-BLOCK = 2**19  # scores of a block: 2 MB, which a cache holds
+BLOCK = 2**21  # scores of a block: 8 MB
 
 
 @dataclass(frozen=True, eq=False)
