@@ -65,7 +65,8 @@ def until(path: str, setting: str, objective: float, n_jobs: int) -> Figures:
 
     X, y = encoded(path)
     try:
-        hr.LinearCRF(n_jobs=n_jobs, **SETTINGS[setting][0] | {"tol": 1e-9, "max_iter": 1000}).fit(X, y, callbacks=[watch])
+        given = SETTINGS[setting][0] | {"tol": 1e-9, "max_iter": 1000}
+        hr.LinearCRF(n_jobs=n_jobs, **given).fit(X, y, callbacks=[watch])
     except ReachedError:
         return {"seconds": seconds[0]}
     return {"seconds": float("inf")}
