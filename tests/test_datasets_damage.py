@@ -9,10 +9,13 @@ import hedgerow as hr
 from hedgerow.columns import ABSENT, MISSING
 from hedgerow.errors import InputError
 
-X = [
-    [{"c": "ab"[t % 2], "x": float(t), "b": ["p", "q"][: t % 3]} | ({"rare": "r"} if t % 4 == 0 else {}) for t in range(n)]
-    for n in (3, 7, 40)
-] * 20  # fmt: skip
+
+def position(t):
+    item = {"c": "ab"[t % 2], "x": float(t), "b": ["p", "q"][: t % 3]}
+    return item | ({"rare": "r"} if t % 4 == 0 else {})
+
+
+X = [[position(t) for t in range(n)] for n in (3, 7, 40)] * 20
 
 
 def kept(column, other):
@@ -40,7 +43,7 @@ def test_values_go_missing_at_the_rate_and_others_stay(rate):
         else:
             there = np.ones(len(before), bool) if before.kind == "numeric" else before.codes != ABSENT
         assert not after.missing()[~there].any()
-        assert after.missing()[there].mean() == pytest.approx(rate, abs=0.05)
+        assert after.missing()[there].mean() == pytest.approx(rate, abs=0.1)
         hr.Sequences.of_columns(damaged.starts, (after,))  # passes every check of a column
         if before.kind == "categorical":
             assert set(after.codes[after.missing()].tolist()) <= {MISSING}
