@@ -85,29 +85,19 @@ class Scorer {
         }
     }
 
-    // scores (positions of the walk, width) += what the attributes of each say. each_position(visit) calls
+    // scores (positions, width) += what the attributes of each position say. each_position(visit) calls
     // visit(t, begin, end) for the positions in turn; those with fewer than `skip` before them get nothing.
     template <class EachPosition>
     void add(const Rows& rows, std::int64_t skip, float* scores, EachPosition each_position) const {
-        Walk walk;
-        float* to = scores;
+        Tile tile(rows);
         each_position([&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-            walk.advance();
-            if (t - begin >= skip) {
-                for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
-                    prefetch(&places_[id]);
-                    Read& read = walk.reads[0].push();
-                    read.id = id;
-                    read.value = value;
-                });
-            }
-            add_reads(walk, to);
-            to += width_;
+            tile.at[tile.n++] = {t, t - begin >= skip ? begin : end, end};  // an empty sequence: not read
+            if (tile.n < kTile) return;
+            add_tile(tile, scores);
+            scores += tile.n * width_;
+            tile.n = 0;
         });
-        for (int rest = 0; rest < 2; ++rest, to += width_) {
-            walk.advance();
-            add_reads(walk, to);
-        }
+        add_tile(tile, scores);
     }
 
   private:
@@ -124,42 +114,91 @@ class Scorer {
         float value;
     };
 
-    // Three positions are under way, so that memory has time to come: one reads its attributes, the one
-    // before it looks their places up, and the one before that adds its rows.
-    struct Walk {
-        Pile<Read> reads[2];
-        Pile<WeightedRow> rows[2];
+    // Positions that are scored together: columns are read one after the other, for memory is quick along a
+    // column; and what is read then waits for nothing.
+    static constexpr std::int64_t kTile = 64;
+    struct Tile {
+        struct At {
+            std::int64_t t, begin, end;
+        };
+        At at[kTile];
+        std::int64_t n = 0;
+        std::vector<Slot> single, bags;  // slots that read at most one attribute, and others
+        std::vector<Read> reads;         // (positions, single): an id of -1 where nothing is read
+        Pile<Read> more;
+        Pile<WeightedRow> rows[2];  // of a position, and of the one before it, whose turn it is
 
-        void advance() {
-            std::swap(reads[0], reads[1]);
-            std::swap(rows[0], rows[1]);
-            reads[0].clear();
-            rows[0].clear();
+        explicit Tile(const Rows& from) {
+            for (std::int64_t s = 0; s < from.n_slots; ++s)
+                (from.slots[s].column->starts ? bags : single).push_back(from.slots[s]);
+            reads.resize(single.size() * kTile);
         }
     };
 
-    // scores: of the position that reads.
-    void add_reads(Walk& walk, float* scores) const {
-        for (const Read& read : walk.reads[1]) {
-            const Place& place = places_[read.id];
-            if (place.output >= 0) {
-                scores[place.output - width_] += read.value * place.weight;
-            } else if (place.output == kRow) {
-                const float* row = rows_.data() + place.at * width_;
-                prefetch(row);
-                prefetch(row + width_ - 1);
-                WeightedRow& added = walk.rows[0].push();
-                added.row = row;
-                added.weight = read.value;
-            } else if (place.output < kRow) {
-                const Place* few = few_.data() + place.at;
-                for (std::int32_t f = 0; f < kRow - place.output; ++f)
-                    scores[few[f].output - width_] += read.value * few[f].weight;
+    void add_tile(Tile& tile, float* scores) const {
+        const std::size_t n_single = tile.single.size();
+        for (std::size_t s = 0; s < n_single; ++s) {
+            const Slot slot = tile.single[s];
+            Read* read = tile.reads.data() + s;
+            for (std::int64_t p = 0; p < tile.n; ++p, read += n_single) {
+                const typename Tile::At at = tile.at[p];
+                read->id = -1;
+                if (at.begin == at.end) continue;
+                for_each_id(slot, at.t, at.begin, at.end, [&](std::int32_t id, float value) {
+                    prefetch(&places_[id]);
+                    read->id = id;
+                    read->value = value;
+                });
             }
         }
-        const Pile<WeightedRow>& whole = walk.rows[1];
-        if (whole.size() > 0)
-            linear_kernels().add_rows(whole.begin(), whole.size(), width_, scores - 2 * width_);
+        for (std::int64_t p = 0; p <= tile.n; ++p) {
+            std::swap(tile.rows[0], tile.rows[1]);
+            tile.rows[0].clear();
+            if (p < tile.n) look_up(tile, p, scores + p * width_);
+            const Pile<WeightedRow>& whole = tile.rows[1];
+            if (whole.size() > 0)
+                linear_kernels().add_rows(whole.begin(), whole.size(), width_, scores + (p - 1) * width_);
+        }
+        tile.rows[0].clear();
+        tile.rows[1].clear();
+    }
+
+    // Adds what single features say of position p, and asks for the rows of the others.
+    void look_up(Tile& tile, std::int64_t p, float* scores) const {
+        const typename Tile::At& at = tile.at[p];
+        const Read* reads = tile.reads.data() + static_cast<std::size_t>(p) * tile.single.size();
+        for (std::size_t s = 0; s < tile.single.size(); ++s) {
+            if (reads[s].id >= 0) add_read(reads[s], tile.rows[0], scores);
+        }
+        if (tile.bags.empty() || at.begin == at.end) return;
+        tile.more.clear();
+        for (const Slot& slot : tile.bags) {
+            for_each_id(slot, at.t, at.begin, at.end, [&](std::int32_t id, float value) {
+                prefetch(&places_[id]);
+                Read& read = tile.more.push();
+                read.id = id;
+                read.value = value;
+            });
+        }
+        for (const Read& read : tile.more) add_read(read, tile.rows[0], scores);
+    }
+
+    void add_read(const Read& read, Pile<WeightedRow>& rows, float* scores) const {
+        const Place& place = places_[read.id];
+        if (place.output >= 0) {
+            scores[place.output] += read.value * place.weight;
+        } else if (place.output == kRow) {
+            const float* row = rows_.data() + place.at * width_;
+            prefetch(row);
+            prefetch(row + width_ - 1);
+            WeightedRow& added = rows.push();
+            added.row = row;
+            added.weight = read.value;
+        } else if (place.output < kRow) {
+            const Place* few = few_.data() + place.at;
+            for (std::int32_t f = 0; f < kRow - place.output; ++f)
+                scores[few[f].output] += read.value * few[f].weight;
+        }
     }
 
     std::int64_t width_;
