@@ -23,7 +23,7 @@ Function = Callable[[Floats], tuple[float, Floats]]
 MEMORY = 10  # steps that the guess at the Hessian is made of
 PERIOD = 10  # iterations over which improvement is judged
 MOST_HALVINGS = 20
-LONGEST_STEP = 2.0  # of a weight; the first directions are poor, and far out inference is slow
+LONGEST_STEP = 4.0  # of a weight; the first directions are poor, and far out inference is slow
 SUFFICIENT = 1e-4  # of the fall that the gradient promises
 ROUNDING = 1e-7  # of a position's share in the likelihood, summed in single precision
 FLAT = 1e-3  # a gradient so small beside the weights, and single precision may see no way down
@@ -71,7 +71,8 @@ class Minimizer:
     def _evaluate(self, weights: Floats) -> tuple[float, Floats]:
         """The penalised value, and the gradient of its smooth part."""
         value, gradient = self._function(weights)
-        gradient += 2 * self._penalty.l2 * weights
+        if self._penalty.l2:
+            gradient += 2 * self._penalty.l2 * weights
         return value + self._penalty.value(weights, self._n_threads), gradient
 
     def __iter__(self) -> Iterator[float]:
@@ -119,19 +120,21 @@ class Minimizer:
         l1 = self._penalty.l1
         if not l1:
             return self._gradient
-        shrunk = np.sign(self._gradient) * np.maximum(np.abs(self._gradient) - l1, 0)
-        return np.where(self.weights == 0, shrunk, self._gradient + l1 * np.sign(self.weights))
+        slope: Floats = self._gradient - self._gradient.clip(-l1, l1)
+        away = np.flatnonzero(self.weights)
+        slope[away] = self._gradient[away] + l1 * np.sign(self.weights[away])
+        return slope
 
     def _search(self, direction: Floats, slope: Floats, length: float) -> float:
         """Halves the step until it gains enough; 0 if none does."""
-        orthant = None
-        if self._penalty.l1:
-            orthant = np.where(self.weights == 0, -np.sign(slope), np.sign(self.weights))
+        away = np.flatnonzero(self.weights) if self._penalty.l1 else np.zeros(0, np.int64)
         for _ in range(MOST_HALVINGS):
-            weights = self.weights + length * direction
-            if orthant is not None:
-                weights[weights * orthant <= 0] = 0
-            step = weights - self.weights
+            step = length * direction
+            weights = self.weights + step
+            if len(away):  # a weight of 0 goes where its direction points
+                crossed = away[weights[away] * self.weights[away] <= 0]
+                weights[crossed] = 0
+                step[crossed] = -self.weights[crossed]
             value, gradient = self._evaluate(weights)
             if np.isfinite(value) and value <= self.value + self._noise + SUFFICIENT * self._dot(slope, step):
                 self._memory.remember(step, gradient - self._gradient, self._n_threads)
