@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "experiments"
-SCRIPTS = ["shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear"]
+SCRIPTS = ["shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin"]
 
 
 @pytest.fixture
