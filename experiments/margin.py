@@ -172,9 +172,7 @@ def atis(quick: bool) -> None:
 def main() -> None:
     quick = arguments(__doc__, []).parse_args().quick
     table("Noun phrases, F1", noun_phrases, lambda gold, found: 100 * hr.metrics.span_f1(gold, found), 2, quick)
-    print()
     table("Parts of speech, error", parts_of_speech, lambda gold, found: 100 - percent(gold, found), 3, quick)
-    print()
     atis(quick)
 
 
