@@ -23,7 +23,7 @@ from hedgerow.potentials.linear import Features, LinearPotential, NGrams
 
 Floats = NDArray[np.float64]
 
-BLOCK = 2**21  # scores of a block: 8 MB
+BLOCK = 2**20  # scores of a block: 4 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +131,9 @@ class Likelihood:
             self._features.append((space.edge, training.order))
             outputs.append(edge_codes(training))
         self._blocks = list(self._cut(outputs))
+        longest = max(block.last - block.first for block in self._blocks)
+        # Memory for the scores of a block, used again and again: fresh memory is slow.
+        self._scores = [np.empty((longest, features.width), np.float32) for features, _ in self._features]
         self._is_weighted = not (training.weights == 1).all()
         self._observed = space.n_grams.summed(edge_counts(training))
 
@@ -195,10 +198,10 @@ class Likelihood:
         """
         training = self.training
         k, n = len(training.labels), block.last - block.first
-        scores = []
-        for scorer, (features, skip) in zip(scorers, self._features, strict=True):
-            scores.append(np.zeros((n, features.width), np.float32))
-            scorer.add_scores(self._rows.reader, block.first, block.last, skip, scores[-1], training.n_threads)
+        scores = [room[:n] for room in self._scores]
+        for scorer, part, (_, skip) in zip(scorers, scores, self._features, strict=True):
+            part.fill(0)
+            scorer.add_scores(self._rows.reader, block.first, block.last, skip, part, training.n_threads)
         edge = scores[1].reshape(n, -1, k) if len(scores) > 1 else None
         gold = slice(block.first, block.last)
         lattice = Lattice(
