@@ -9,6 +9,7 @@ import pickle
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,37 @@ def tagged(model: Any, X: Any) -> tuple[list[Any], float]:
 
 def chunk_scores(gold: list[list[str]], found: list[list[str]]) -> Figures:
     return {"accuracy": hr.metrics.accuracy(gold, found), "f1": hr.metrics.span_f1(gold, found)}
+
+
+def chunked_by_crfsuite(parameters: dict[str, Any]) -> Figures:
+    """The same figures of python-crfsuite by L-BFGS, and what it says of its objective; tagging from its own items."""
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=parameters, verbose=False)
+    for words, tags, chunks in sentences("train"):
+        trainer.append(attributes(words, tags), chunks)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.crfsuite"
+        begin = time.perf_counter()
+        trainer.train(str(path))
+        seconds, memory = time.perf_counter() - begin, peak()
+        tagger = pycrfsuite.Tagger()
+        tagger.open(str(path))
+        X, gold = test_attributes()
+        items = [pycrfsuite.ItemSequence(x) for x in X]
+        begin = time.perf_counter()
+        found = [tagger.tag(item) for item in items]
+        speed = sum(map(len, found)) / (time.perf_counter() - begin)
+        last = trainer.logparser.last_iteration
+        return {
+            "seconds": seconds,
+            "peak": memory,
+            "speed": speed,
+            "objective": last["loss"],
+            "iterations": last["num"],
+            "megabytes": path.stat().st_size / 2**20,
+            **chunk_scores(gold, found),
+        }
 
 
 def run(job: str, *arguments: object) -> Figures:

@@ -17,7 +17,19 @@ from typing import Any
 
 import hedgerow as hr
 from encoding import attributes, sentences, to_bags
-from jobs import Figures, chunk_scores, chunked, encode, encoded, heading, main, peak, run, tagged, test_attributes
+from jobs import (
+    Figures,
+    chunked,
+    chunked_by_crfsuite,
+    encode,
+    encoded,
+    heading,
+    main,
+    peak,
+    run,
+    tagged,
+    test_attributes,
+)
 
 TUTORIAL = {"l1": 0.1, "l2": 0.1}
 SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -73,29 +85,7 @@ def until(path: str, setting: str, objective: float, n_jobs: int) -> Figures:
 
 
 def crfsuite(setting: str) -> Figures:
-    import pycrfsuite
-
-    trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=SETTINGS[setting][1], verbose=False)
-    for words, tags, chunks in sentences("train"):
-        trainer.append(attributes(words, tags), chunks)
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "m.crfsuite")
-        begin = time.perf_counter()
-        trainer.train(path)
-        seconds, memory = time.perf_counter() - begin, peak()
-        tagger = pycrfsuite.Tagger()
-        tagger.open(path)
-        X, gold = test_attributes()
-        found = [tagger.tag(x) for x in X]
-        last = trainer.logparser.last_iteration
-        return {
-            "seconds": seconds,
-            "peak": memory,
-            "objective": last["loss"],
-            "iterations": last["num"],
-            "megabytes": Path(path).stat().st_size / 2**20,
-            **chunk_scores(gold, found),
-        }
+    return chunked_by_crfsuite(SETTINGS[setting][1])
 
 
 def tagging(path: str) -> Figures:

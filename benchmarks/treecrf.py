@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 import hedgerow as hr
-from encoding import attributes, sentences
-from jobs import Figures, chunk_scores, chunked, encode, encoded, heading, main, peak, run, tagged
+from jobs import Figures, chunked, chunked_by_crfsuite, encode, encoded, heading, main, run, tagged
 
 # Chosen on the last fifth of the training sentences; see docs/results.md.
 CHUNKER = {"learning_rate": 0.4, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01}
@@ -48,24 +47,7 @@ def chunk_from_plain_columns(n_rounds: int, n_jobs: int) -> Figures:
 
 
 def chunk_with_crfsuite() -> Figures:
-    import pycrfsuite
-
-    trainer = pycrfsuite.Trainer(algorithm="lbfgs", params={"c2": 1.0, "c1": 0.0}, verbose=False)
-    for words, tags, chunks in sentences("train"):
-        trainer.append(attributes(words, tags), chunks)
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "m.crfsuite")
-        begin = time.perf_counter()
-        trainer.train(path)
-        seconds, memory = time.perf_counter() - begin, peak()
-        tagger = pycrfsuite.Tagger()
-        tagger.open(path)
-        test = sentences("test")
-        items = [pycrfsuite.ItemSequence(attributes(words, tags)) for words, tags, _ in test]
-        begin = time.perf_counter()
-        found = [tagger.tag(item) for item in items]
-        speed = sum(map(len, found)) / (time.perf_counter() - begin)
-    return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores([c for _, _, c in test], found)}
+    return chunked_by_crfsuite({"c2": 1.0, "c1": 0.0})
 
 
 def windowed(name: str, X: Any, window: int) -> tuple[Any, list[str]]:

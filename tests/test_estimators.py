@@ -11,7 +11,6 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLabelWarning
-from hedgerow.estimators import base
 from hedgerow.estimators.conventions import REGISTRY
 
 ESTIMATORS = sorted(set(REGISTRY) - {"Estimator"})
@@ -283,7 +282,7 @@ def test_predicting_some_after_the_other_changes_nothing(make, monkeypatch):
         lambda: [model.log_likelihood(X, Y)],
     )
     whole = [question() for question in questions]
-    monkeypatch.setattr(base, "MOST_SCORES", 1)
+    monkeypatch.setattr("hedgerow.learners.base.MOST_SCORES", 1)
     assert len(list(model._lattices(model.model_.encode(X)))) == len(X)
     for expected, question in zip(whole, questions, strict=True):
         for a, b in zip(expected, question(), strict=True):

@@ -20,15 +20,13 @@ from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
 from hedgerow.estimators.parameters import LARGEST, AtLeast, CountOrAll, parameters
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Decode, Held, Learner, Record, Training, best_labels, log_likelihood
+from hedgerow.learners.base import Decode, Held, Learner, Record, Training, best_labels, blocks, log_likelihood
 from hedgerow.model import Model
 from hedgerow.sequences import Sequences
 
 Callback = Callable[[Record], None]
 
 MOST_THREADS = 256  # results do not depend on how many there are
-
-MOST_SCORES = 2**22  # of a lattice in prediction: 16 MB of single precision
 
 log = logging.getLogger("hedgerow")
 
@@ -203,13 +201,9 @@ class Estimator(Conventions):
     def _lattices(self, sequences: Sequences) -> Iterator[Lattice]:
         """Lattices over some sequences after the other, so that the scores of all are never there at once."""
         model, threads = self._fitted(), n_threads(self.n_jobs)
-        most = max(MOST_SCORES // len(model.labels) ** (model.order + 1), 1)
-        first, starts = 0, sequences.starts
-        while first < len(sequences):
-            last = max(int(np.searchsorted(starts, starts[first] + most, side="right")) - 1, first + 1)
-            whole = first == 0 and last == len(sequences)
-            yield model.lattice(sequences if whole else sequences[first:last], threads, self._beam)
-            first = last
+        for block in blocks(sequences.starts, model.topology):
+            whole = block == slice(0, len(sequences))
+            yield model.lattice(sequences if whole else sequences[block], threads, self._beam)
 
     def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
         return np.concatenate([best_labels(lattice, decode) for lattice in self._lattices(sequences)])

@@ -9,7 +9,7 @@ import numpy as np
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear import LinearEstimator
-from hedgerow.estimators.parameters import AtLeast, MoreThan
+from hedgerow.estimators.parameters import AtLeast, Beam, MoreThan, WindowSize
 from hedgerow.learners import (
     Induction,
     Learner,
@@ -31,7 +31,7 @@ class LinearCRF(LinearEstimator):
     squares: the objective of CRFsuite with c1 = l1 and c2 = l2.
     """
 
-    window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
+    window: WindowSize = 0
     solver: Annotated[
         Literal["lbfgs", "owlqn", "sgd"],
         "quasi-Newton steps without and with an L1 penalty, or a gradient step for each sequence",
@@ -48,9 +48,7 @@ class LinearCRF(LinearEstimator):
         Literal["mccallum"] | None,
         "start with labels alone, and every 8 iterations add the 500 conjunctions of attributes that gain most",
     ] = None
-    beam: Annotated[
-        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
-    ] = None
+    beam: Beam = None
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         if self.l1 > 0 and self.solver != "owlqn":
@@ -73,9 +71,12 @@ class LinearCRF(LinearEstimator):
     def _inducer(self, training: Training) -> Learner:
         if self.solver != "lbfgs":
             raise InputError(f'induce="{self.induce}" goes with solver="lbfgs" alone, but solver is "{self.solver}"')
+        space = LinearSpace.bare(
+            training, self.window, all_transitions=self.all_transitions, edges=self.edge_features, bias=True
+        )
         return Induction(
             training,
-            LinearSpace.bare(training, self.window, all_transitions=self.all_transitions, edges=self.edge_features),
+            space,
             Penalty(0.0, self.l2),
             self.max_iter,
             self.tol,

@@ -11,7 +11,7 @@ import numbers
 import types
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from hedgerow.errors import InputError
 
@@ -67,6 +67,13 @@ class CountOrAll:
 
     def __str__(self) -> str:
         return "at least 1, or -1 for all"
+
+
+# What several estimators declare in the same words.
+WindowSize: TypeAlias = Annotated[int, AtLeast(0), "how many positions on either side are read"]
+Beam: TypeAlias = Annotated[
+    int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast
+from hedgerow.estimators.parameters import AtLeast, Beam, WindowSize
 from hedgerow.learners import Learner, Margin, MarginRules, Training
 from hedgerow.learners.base import Decode
 from hedgerow.learners.margin import Averaging
@@ -33,15 +33,13 @@ class StructuredPerceptron(MarginEstimator):
     that the model learned.
     """
 
-    window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
+    window: WindowSize = 0
     averaging: Annotated[
         Averaging, "the mean of the weights over all steps, a vote among them, or those of the last step"
     ] = "average"
     epochs: Annotated[int, AtLeast(1), "passes over the sequences at most"] = 10
     min_freq: Annotated[int, AtLeast(1), "attributes that occur less often are left out"] = 1
-    beam: Annotated[
-        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
-    ] = None
+    beam: Beam = None
     early_update: Annotated[bool, "with a beam: where it loses gold, learn from the part up to there"] = True
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, MoreThan
+from hedgerow.estimators.parameters import AtLeast, Beam, MoreThan, WindowSize
 from hedgerow.learners import Learner, Margin, MarginRules, Training
 from hedgerow.learners.margin import Averaging, Loss
 from hedgerow.model import Model
@@ -24,16 +24,14 @@ class StructuredSVM(MarginEstimator):
     that the model learned.
     """
 
-    window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
+    window: WindowSize = 0
     C: Annotated[float, MoreThan(0), "weight of the losses against the size of the weights"] = 0.5
     loss: Annotated[Loss, "wrong labels are counted one by one, or a wrong path counts once"] = "hamming"
     epochs: Annotated[int, AtLeast(1), "passes over the sequences"] = 20
     averaging: Annotated[
         bool, "the mean of the weights, those after step t counted t times; if not, those of the last step"
     ] = True
-    beam: Annotated[
-        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
-    ] = None
+    beam: Beam = None
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         averaging: Averaging = "average" if self.averaging else "none"

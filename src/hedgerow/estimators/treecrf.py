@@ -12,7 +12,7 @@ from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.checkpoint import Checkpoint
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan
+from hedgerow.estimators.parameters import AtLeast, AtMost, Beam, MoreThan, WindowSize
 from hedgerow.inspection.trees import Importance, importances, transition_table, tree_text
 from hedgerow.learners import Boosting, BoostingRules, Learner, Training
 from hedgerow.learners.base import Record
@@ -31,7 +31,7 @@ class TreeCRF(Estimator):
     table of transitions is learned beside the trees (`"table"`: faster, and better from about ten labels on).
     """
 
-    window: Annotated[int, AtLeast(0), "how many positions on either side are read"] = 0
+    window: WindowSize = 0
     transitions: Annotated[
         Literal["auto", "trees", "table"], "where dependence on previous labels is learned; auto goes by their number"
     ] = "auto"
@@ -56,9 +56,7 @@ class TreeCRF(Estimator):
     ] = 0.0
     pseudo_rounds: Annotated[int, AtLeast(0), "first rounds that follow the pseudo-likelihood"] = 0
     line_search: Annotated[bool, "whether a round also tries steps of twice the length and more"] = False
-    beam: Annotated[
-        int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
-    ] = None
+    beam: Beam = None
     early_stopping: Annotated[
         Literal["accuracy", "log-likelihood"] | None,
         "stop when this no longer rises on the dev data, and keep the best round",

@@ -18,6 +18,8 @@ from hedgerow.sequences import Sequences
 Decode = Literal["viterbi", "marginal"]
 Record = dict[str, Any]
 
+MOST_SCORES = 2**22  # of a block of sequences: 16 MB of single precision
+
 
 @dataclass(frozen=True, eq=False)
 class Held:
@@ -53,6 +55,17 @@ class Training:
     def prunes(self) -> bool:
         """Whether the beam is narrower than the lattice."""
         return self.beam is not None and self.beam < self.topology.n_nodes
+
+    def lattice(self, potential: Potential, sequences: Sequences) -> Lattice:
+        """The lattice of a potential over training or held-out sequences, under the beam."""
+        scores = potential.scores(sequences, self.n_threads)
+        return Lattice(self.topology, sequences.starts, **scores._asdict(), beam=self.beam, n_threads=self.n_threads)
+
+    def held_out(self, potential: Potential) -> Record:
+        """How the potential does on the held-out data; nothing if there are none."""
+        if self.held is None:
+            return {}
+        return held_out_scores(self.lattice(potential, self.held.sequences), self.held, self.decode)
 
     @property
     def position_weights(self) -> NDArray[np.float64]:
@@ -111,6 +124,22 @@ def edge_counts(training: Training) -> NDArray[np.float64]:
     certain = np.full((training.sequences.n_positions, topology.n_labels), -np.inf, dtype=np.float32)
     certain[np.arange(len(training.codes)), training.codes] = 0
     return Lattice(topology, training.sequences.starts, state=certain).summed_pairs(training.weights)[2]
+
+
+def blocks(starts: NDArray[np.int64], topology: Topology) -> Iterator[slice]:
+    """Sequences side by side, so many that the scores of a block are not too many; at least one."""
+    most = max(MOST_SCORES // topology.n_labels ** (topology.order + 1), 1)
+    first = 0
+    while first < len(starts) - 1:
+        last = max(int(np.searchsorted(starts, starts[first] + most, side="right")) - 1, first + 1)
+        yield slice(first, last)
+        first = last
+
+
+def by_depth(starts: NDArray[np.int64], order: int) -> list[NDArray[np.int64]]:
+    """The positions that have 0, 1, ... labels before them in their sequence; `order` of them or more come last."""
+    depth = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
+    return [np.flatnonzero(depth == m if m < order else depth >= m) for m in range(order + 1)]
 
 
 def refuse_missing(sequences: Sequences) -> None:

@@ -23,7 +23,7 @@ from hedgerow.columns import NumericColumn
 from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Record, Training, edge_counts, held_out_scores, refuse_missing
+from hedgerow.learners.base import Record, Training, by_depth, edge_counts, held_out_scores, refuse_missing
 from hedgerow.learners.pseudo import pseudo_marginals
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.sequences import Sequences
@@ -184,10 +184,9 @@ class Boosting:
         if self._kept < len(self._steps):
             self._here.start_again(self._start, self._steps[: self._kept])
         training, k, scores = self.training, len(self.training.labels), self._here.scores
-        depth = np.arange(len(scores)) - np.repeat(training.sequences.starts[:-1], training.sequences.lengths)
         blocks = []
-        for m in range(training.order + 1):
-            rows = scores[depth == m if m < training.order else depth >= m, : k**m]
+        for m, there in enumerate(by_depth(training.sequences.starts, training.order)):
+            rows = scores[there, : k**m]
             blocks.append(rows.mean(axis=0) if len(rows) else np.zeros((k**m, k), np.float32))
         return np.concatenate(blocks)
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.columns import BagColumn, CategoricalColumn, Column
-from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.base import Record, Training
 from hedgerow.potentials import TablePotential
 from hedgerow.potentials.table import Discrete, Normal
 
@@ -32,14 +31,9 @@ class Counting:
         transitions = _log(_transitions(training, self.smoothing))
         emissions = tuple(self._emission(column) for column in training.sequences.columns)
         self.potential = TablePotential(emissions, transitions)
-        scores = self.potential.scores(training.sequences)
-        lattice = Lattice(training.topology, training.sequences.starts, **scores._asdict())
+        lattice = training.lattice(self.potential, training.sequences)
         record: Record = {"round": 1, "objective": training.mean(lattice.score(training.codes))}
-        if training.held is not None:
-            scores = self.potential.scores(training.held.sequences)
-            lattice = Lattice(training.topology, training.held.sequences.starts, **scores._asdict())
-            record |= held_out_scores(lattice, training.held, training.decode)
-        yield record
+        yield record | training.held_out(self.potential)
 
     def _emission(self, column: Column) -> Discrete | Normal:
         training = self.training

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.errors import ConvergenceWarning
-from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.base import Record, Training
 from hedgerow.learners.likelihood import Likelihood, LinearSpace
 from hedgerow.potentials.linear import LinearPotential
 
@@ -144,6 +143,17 @@ class Minimizer:
         return 0.0
 
 
+def likelihood_minimizer(
+    training: Training, space: LinearSpace, start: Floats, penalty: Penalty, tol: float
+) -> Minimizer:
+    """Down minus the penalised log-likelihood of the training data."""
+    noise = ROUNDING * float(training.position_weights.sum())
+    # All labels are tied while the weights are 0, so that what a beam keeps then is arbitrary.
+    return Minimizer(
+        Likelihood(training, space), start, penalty, tol, training.n_threads, noise, comparable=not training.prunes
+    )
+
+
 class QuasiNewton:
     """The learner of LinearCRF for L-BFGS and OWL-QN."""
 
@@ -161,24 +171,12 @@ class QuasiNewton:
 
     def __iter__(self) -> Iterator[Record]:
         training = self.training
-        likelihood = Likelihood(training, self.space)
-        noise = ROUNDING * float(training.position_weights.sum())
-        # All labels are tied while the weights are 0, so that what a beam keeps then is arbitrary.
-        minimizer = Minimizer(
-            likelihood, self._weights, self.penalty, self.tol, training.n_threads, noise, comparable=not training.prunes
-        )
+        minimizer = likelihood_minimizer(training, self.space, self._weights, self.penalty, self.tol)
         for iteration, length in enumerate(minimizer, 1):
             self._weights = minimizer.weights
             record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
             if self.penalty.l1:
                 record["n_active"] = int(np.count_nonzero(self._weights))
-            if training.held is not None:
-                scores = self.potential.scores(training.held.sequences, training.n_threads)
-                lattice = Lattice(
-                    training.topology, training.held.sequences.starts, **scores._asdict(), beam=training.beam,
-                    n_threads=training.n_threads,
-                )  # fmt: skip
-                record |= held_out_scores(lattice, training.held, training.decode)
-            yield record
+            yield record | training.held_out(self.potential)
             if iteration == self.max_iter:
                 return

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.encoding import Conjunctions
-from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Record, Training, held_out_scores
-from hedgerow.learners.gradient import ROUNDING, Minimizer, Penalty
-from hedgerow.learners.likelihood import Likelihood, LinearSpace
+from hedgerow.learners.base import Record, Training
+from hedgerow.learners.gradient import Penalty, likelihood_minimizer
+from hedgerow.learners.likelihood import LinearSpace
 from hedgerow.potentials.linear import Features, LinearPotential
-from hedgerow.sequences import Sequences
 
 Floats = NDArray[np.float64]
 
@@ -92,33 +90,16 @@ class Induction:
 
     def _descend(self, part: Training, first: int, last: int) -> Iterator[Record]:
         """Quasi-Newton steps number first + 1 to last, or fewer if there is nothing left to gain."""
-        noise = ROUNDING * float(part.position_weights.sum())
-        minimizer = Minimizer(
-            Likelihood(part, self.space), self._weights, self.penalty, self.tol, part.n_threads, noise,
-            comparable=not part.prunes,
-        )  # fmt: skip
+        minimizer = likelihood_minimizer(part, self.space, self._weights, self.penalty, self.tol)
         for iteration, length in zip(range(first + 1, last + 1), minimizer, strict=False):
             self._weights = minimizer.weights
             record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
             record |= {"n_sequences": len(part.weights), "n_features": len(self.space.state)}
-            yield record | self._held_out_scores()
-
-    def _held_out_scores(self) -> Record:
-        training = self.training
-        if training.held is None:
-            return {}
-        return held_out_scores(self._lattice(training.held.sequences), training.held, training.decode)
-
-    def _lattice(self, sequences: Sequences) -> Lattice:
-        training = self.training
-        scores = self.potential.scores(sequences, training.n_threads)
-        return Lattice(
-            training.topology, sequences.starts, **scores._asdict(), beam=training.beam, n_threads=training.n_threads
-        )
+            yield record | self.training.held_out(self.potential)
 
     def _grow(self, part: Training) -> int:
         """Adds the best candidates, with weights of 0; how many they are."""
-        probabilities = self._lattice(part.sequences).marginals()[1]
+        probabilities = self.training.lattice(self.potential, part.sequences).marginals()[1]
         found = candidates(
             self.space, part, probabilities, self.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
         )

@@ -18,7 +18,7 @@ from hedgerow import _core
 from hedgerow.columns import NumericColumn
 from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Rows, Scaling, Window
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Training, edge_counts, refuse_missing
+from hedgerow.learners.base import Training, by_depth, edge_counts, refuse_missing
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
 
 Floats = NDArray[np.float64]
@@ -61,14 +61,21 @@ class LinearSpace:
 
     @classmethod
     def bare(
-        cls, training: Training, window: int, *, all_transitions: bool = False, edges: bool = False
+        cls,
+        training: Training,
+        window: int,
+        *,
+        all_transitions: bool = False,
+        edges: bool = False,
+        bias: bool = False,
     ) -> LinearSpace:
-        """Labels alone, with a bias: no attribute of the window speaks yet."""
+        """Labels alone: no attribute of the window speaks yet. A bias comes with numbers, or if asked for."""
         rows, scalings = _read(training, window)
         k = len(training.labels)
         nothing = np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32)
         edge = Features(*nothing, k ** (training.order + 1)) if edges else None
-        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=True, every=all_transitions)
+        n_grams = NGrams.observed(edge_counts(training), k, training.order,
+                                    bias=bias or bool(scalings), every=all_transitions)  # fmt: skip
         return cls(rows.window, scalings, Features(*nothing, k), edge, n_grams)
 
     @property
@@ -242,10 +249,10 @@ def edge_codes(training: Training) -> NDArray[np.int32]:
 def _by_row(pair: NDArray[np.float32], starts: NDArray[np.int64], weights: Floats, training: Training) -> Floats:
     """Pair marginals summed by row of the table."""
     k, lengths = len(training.labels), np.diff(starts)
-    depth = np.arange(len(pair)) - np.repeat(starts[:-1], lengths)
     by_position = np.repeat(weights, lengths)
-    blocks = []
-    for m in range(training.order + 1):
-        there = np.flatnonzero(depth == m if m < training.order else depth >= m)
-        blocks.append(np.einsum("t,thk->hk", by_position[there], pair[there, : k**m], optimize=False))
-    return np.concatenate(blocks)
+    return np.concatenate(
+        [
+            np.einsum("t,thk->hk", by_position[there], pair[there, : k**m], optimize=False)
+            for m, there in enumerate(by_depth(starts, training.order))
+        ]
+    )

@@ -52,14 +52,14 @@ class Margin:
 
     def __init__(self, training: Training, rules: MarginRules) -> None:
         self.training, self.rules = training, rules
-        self._space = LinearSpace.of(
-            training, rules.window, min_freq=rules.min_freq, observed_only=False, all_transitions=True
-        )
+        self._space = LinearSpace.bare(training, rules.window, all_transitions=True)
         self._rows = self._space.rows(training)
+        anything = np.zeros_like(training.codes)
+        often = Features.observed(self._rows, anything, 1, min_freq=rules.min_freq)
         n_examples = int(np.count_nonzero(training.weights))
         self._bound = 0.0 if rules.C is None else n_examples * rules.C  # of an SVM: N C
         self._trainer = _core.MarginTrainer(
-            self._rows.reader, training.codes, training.weights, np.diff(self._space.state.starts) > 0,
+            self._rows.reader, training.codes, training.weights, np.diff(often.starts) > 0,
             len(training.labels), training.order, bias=bool(self._space.scalings), hamming=rules.loss == "hamming",
             margin=0.0 if self._bound else TIE, growth=2 / self._bound if self._bound else 0.0,
             beam=(training.beam or 0) if training.prunes else 0, early=rules.early_update,

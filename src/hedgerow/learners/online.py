@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from hedgerow import _core
 from hedgerow.columns import NumericColumn
 from hedgerow.encoding import Rows, Scaling, Window
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Training
+from hedgerow.learners.base import Training, blocks
 from hedgerow.potentials import Potential
-
-MOST_SCORES = 2**22  # of a block of sequences
 
 AS_IT_IS = Scaling(0.0, 1.0)
 
@@ -37,16 +35,9 @@ def turns(training: Training, random_state: int | None) -> Iterator[NDArray[np.i
 
 
 def lattices(training: Training, potential: Potential) -> Iterator[tuple[slice, slice, Lattice]]:
-    """(sequences, positions, their lattice) in blocks, so that the scores of all are never there at once."""
-    sequences, topology = training.sequences, training.topology
+    """(sequences, positions, their exact lattice) in blocks, so that the scores of all are never there at once."""
+    sequences, exact = training.sequences, replace(training, beam=None)
     starts = sequences.starts
-    most = max(MOST_SCORES // topology.n_labels ** (topology.order + 1), 1)
-    cuts = [0]
-    while cuts[-1] < len(sequences):
-        last = int(np.searchsorted(starts, starts[cuts[-1]] + most, side="right")) - 1
-        cuts.append(max(last, cuts[-1] + 1))
-    for first, last in pairwise(cuts):
-        part = sequences[first:last]
-        scores = potential.scores(part, training.n_threads)
-        lattice = Lattice(topology, part.starts, **scores._asdict(), n_threads=training.n_threads)
-        yield slice(first, last), slice(int(starts[first]), int(starts[last])), lattice
+    for block in blocks(starts, training.topology):
+        positions = slice(int(starts[block.start]), int(starts[block.stop]))
+        yield block, positions, exact.lattice(potential, sequences[block])

@@ -10,8 +10,7 @@ from itertools import islice
 import numpy as np
 
 from hedgerow import _core
-from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Record, Training, held_out_scores
+from hedgerow.learners.base import Record, Training
 from hedgerow.learners.gradient import PERIOD, Penalty
 from hedgerow.learners.likelihood import LinearSpace
 from hedgerow.learners.online import lattices, turns
@@ -88,13 +87,7 @@ class Stochastic:
             potential = self.potential
             values.append(self._objective(potential))
             record: Record = {"iteration": epoch, "objective": values[-1], "rate": rate}
-            if training.held is not None:
-                scores = potential.scores(training.held.sequences, training.n_threads)
-                lattice = Lattice(
-                    training.topology, training.held.sequences.starts, **scores._asdict(), n_threads=training.n_threads
-                )
-                record |= held_out_scores(lattice, training.held, training.decode)
-            yield record
+            yield record | training.held_out(potential)
             if len(values) > PERIOD and values[-1 - PERIOD] - values[-1] <= rules.tol * abs(values[-1]):
                 return
 
