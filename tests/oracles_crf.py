@@ -64,11 +64,10 @@ def log_likelihood(weights, sequence, labels, classes, window, order, **kinds):
     return score(weights, sequence, labels, window, order, **kinds) - oracles.log_sum(scores)
 
 
-def inverse_hessian(pairs, inverse_diagonal):
-    """BFGS written out as a matrix: H <- (1 - r s y') H (1 - r y s') + r s s', from the scaled diagonal."""
+def inverse_hessian(pairs):
+    """BFGS written out as a matrix: H <- (1 - r s y') H (1 - r y s') + r s s', from the scaled identity."""
     step, change = pairs[-1]
-    scale = (step @ change) / (change @ (inverse_diagonal * change))
-    h = np.diag(scale * inverse_diagonal)
+    h = np.eye(len(step)) * (step @ change) / (change @ change)
     for step, change in pairs:
         r = 1 / (step @ change)
         left = np.eye(len(step)) - r * np.outer(step, change)

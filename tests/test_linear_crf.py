@@ -193,7 +193,7 @@ def test_bindings_refuse_what_does_not_fit():
     with pytest.raises(ValueError):
         _core.observed_features(reader, np.array([0, 5], np.int32), 2, 1, False)
     with pytest.raises(ValueError):
-        _core.QuasiNewton(2, 3).times(np.zeros(3), np.ones(3), 1)
+        _core.QuasiNewton(2, 3).times(np.zeros(3), 1)
 
 
 def test_trees_refuse_numbers_that_are_read_as_they_are():
@@ -210,23 +210,22 @@ def test_quasi_newton_is_bfgs_written_out():
     rng = np.random.default_rng(5)
     n, memory = 7, 3
     hessian = np.diag(rng.uniform(0.5, 4, n))
-    diagonal = rng.uniform(0.5, 2, n)
     guess = _core.QuasiNewton(n, memory)
     gradient = rng.normal(size=n)
-    np.testing.assert_allclose(guess.times(gradient, diagonal, 1), diagonal * gradient)
+    np.testing.assert_allclose(guess.times(gradient, 1), gradient)
     pairs = []
     for _ in range(5):
         step = rng.normal(size=n).astype(np.float32).astype(np.float64)
         change = (hessian @ step).astype(np.float32).astype(np.float64)
         guess.remember(step, change, 1)
         pairs.append((step, change))
-        expected = oracles_crf.inverse_hessian(pairs[-memory:], diagonal) @ gradient
-        np.testing.assert_allclose(guess.times(gradient, diagonal, 2), expected, rtol=1e-5)
+        expected = oracles_crf.inverse_hessian(pairs[-memory:]) @ gradient
+        np.testing.assert_allclose(guess.times(gradient, 2), expected, rtol=1e-5)
     guess.remember(step, -change, 1)  # curves downward: of no use
-    np.testing.assert_allclose(guess.times(gradient, diagonal, 1), expected, rtol=1e-5)
+    np.testing.assert_allclose(guess.times(gradient, 1), expected, rtol=1e-5)
     assert guess.forget()
     assert not guess.forget()
-    np.testing.assert_allclose(guess.times(gradient, diagonal, 1), diagonal * gradient)
+    np.testing.assert_allclose(guess.times(gradient, 1), gradient)
 
 
 def test_the_minimum_is_flat_and_l1_holds_weights_at_zero():

@@ -250,7 +250,6 @@ class Postings {
     }
 
     std::int64_t n_ids() const { return static_cast<std::int64_t>(ids_.size()); }
-    std::int64_t n_occurrences() const { return static_cast<std::int64_t>(positions_.size()); }
     std::int64_t first_of(std::int64_t i) const { return starts_[i]; }
 
     // gradient[f] += the sum over occurrences of value times the residual of f's output, for the features of

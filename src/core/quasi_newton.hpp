@@ -1,5 +1,6 @@
 // Limited-memory BFGS: a guess at the inverse Hessian from the last few steps and what they did to the
-// gradient, on top of a diagonal. Sums are made in fixed pieces, so that threads do not change them.
+// gradient, on top of a multiple of the identity. Sums are made in fixed pieces, so that threads do not
+// change them.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +64,7 @@ class QuasiNewton {
     QuasiNewton(std::int64_t n, std::int64_t memory) : n_(n), memory_(memory) {}
 
     std::int64_t n() const { return n_; }
-    // Starts again from the diagonal; false if that is where it is.
+    // Starts again from the identity; false if that is where it is.
     bool forget() {
         const bool any = !pairs_.empty();
         pairs_.clear();
@@ -94,8 +95,8 @@ class QuasiNewton {
         if (pair.curvature > 0) pairs_.push_back(std::move(pair));
     }
 
-    // out <- the guess at the inverse Hessian, times `gradient`. inverse_diagonal: what it is without pairs.
-    void times(const double* gradient, const double* inverse_diagonal, double* out, std::int64_t n_threads) {
+    // out <- the guess at the inverse Hessian, times `gradient`.
+    void times(const double* gradient, double* out, std::int64_t n_threads) {
         const Pieces pieces(n_, n_threads);
         const auto m = static_cast<std::int64_t>(pairs_.size());
         std::vector<double> share(static_cast<std::size_t>(m) + 1, 0.0);
@@ -107,19 +108,14 @@ class QuasiNewton {
             share[p] =
                 add_and_ask(pieces, last, -share[p + 1], pairs_[p].step.data(), out) / pairs_[p].curvature;
         }
-        double scale = 1;
-        if (m > 0) {  // the diagonal, scaled to the last pair
+        if (m > 0) {  // the identity, scaled to the last pair
             const float* change = pairs_.back().change.data();
-            scale = pairs_.back().curvature / pieces.sum([&](std::int64_t begin, std::int64_t end) {
-                double sum = 0;
-                for (std::int64_t i = begin; i < end; ++i) sum += inverse_diagonal[i] * change[i] * change[i];
-                return sum;
+            const double scale = pairs_.back().curvature / pieces.dot(change, change);
+            pieces.each([&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                add(pairs_[0].change.data(), -share[0], begin, end, out);
+                for (std::int64_t i = begin; i < end; ++i) out[i] *= scale;
             });
         }
-        pieces.each([&](std::int64_t begin, std::int64_t end, std::int64_t) {
-            if (m > 0) add(pairs_[0].change.data(), -share[0], begin, end, out);
-            for (std::int64_t i = begin; i < end; ++i) out[i] *= scale * inverse_diagonal[i];
-        });
         double back = 0;
         for (std::int64_t p = 0; p < m; ++p) {
             const float* last = p > 0 ? pairs_[p - 1].step.data() : nullptr;

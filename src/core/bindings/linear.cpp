@@ -210,21 +210,20 @@ void register_linear(nb::module_& m) {
             },
             nb::arg("step").noconvert(), nb::arg("change").noconvert(), nb::arg("n_threads"),
             "Takes in a step and how the gradient changed along it.")
-        .def("forget", &QuasiNewton::forget, "Starts again from the diagonal; false if that is where it is.")
+        .def("forget", &QuasiNewton::forget, "Starts again from the identity; false if that is where it is.")
         .def(
             "times",
-            [](QuasiNewton& self, const Input<double, 1>& gradient, const Input<double, 1>& diagonal,
-               std::int64_t n_threads) {
+            [](QuasiNewton& self, const Input<double, 1>& gradient, std::int64_t n_threads) {
                 const auto n = static_cast<std::size_t>(self.n());
-                require(gradient.shape(0) == n && diagonal.shape(0) == n, "vectors of its size");
+                require(gradient.shape(0) == n, "a vector of its size");
                 Output<double, 1> out({n});
                 {
                     const nb::gil_scoped_release release;
-                    self.times(gradient.data(), diagonal.data(), out.data(), n_threads);
+                    self.times(gradient.data(), out.data(), n_threads);
                 }
                 return out.array();
             },
-            nb::arg("gradient").noconvert(), nb::arg("inverse_diagonal").noconvert(), nb::arg("n_threads"),
+            nb::arg("gradient").noconvert(), nb::arg("n_threads"),
             "The guess at the inverse Hessian times the gradient.");
 }
 

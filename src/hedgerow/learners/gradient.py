@@ -76,13 +76,12 @@ class Minimizer:
 
     def __iter__(self) -> Iterator[float]:
         """Yields the length of each step."""
-        scale = np.ones(len(self.weights))
         while True:
             slope = self._slope()
             steepness = self._norm(slope) / max(1.0, self._norm(self.weights))
             if steepness <= self._tol:
                 return
-            direction = -self._memory.times(slope, scale, self._n_threads)
+            direction = -self._memory.times(slope, self._n_threads)
             if self._penalty.l1:
                 direction[direction * slope >= 0] = 0
             first = 1.0 if len(self._values) > 1 else 1 / self._norm(slope)
