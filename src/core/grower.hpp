@@ -55,6 +55,9 @@ class Grower {
     const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t width,
                                       const std::uint8_t* in_sample, std::uint64_t seed);
 
+    // After grow(): how many positions it counted.
+    std::int64_t n_counted() const { return static_cast<std::int64_t>(sums_[0].size()); }
+
     // After grow(): visit(cell, history, value) for every position and history, with the value of its leaf.
     template <class Visit>
     void apply(Visit visit) const {

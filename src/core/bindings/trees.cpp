@@ -3,11 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -122,6 +124,9 @@ class TreeGrower {
             }
         }
         data_->finish();
+        turns_.resize(static_cast<std::size_t>(k_));
+        std::iota(turns_.begin(), turns_.end(), 0);
+        n_counted_.resize(turns_.size());
         const double weight_unit = rules.newton ? 65536.0 : weights ? 256.0 : 1.0;
         rules_ = {{{rules.l2, rules.newton, rules.max_step, rules.min_leaf, weight_unit},
                    rules.subsets,
@@ -148,7 +153,7 @@ class TreeGrower {
                 turn_residuals(marginals.data(), gold.data(), first, last, n_threads);
                 parallel_for(last - first, n_threads, [&] {
                     return [&, grower = take_grower()](std::int64_t i) {
-                        const std::int64_t label = first + i;
+                        const std::int64_t label = turns_[first + i];
                         std::int32_t* mine = turned_.data() + i * row;
                         trees[label] =
                             grower->grow(mine, width_, in_sample ? in_sample->data() : nullptr,
@@ -161,11 +166,16 @@ class TreeGrower {
                                 std::memcpy(&bits, &added, sizeof bits);
                                 mine[c * width + h] = bits;
                             });
+                        n_counted_[label] = grower->n_counted();
                     };
                 });
                 n_lent_ = 0;
                 add_turned(scores.data(), first, last, n_threads);
             }
+            // The next round begins with the labels that have the most to do, so that no thread is left with
+            // one of them when the others are done.
+            std::stable_sort(turns_.begin(), turns_.end(),
+                             [&](std::int64_t a, std::int64_t b) { return n_counted_[a] > n_counted_[b]; });
         }
         TreeWriter writer;
         for (const auto& tree : trees) writer.add(tree, step);
@@ -245,18 +255,20 @@ class TreeGrower {
 
     std::int64_t turned_row() const { return static_cast<std::int64_t>(data_->position.size()) * width_; }
 
-    // Gold minus marginals in units of 2^-30 for the labels [first, last): (labels, cells, histories). Labels
-    // go by blocks, so that the residuals of all of them are never there at once.
+    // Gold minus marginals in units of 2^-30 for the labels whose turns are [first, last): (labels, cells,
+    // histories). Labels go by blocks, so that the residuals of all of them are never there at once.
     void turn_residuals(const float* marginals, const std::int32_t* gold, std::int64_t first,
                         std::int64_t last, std::int64_t n_threads) {
+        std::vector<std::int64_t> turn_of(static_cast<std::size_t>(k_));
+        for (std::int64_t turn = 0; turn < k_; ++turn) turn_of[turns_[turn]] = turn;
         by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
             const std::int64_t size = n_histories_ * k_;
             std::vector<std::int32_t> tile(static_cast<std::size_t>((end - begin) * size));
             tree_kernels().negate(marginals + begin * size, (end - begin) * size, tile.data());
-            for (std::int64_t label = first; label < last; ++label) {
-                std::int32_t* out = turned_.data() + (label - first) * turned_row();
+            for (std::int64_t turn = first; turn < last; ++turn) {
+                std::int32_t* out = turned_.data() + (turn - first) * turned_row();
                 for (std::int64_t t = begin; t < end; ++t) {
-                    const std::int32_t* from = tile.data() + (t - begin) * size + label;
+                    const std::int32_t* from = tile.data() + (t - begin) * size + turns_[turn];
                     std::int32_t* to = out + data_->cell[t] * width_;
                     const std::int64_t there = n_histories_of_[data_->depth[t]];
                     for (std::int64_t h = 0; h < there; ++h) to[h] = from[h * k_];
@@ -264,20 +276,21 @@ class TreeGrower {
                 }
             }
             for (std::int64_t t = begin; t < end; ++t) {
-                if (gold[t] < first || gold[t] >= last) continue;
+                const std::int64_t turn = turn_of[gold[t]];
+                if (turn < first || turn >= last) continue;
                 std::int64_t h = 0;
                 for (std::int64_t back = 1; back <= data_->depth[t]; ++back) h = h * k_ + gold[t - back];
-                turned_[(gold[t] - first) * turned_row() + data_->cell[t] * width_ + h] += 1 << 30;
+                turned_[(turn - first) * turned_row() + data_->cell[t] * width_ + h] += 1 << 30;
             }
         });
     }
 
     void add_turned(float* scores, std::int64_t first, std::int64_t last, std::int64_t n_threads) const {
         by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t label = first; label < last; ++label) {
-                const std::int32_t* in = turned_.data() + (label - first) * turned_row();
+            for (std::int64_t turn = first; turn < last; ++turn) {
+                const std::int32_t* in = turned_.data() + (turn - first) * turned_row();
                 for (std::int64_t t = begin; t < end; ++t) {
-                    float* to = scores + t * n_histories_ * k_ + label;
+                    float* to = scores + t * n_histories_ * k_ + turns_[turn];
                     for (std::int64_t h = 0; h < n_histories_; ++h) {
                         float added;
                         std::memcpy(&added, in + data_->cell[t] * width_ + h, sizeof added);
@@ -297,6 +310,8 @@ class TreeGrower {
     std::mutex guard_, lending_;
     std::vector<std::shared_ptr<Grower>> growers_;
     std::size_t n_lent_ = 0;
+    std::vector<std::int64_t> turns_,
+        n_counted_;  // labels in the order of growth; and what each counted last
     std::vector<std::int32_t> turned_;
     std::unique_ptr<SharedGrower> shared_;
     std::vector<float> residuals_;
