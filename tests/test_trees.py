@@ -66,13 +66,17 @@ def as_dict(at, nodes, values, gains):
     }
 
 
-def grow(rows, order, k, marginals, gold, *, step=1.0, n_threads=1, weights=None, in_sample=None, seed=0, shared=False,
-         **changed):  # fmt: skip
+def growth_rules(**changed):
     defaults = {
         "l2": 2.0, "newton": False, "max_step": 1.0, "min_leaf": 1, "max_leaves": 8, "trim": 0.0, "subsets": False,
-        "max_features": 1.0,
+        "max_features": 1.0, "missing": "weighting",
     }  # fmt: skip
-    grower = _core.TreeGrower(rows.reader, k, order, _core.GrowthRules(**defaults | changed), weights)
+    return _core.GrowthRules(**defaults | changed)
+
+
+def grow(rows, order, k, marginals, gold, *, step=1.0, n_threads=1, weights=None, in_sample=None, seed=0, shared=False,
+         **changed):  # fmt: skip
+    grower = _core.TreeGrower(rows.reader, k, order, growth_rules(**changed), weights)
     scores = np.zeros_like(marginals)
     grown = (grower.grow_shared if shared else grower.grow)(marginals, gold, scores, in_sample, step, seed, n_threads)
     return Trees.of_round(*grown), scores
@@ -446,12 +450,41 @@ LEAF = [-1] * 6
 def test_a_forest_that_cannot_be_is_refused(nodes):
     table = np.array(nodes, dtype=np.int32)
     starts = np.array([0, len(table)])
-    reader = random_rows(np.random.default_rng(2), [3], 1).reader
     with pytest.raises(ValueError):
-        _core.Forest(
-            reader, 2, 1, np.zeros(1, np.int32), starts, table, np.zeros((len(table), 1), np.float32), np.array([0, 1]),
-            np.array([5], dtype=np.int32),
-        )  # fmt: skip
+        forest_of(table, starts, sets=(np.array([0, 1]), np.array([5], dtype=np.int32)))
+
+
+def forest_of(table, starts, *, sets=None, **changed):
+    n = len(table)
+    sets = sets or (np.zeros(1, np.int64), np.zeros(0, np.int32))
+    missing = {
+        "shares": np.zeros(n, np.float32),
+        "surrogate_starts": np.zeros(n + 1, np.int64),
+        "surrogates": np.zeros(0, np.int32),
+    }
+    reader = random_rows(np.random.default_rng(2), [3], 1).reader
+    values = np.zeros((n, 1), np.float32)
+    return _core.Forest(reader, 2, 1, np.zeros(1, np.int32), starts, table, values, *sets, **missing | changed)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"shares": np.zeros(2, np.float32)},
+        {"shares": np.array([1.5, 0, 0], np.float32)},
+        {"shares": np.array([np.nan, 0, 0], np.float32)},
+        {"surrogate_starts": np.zeros(3, np.int64)},
+        {"surrogate_starts": np.array([0, 1, 0, 0])},
+        {"surrogate_starts": np.array([0, 1, 1, 1])},
+        {"surrogate_starts": np.array([0, 1, 1, 1]), "surrogates": np.array([10**6], np.int32)},
+        {"surrogate_starts": np.array([0, 1, 1, 1]), "surrogates": np.array([-(10**6)], np.int32)},
+    ],
+)
+def test_what_becomes_of_missing_values_is_checked(changed):
+    table, starts = np.array([[0, -1, -1, 1, 2, -1], LEAF, LEAF], dtype=np.int32), np.array([0, 3])
+    forest_of(table, starts)
+    with pytest.raises(ValueError):
+        forest_of(table, starts, **changed)
 
 
 def test_a_forest_refuses_other_columns():

@@ -3,6 +3,7 @@
 
 #include "fast_lane.hpp"
 #include "linear_kernels.hpp"
+#include "share_kernels.hpp"
 #include "tree_kernels.hpp"
 
 #if defined(HEDGEROW_X86) && defined(_MSC_VER)
@@ -33,6 +34,7 @@ namespace hedgerow {
     }                                             \
     TreeKernels offer_trees();                    \
     LinearKernels offer_linear();                 \
+    ShareKernels offer_shares();                  \
     }
 
 HEDGEROW_DECLARE(portable)
@@ -49,6 +51,7 @@ struct Choice {
     FastLane<double> twice;
     TreeKernels trees;
     LinearKernels linear;
+    ShareKernels shares;
 };
 
 #if defined(HEDGEROW_X86)
@@ -78,13 +81,13 @@ struct Choices {
 #if defined(HEDGEROW_X86)
         if (has_avx512())
             add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees(),
-                 avx512::offer_linear()});
+                 avx512::offer_linear(), avx512::offer_shares()});
         if (has_avx2())
             add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees(),
-                 avx2::offer_linear()});
+                 avx2::offer_linear(), avx2::offer_shares()});
 #endif
         add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees(),
-             portable::offer_linear()});
+             portable::offer_linear(), portable::offer_shares()});
     }
     void add(const Choice& choice) {
         names[n] = choice.name;
@@ -128,6 +131,10 @@ const FastLane<double>& fast_lane<double>() {
 
 const LinearKernels& linear_kernels() {
     return choices().list[choices().used].linear;
+}
+
+const ShareKernels& share_kernels() {
+    return choices().list[choices().used].shares;
 }
 
 const TreeKernels& tree_kernels() {

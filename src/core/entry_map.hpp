@@ -1,5 +1,6 @@
 // Which entries a tree can still use. What fewer positions than a leaf must have read at the root can never
-// be split off below it; where entries are many, histograms have places only for the others.
+// be split off below it; where entries are many, histograms have places only for the others. The last place
+// of a slot with missing values counts those.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +35,7 @@ class EntryMap {
             root.each(marked, slot.first_entry, slot.nothing(), [&](std::int32_t e) {
                 if (root.entries[e].count() >= least) entries_.push_back(e);
             });
+            if (slot.column->has_missing) entries_.push_back(slot.end() - 1);
         }
         slot_starts_.push_back(n_places());
         std::fill(index_.begin(), index_.end(), n_places());

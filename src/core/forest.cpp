@@ -42,6 +42,21 @@ std::int32_t Forest::number_of(const Test& test) {
     return next;
 }
 
+std::int32_t Forest::slot_of(std::int32_t id) const {
+    const auto after = std::upper_bound(slots_.begin(), slots_.end(), id,
+                                        [](std::int32_t i, const SlotIds& s) { return i < s.first; });
+    return static_cast<std::int32_t>(after - slots_.begin()) - 1;
+}
+
+void Forest::add_detour(const TreeNode& node) {
+    detours_.push_back({slot_of(node.test.id), static_cast<float>(node.share), size_of(surrogates_),
+                        size_of(node.surrogates)});
+    for (const std::int32_t one : node.surrogates) {
+        const std::int32_t id = one < 0 ? ~one : one;
+        surrogates_.push_back({number_of({id, -1, -1, {}}), slot_of(id), one < 0});
+    }
+}
+
 // The splits on what is read, and the leaves with their sets. A test on previous labels divides no positions:
 // both its sides have the set of the node. Level by level, so that few splits wait for the one before them.
 std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nodes) {
@@ -60,6 +75,7 @@ std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nod
         } else {
             const auto yes = static_cast<std::int32_t>(2 + 2 * (size_of(splits_) - first));
             splits_.push_back({set, number_of(node.test)});
+            add_detour(node);
             found.push_back({node.if_true, yes});
             found.push_back({node.if_false, yes + 1});
         }
@@ -107,7 +123,7 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
     for (std::vector<std::int32_t>& some : leaves_by_history(nodes, leaves))
         classes[std::move(some)].push_back(h++);
     for (const auto& one : classes) {
-        const Part rows{0, 0, 0, size_of(rows_), size_of(one.second)};
+        const Part rows{0, 0, 0, size_of(rows_), size_of(one.second), 0};
         rows_.insert(rows_.end(), one.second.begin(), one.second.end());
         std::vector<Reached> its;
         for (const std::int32_t j : one.first) its.push_back(leaves[j]);
@@ -126,6 +142,7 @@ void Forest::add_class(const std::vector<Reached>& leaves, const std::vector<Tre
         part.first_entry = size_of(entries_);
         part.first_value = size_of(values_);
         entries_.push_back(0);
+        if (few) part.first_set = leaves[j].set;
         values_.push_back(few ? static_cast<float>(nodes[leaves[j++].at].value) : 0.0f);
         part.n_entries = 1;
         for (; part.n_entries < kMostEntries && j < leaves.size(); ++j, ++part.n_entries) {
@@ -143,7 +160,7 @@ void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
     const std::int64_t first_split = size_of(splits_);
     const std::vector<Reached> leaves = add_splits(nodes);
     trees_[0].push_back({first_split, size_of(splits_) - first_split, size_of(parts_), 1});
-    parts_.push_back({size_of(entries_), size_of(leaves), size_of(values_), 0, 0});
+    parts_.push_back({size_of(entries_), size_of(leaves), size_of(values_), 0, 0, 0});
     for (const Reached& leaf : leaves) {
         const float* row = rows + static_cast<std::int64_t>(leaf.at) * k_;
         entries_.push_back(leaf.set);
@@ -156,9 +173,7 @@ void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
 void Forest::finish() {
     std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  // (id, test)
     for (const NamedTest& test : named_) {
-        const auto after = std::upper_bound(slots_.begin(), slots_.end(), test.id,
-                                            [](std::int32_t id, const SlotIds& s) { return id < s.first; });
-        const SlotIds& slot = *(after - 1);
+        const SlotIds& slot = slots_[slot_of(test.id)];
         const bool threshold = slot.numeric && test.id < slot.first + slot.n_values;
         for (std::int32_t id = threshold ? slot.first : test.id; id <= test.id; ++id)
             pairs.emplace_back(id, test.number);
@@ -185,6 +200,7 @@ Forest::Work Forest::make_work(std::int64_t n_positions) const {
     work.masks_.resize(named_.size() * static_cast<std::size_t>(words_of(n)));
     work.sets_.resize(static_cast<std::size_t>(most_sets_ * words_of(n)));
     work.depths_.resize(static_cast<std::size_t>(n));
+    work.missing_.resize(slots_.size() * static_cast<std::size_t>(words_of(n)));
     work.sums_.resize(static_cast<std::size_t>(shared_ ? n * width_ : n_before_.back() * kChunkPositions));
     return work;
 }
@@ -193,6 +209,8 @@ void Forest::begin(Work& work, std::int64_t n) const {
     work.n_ = n;
     work.n_words_ = words_of(n);
     std::fill(work.mask(0), work.mask(size_of(named_)), 0);
+    if (work.any_missing_) std::fill(work.missing_.begin(), work.missing_.end(), 0);
+    work.any_missing_ = false;
     std::uint64_t* sets = work.sets_.data();
     std::fill(sets, sets + 2 * work.n_words_, 0);
     for (std::int64_t i = 0; i < n; ++i) insert(sets + work.n_words_, i);
@@ -206,22 +224,40 @@ void Forest::clear_sums(Work& work) const {
 }
 
 void Forest::add_scores(Work& work, float* scores) const {
-    const TreeKernels& kernels = tree_kernels();
     const Replay replay{splits_.data(), parts_.data(), entries_.data(),
                         values_.data(), rows_.data(),  work.mask(0)};
-    std::uint64_t* sets = work.sets_.data();
+    if (work.any_missing_) work.weights_.resize(static_cast<std::size_t>(64 * most_sets_));
     for (std::int64_t label = 0; label < k_; ++label) {
         if (trees_[label].empty()) continue;
         clear_sums(work);
-        for (const FlatTree& tree : trees_[label]) {
-            kernels.divide(replay, tree, work.n_, sets);
-            if (shared_) {
-                kernels.add_rows(replay, tree, sets, work.n_, width_, work.sums_.data());
-            } else {
-                kernels.add_values(replay, tree, sets, work.n_, work.sums_.data());
-            }
-        }
+        for (const FlatTree& tree : trees_[label])
+            work.any_missing_ ? add_by_shares(work, replay, tree) : add_tree(work, replay, tree);
         spread(work, label, scores);
+    }
+}
+
+void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) const {
+    const TreeKernels& kernels = tree_kernels();
+    std::uint64_t* sets = work.sets_.data();
+    kernels.divide(replay, tree, work.n_, sets);
+    if (shared_) {
+        kernels.add_rows(replay, tree, sets, work.n_, width_, work.sums_.data());
+    } else {
+        kernels.add_values(replay, tree, sets, work.n_, work.sums_.data());
+    }
+}
+
+void Forest::add_by_shares(Work& work, const Replay& replay, const FlatTree& tree) const {
+    const ShareKernels& kernels = share_kernels();
+    const Detours detours{detours_.data(), surrogates_.data(), work.missing_.data()};
+    float *weights = work.weights_.data(), *sums = work.sums_.data();
+    for (std::int64_t word = 0; 64 * word < work.n_; ++word) {
+        kernels.divide(replay, detours, tree, word, work.n_words_, weights);
+        if (shared_) {
+            kernels.add_rows(replay, tree, weights, work.n_ - 64 * word, width_, sums + 64 * word * width_);
+        } else {
+            kernels.add_values(replay, tree, weights, sums + 64 * word);
+        }
     }
 }
 

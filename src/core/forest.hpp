@@ -3,7 +3,7 @@
 // Every test that occurs has a number. Reading a position's attributes sets its bit in the mask of each test
 // that holds there; the splits of a tree then divide sets of positions, one operation for each side. Tests on
 // previous labels are resolved when the forest is made: histories that a tree does not tell apart are a
-// class, and each class has its leaves.
+// class, and each class has its leaves. Chunks where a value is missing go by shares: see share_kernels.hpp.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lines.hpp"
+#include "share_kernels.hpp"
 #include "tree.hpp"
 #include "tree_kernels.hpp"
 
@@ -49,11 +50,15 @@ class Forest {
         Lines<std::uint64_t> masks_;        // by test: where it holds
         Lines<std::uint64_t> sets_;         // of a tree
         std::vector<std::int32_t> depths_;  // by position: how many labels go before it
+        Lines<std::uint64_t> missing_;      // by slot: where it misses a value
+        bool any_missing_ = true;           // so that they are cleared before the first chunk
+        Lines<float> weights_;              // of a tree; made where they are needed
         Lines<float> sums_;                 // (512, width) or (histories of every length, 512)
     };
     Work make_work(std::int64_t n_positions) const;  // in all chunks together
 
-    // A chunk of n positions; then, for each, how many labels go before it, and each id it reads.
+    // A chunk of n positions; then, for each, how many labels go before it, each id it reads, and the slots
+    // where it misses a value.
     void begin(Work& work, std::int64_t n) const;
     void put_depth(Work& work, std::int64_t i, std::int64_t depth) const {
         work.depths_[i] = static_cast<std::int32_t>(depth);
@@ -66,6 +71,10 @@ class Forest {
             for (const std::int32_t* t = tests_.data() + ~test; *t != kNoTest; ++t) insert(work.mask(*t), i);
         }
     }
+    void miss(Work& work, std::int64_t i, std::int64_t slot) const {
+        insert(work.missing_.data() + slot * work.n_words_, i);
+        work.any_missing_ = true;
+    }
     // Adds the values of all trees to scores (positions of the chunk, histories, labels).
     void add_scores(Work& work, float* scores) const;
 
@@ -76,6 +85,8 @@ class Forest {
         std::int32_t number;
     };
     std::int32_t number_of(const Test& test);
+    std::int32_t slot_of(std::int32_t id) const;
+    void add_detour(const TreeNode& node);
     struct Reached {  // a node, and the set of positions that come to it
         std::int32_t at, set;
     };
@@ -84,6 +95,8 @@ class Forest {
                                                              const std::vector<Reached>& leaves) const;
     void add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
     void clear_sums(Work& work) const;
+    void add_tree(Work& work, const Replay& replay, const FlatTree& tree) const;
+    void add_by_shares(Work& work, const Replay& replay, const FlatTree& tree) const;
     void spread(const Work& work, std::int64_t label, float* scores) const;
 
     std::vector<SlotIds> slots_;
@@ -94,6 +107,8 @@ class Forest {
     std::int64_t most_sets_ = 2;
     std::vector<std::vector<FlatTree>> trees_;  // by label; shared ones are all under the first
     std::vector<Division> splits_;
+    std::vector<Detour> detours_;  // of the splits
+    std::vector<Surrogate> surrogates_;
     std::vector<Part> parts_;
     std::vector<std::int32_t> entries_, rows_;
     Lines<float> values_;

@@ -1,6 +1,7 @@
 #include "grower.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hedgerow {
@@ -25,7 +26,8 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
       map_(&all_),
       scratch_(static_cast<std::size_t>(data.n_entries) + 1),
       root_(looks_up(data) ? static_cast<std::size_t>(data.n_entries) + 1 : 0),
-      by_label_(static_cast<std::size_t>(n_labels) + 1) {
+      by_label_(static_cast<std::size_t>(n_labels) + 1),
+      part_by_label_(static_cast<std::size_t>(n_labels) + 1) {
     auto n_reads = static_cast<std::int64_t>(data.entry_list.size());
     if (data.entry_starts.empty()) {
         for (const TreeData::Slot& slot : data.slots) {
@@ -37,6 +39,8 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
         if (slot.column->kind != TreeData::Kind::bag)
             dense_.push_back({slot.offset * data.stride + slot.column->at, slot.first_entry});
     }
+    for (const TreeData::Column& column : data.columns)
+        parts_positions_ |= column.has_missing && rules.split.missing == Missing::weighting;
     reads_ = static_cast<double>(n_reads) / static_cast<double>(data.n_positions);
 }
 
@@ -49,9 +53,10 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
     nodes_.clear();
     n_layers_ = 0;
     const Range counted = select(in_sample);
-    Node root = make_node(0, counted, {counted.end, data_.n_positions},
-                          std::make_shared<Histories>(HistorySet(k_, order_), order_));
+    Node root = make_node(0, counted, {counted.end, parts_positions_ ? counted.end : data_.n_positions},
+                          std::make_shared<Histories>(HistorySet(k_, order_), order_, objective().newton));
     load(root);
+    if (parts_positions_) root.n = count_examples(root, counted);
     study_root(root);
     tree_[0].value = objective().value(root.total);
     tree_[0].count = root.total.count();
@@ -67,6 +72,7 @@ const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::in
 // All positions in the first layer: those that count in front.
 Range Grower::select(const std::uint8_t* in_sample) {
     CellOrder& first = layers_[new_layer()];
+    first.indexed = true;
     const Range counted =
         !in_sample && rules_.trim == 0 ? first.fill(data_) : first.fill(data_, [&](std::int64_t t) {
             if (in_sample && !in_sample[t]) return false;
@@ -96,6 +102,7 @@ std::size_t Grower::new_layer() {
     if (n_layers_ == layers_.size()) {
         layers_.emplace_back();
         sums_.emplace_back();
+        parts_.emplace_back();
     }
     return n_layers_++;
 }
@@ -107,13 +114,15 @@ void Grower::load(const Node& root) {
     const Members* members = root.of->members.data();
     Sums* sums = sums_[root.layer].data();
     const bool plain = additive();
+    const std::int64_t unit = one_example();
+    if (parts_positions_) parts_[root.layer].assign(static_cast<std::size_t>(root.counted.end), 1.0f);
     for (std::int64_t i = 0; i < root.counted.end; ++i) {
         const std::int32_t c = cells[i];
         std::int64_t residual = 0;
         for (std::int64_t h = 0; h < width_; ++h) residual += row(c)[h];
         const auto n = static_cast<std::int64_t>(members[depths[c]].size());
         if (plain) {
-            sums[i].set_position(residual, n);
+            sums[i].set_position(residual, n * unit);
         } else {
             sums[i] = brought(residual, n, c);
         }
@@ -200,7 +209,7 @@ void Grower::restore_usual(const Node& node, const TreeData::Slot& slot, Histogr
                            bool marking) const {
     const std::int32_t usual = slot.first_entry + slot.usual;
     Sums left = node.total;
-    for (std::int32_t e = slot.first_entry; e <= slot.nothing(); ++e) {
+    for (std::int32_t e = slot.first_entry; e < slot.end(); ++e) {
         if (e != usual) left -= histogram.entries[e];
     }
     if (left.packed == 0) return;
@@ -285,8 +294,9 @@ void Grower::count_histories(Node& node) {
     if (!node.of->divisible) return;
     node.by_label.assign(static_cast<std::size_t>(label_entry(order_, 0)), Sums{});
     const std::int32_t* cells = layers_[node.layer].cells.data();
+    if (node.has_parts) return count_histories_of_parts(node);
     if (!additive()) {
-        const bool narrow = order_ == 1 && width_ <= 8 && !weights_;
+        const bool narrow = objective().newton && order_ == 1 && width_ <= 8 && !weights_;
         std::int64_t n = node.counted.size();
         const std::int32_t* one_by_one = cells + node.counted.begin;
         if (narrow) {
@@ -295,7 +305,10 @@ void Grower::count_histories(Node& node) {
         }
         for (std::int64_t i = 0; i < n; ++i) {
             const std::int32_t c = one_by_one[i];
-            add_labels(node, data_.depth_at[c], 1, counts(c), row(c));
+            add_labels(node, data_.depth_at[c], row(c), by_label_,
+                       [&](std::int64_t entry, std::int64_t residual, std::int64_t n_examples) {
+                           node.by_label[entry] += objective().position(residual, n_examples, counts(c));
+                       });
         }
         return;
     }
@@ -305,7 +318,12 @@ void Grower::count_histories(Node& node) {
     tree_kernels().sum_columns(cells + node.counted.begin, node.counted.size(), data_.depth_at.data(), order_,
                                residuals_, width_, columns_.data(), n_cells_.data());
     for (std::int64_t m = 0; m <= order_; ++m) {
-        if (n_cells_[m] > 0) add_labels(node, m, n_cells_[m], 1.0, columns_.data() + m * width_);
+        if (n_cells_[m] == 0) continue;
+        add_labels(node, m, columns_.data() + m * width_, by_label_,
+                   [&](std::int64_t entry, std::int64_t residual, std::int64_t n_examples) {
+                       const Sums one = one_position(0, n_examples * one_example());
+                       node.by_label[entry] += Sums{residual, one.packed * n_cells_[m]};
+                   });
     }
 }
 
@@ -331,35 +349,152 @@ std::int64_t Grower::count_narrow(Node& node, const std::int32_t* cells, std::in
     return left;
 }
 
-// Adds the residuals of `n` positions, summed by history of m labels, to the entries by label.
-template <class Column>
-void Grower::add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const Column* columns) {
+// The residuals of positions with m labels before them, summed by history, summed by label:
+// put(entry, residual, examples) for each entry that they bring something to. by_label: room for the sums.
+template <class Column, class Real, class Put>
+void Grower::add_labels(const Node& node, std::int64_t m, const Column* columns, std::vector<Real>& by_label,
+                        Put put) const {
     const Members& members = node.of->members[m];
     const auto n_members = static_cast<std::int64_t>(members.size());
-    const auto brings = [&](std::int64_t residual, std::int64_t n_examples) {
-        Sums sums = objective().position(n == 1 ? residual : 0, n_examples, count);
-        return n == 1 ? sums : Sums{residual, sums.packed * n};
-    };
-    std::int64_t all = 0;
+    Real all = 0;
     for (const std::int32_t h : members) all += columns[h];
     for (std::int64_t lag = 0; lag < order_; ++lag) {
         if (node.of->set.size(lag) < 2) continue;
         if (lag >= m) {
-            node.by_label[label_entry(lag, k_)] += brings(all, n_members);
+            put(label_entry(lag, k_), all, n_members);
             continue;
         }
-        std::fill(by_label_.begin(), by_label_.end(), 0);
+        std::fill(by_label.begin(), by_label.end(), Real{0});
         for (const std::int32_t h : members)
-            by_label_[m == 1 ? h : node.of->set.label(h, m, lag)] += columns[h];
+            by_label[m == 1 ? h : node.of->set.label(h, m, lag)] += columns[h];
         const std::int64_t n_values = node.of->set.size(lag) - node.of->set.allowed(lag, k_);
         const std::int64_t part = n_members / std::max<std::int64_t>(n_values, 1);
         for (std::int64_t v = 0; v < k_; ++v) {
             if (!node.of->set.allowed(lag, v)) continue;
-            Sums* entry = node.by_label.data() + label_entry(lag, v);
-            entry[0] += brings(by_label_[v], part);
-            if (n_members > part) entry[1] += brings(all - by_label_[v], n_members - part);
+            const std::int64_t entry = label_entry(lag, v);
+            put(entry, by_label[v], part);
+            if (n_members > part) put(entry + 1, all - by_label[v], n_members - part);
         }
     }
+}
+
+// The same where positions are there in parts.
+void Grower::count_histories_of_parts(Node& node) {
+    node.in_parts.assign(node.by_label.size(), PartSums{});
+    const std::int32_t* cells = layers_[node.layer].cells.data();
+    const Sums* sums = sums_[node.layer].data();
+    const float* parts = parts_[node.layer].data();
+    if (objective().newton && order_ == 1 && k_ <= 8) {
+        count_narrow_parts(node);
+    } else if (objective().newton) {
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            const std::int32_t c = cells[i];
+            const double part = counts(c) * parts[i];
+            const auto counted = static_cast<double>(sums[i].count());
+            add_labels(node, data_.depth_at[c], row(c), by_label_,
+                       [&](std::int64_t entry, std::int64_t residual, std::int64_t) {
+                           const double r = static_cast<double>(residual) / kResidualUnit;
+                           PartSums& to = node.in_parts[entry];
+                           to.residual += part * r;
+                           to.weight += part * curvature(r);
+                           to.count += counted;
+                       });
+        }
+    } else {
+        part_columns_.assign(static_cast<std::size_t>((order_ + 1) * (width_ + 2)), 0.0);
+        for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+            const std::int32_t c = cells[i];
+            const double part = counts(c) * parts[i];
+            double* to = part_columns_.data() + data_.depth_at[c] * (width_ + 2);
+            for (std::int64_t h = 0; h < width_; ++h) to[h] += part * row(c)[h];
+            to[width_] += part;
+            to[width_ + 1] += static_cast<double>(sums[i].count());
+        }
+        for (std::int64_t m = 0; m <= order_; ++m) {
+            const double* of = part_columns_.data() + m * (width_ + 2);
+            if (of[width_] == 0) continue;
+            add_labels(node, m, of, part_by_label_,
+                       [&](std::int64_t entry, double residual, std::int64_t n_examples) {
+                           PartSums& to = node.in_parts[entry];
+                           to.residual += residual / kResidualUnit;
+                           to.weight += of[width_] * static_cast<double>(n_examples);
+                           to.count += of[width_ + 1];
+                       });
+        }
+    }
+    round_labels(node);
+}
+
+// Newton's, of order 1, where labels are few: without asking for each position which ones there are.
+void Grower::count_narrow_parts(Node& node) {
+    const std::int32_t* cells = layers_[node.layer].cells.data();
+    const Sums* sums = sums_[node.layer].data();
+    const float* parts = parts_[node.layer].data();
+    double allowed[8] = {}, r_one[8] = {}, w_one[8] = {}, r_rest[8] = {}, w_rest[8] = {};
+    double n_counted = 0, n_allowed = 0;
+    for (std::int64_t v = 0; v < k_; ++v) n_allowed += allowed[v] = node.of->set.allowed(0, v) ? 1.0 : 0.0;
+    PartSums at_start;
+    const double unit = 1 / kResidualUnit;
+    const std::int64_t k = k_;
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+        const std::int32_t c = cells[i];
+        const std::int32_t* residuals = row(c);
+        const double part = counts(c) * parts[i];
+        const auto counted = static_cast<double>(sums[i].count());
+        if (data_.depth_at[c] == 0) {
+            const double r = residuals[0] * unit;
+            at_start.residual += part * r;
+            at_start.weight += part * curvature(r);
+            at_start.count += counted;
+            continue;
+        }
+        double all = 0;
+        for (std::int64_t v = 0; v < k; ++v) all += allowed[v] * residuals[v];
+        all *= unit;
+        n_counted += counted;
+#pragma omp simd
+        for (std::int64_t v = 0; v < k; ++v) {
+            const double r = residuals[v] * unit, rest = all - r;
+            r_one[v] += part * r;
+            w_one[v] += part * curvature(r);
+            r_rest[v] += part * rest;
+            w_rest[v] += part * curvature(rest);
+        }
+    }
+    if (node.of->set.size(0) < 2) return;
+    for (std::int64_t v = 0; v < k_; ++v) {
+        if (allowed[v] == 0) continue;
+        PartSums* to = node.in_parts.data() + label_entry(0, v);
+        to[0] = {r_one[v], w_one[v], n_counted};
+        if (n_allowed > 1) to[1] = {r_rest[v], w_rest[v], n_counted};
+    }
+    if (node.of->set.allowed(0, k_)) node.in_parts[label_entry(0, k_)] = at_start;
+}
+
+void Grower::round_labels(Node& node) const {
+    for (std::size_t e = 0; e < node.in_parts.size(); ++e) {
+        const PartSums& of = node.in_parts[e];
+        const auto weight = std::llrint(std::max(of.weight, 0.0) * objective().weight_unit);
+        node.by_label[e] = {std::llrint(of.residual * kResidualUnit),
+                            (std::llrint(of.count) << kCountShift) + weight};
+    }
+}
+
+// What the smaller side of a split leaves to the larger one.
+void Grower::leave_labels_in_parts(Node& parent, const Node& small, Node& large) {
+    large.by_label = std::move(parent.by_label);
+    large.in_parts = std::move(parent.in_parts);
+    if (large.in_parts.empty()) {
+        for (const Sums& sums : large.by_label)
+            large.in_parts.push_back(
+                {objective().residual(sums), objective().weight(sums), static_cast<double>(sums.count())});
+    }
+    for (std::size_t e = 0; e < large.in_parts.size(); ++e) {
+        large.in_parts[e].residual -= small.in_parts[e].residual;
+        large.in_parts[e].weight -= small.in_parts[e].weight;
+        large.in_parts[e].count -= small.in_parts[e].count;
+    }
+    round_labels(large);
 }
 
 // Ties go to the test that comes first: attributes by id, then previous labels by lag and label, start last.
@@ -369,6 +504,7 @@ void Grower::find_best(Node& node, const Histogram& histogram, bool marked) {
     node.gain = best.gain;
     node.best = {};
     node.entries = std::move(best.entries);
+    node.of_missing = best.of_missing;
     if (!node.entries.empty()) {
         const TreeData::Slot& slot = data_.slot_of(node.entries[0]);
         node.best.id = slot.id(node.entries[0]);
@@ -484,6 +620,7 @@ void Grower::split(std::size_t i, bool last) {
     } else {
         study_divided_histories(parent, yes, no);
     }
+    if (reads && tree_[parent.tree].share < 0) tree_[parent.tree].share = share_of_missing(parent, yes, no);
     for (Node* child : {&yes, &no}) {
         tree_[child->tree].value = objective().value(child->total);
         tree_[child->tree].count = child->total.count();
@@ -493,25 +630,38 @@ void Grower::split(std::size_t i, bool last) {
 
 Grower::Children Grower::divide_positions(Node& parent) {
     const TreeData::Slot& slot = data_.slot_of(parent.entries[0]);
-    CellOrder& order = layers_[parent.layer];
-    std::vector<Sums>& sums = sums_[parent.layer];
-    const auto cut = [&](Range range, auto swapped) {
-        if (parent.entries.size() == 1) {
-            return order.partition(data_, slot, parent.entries[0] - slot.first_entry, range, swapped);
-        }
+    if (parent.entries.size() > 1) {
         in_set_.assign(static_cast<std::size_t>(slot.n_entries()), 0);
         for (const std::int32_t entry : parent.entries) in_set_[entry - slot.first_entry] = 1;
+    }
+    if (parts_positions_) return share_missing(parent, slot);
+    std::vector<Surrogate> surrogates;
+    bool missing_hold = parent.of_missing == Split::Side::yes;
+    if (rules_.split.missing == Missing::surrogate) {
+        TreeNode& tree = tree_[parent.tree];
+        surrogates = find_surrogates(parent, slot, missing_hold);
+        tree.share = missing_hold ? 1.0 : 0.0;
+        for (const Surrogate& one : surrogates) {
+            const std::int32_t id = one.slot->id(one.slot->first_entry + one.code);
+            tree.surrogates.push_back(one.opposite ? ~id : id);
+        }
+    }
+    const bool asks = slot.column->has_missing && (missing_hold || !surrogates.empty());
+    CellOrder& order = layers_[parent.layer];
+    const auto cut = [&](Range range, auto swapped) {
+        if (parent.entries.size() == 1 && !asks) {
+            return order.partition(data_, slot, parent.entries[0] - slot.first_entry, range, swapped);
+        }
         return order.partition_if(
             range,
             [&](std::int32_t c) {
-                bool in = false;
-                data_.read(slot, c, [&](std::int32_t code) { in = in_set_[code] != 0; });
-                return in;
+                if (asks && data_.is_missing(slot, c)) return surrogate_says(surrogates, c, missing_hold);
+                return holds(parent, slot, c);
             },
             swapped, [&](std::int32_t c) { data_.expect(slot, c); });
     };
     const std::int64_t counted =
-        cut(parent.counted, [&](std::int64_t i, std::int64_t j) { std::swap(sums[i], sums[j]); });
+        cut(parent.counted, [&](std::int64_t i, std::int64_t j) { exchange(parent.layer, i, j); });
     const std::int64_t others = cut(parent.others, [](std::int64_t, std::int64_t) {});
     Node yes =
         make_node(parent.layer, {parent.counted.begin, counted}, {parent.others.begin, others}, parent.of);
@@ -540,8 +690,12 @@ void Grower::study_divided_positions(Node& parent, Node& yes, Node& no) {
         scratch_.clear_marked();
     }
     large.total = parent.total - small.total;
-    large.by_label = std::move(parent.by_label);
-    for (std::size_t e = 0; e < large.by_label.size(); ++e) large.by_label[e] -= small.by_label[e];
+    if (large.has_parts) {
+        leave_labels_in_parts(parent, small, large);
+    } else {
+        large.by_label = std::move(parent.by_label);
+        for (std::size_t e = 0; e < large.by_label.size(); ++e) large.by_label[e] -= small.by_label[e];
+    }
     find_best(large, *large.histogram, false);
     if (!is_large(large)) spare_.push_back(std::move(large.histogram));
 }
@@ -554,15 +708,23 @@ Grower::Children Grower::divide_histories(Node& parent) {
     CellOrder& to = layers_[layer];
     const std::int64_t n = parent.counted.size(), n_all = n + parent.others.size();
     to.cells.resize(static_cast<std::size_t>(n_all));
+    to.indexed = from.indexed;
     to.where.resize(data_.position.size());
     for (std::int64_t i = n; i < n_all; ++i) to.place(i, from.cells[parent.others.begin + i - n]);
     sums_[layer].resize(static_cast<std::size_t>(n));
     const Test& test = parent.best;
-    Node yes = make_node(layer, {0, n}, {n, n_all},
-                         std::make_shared<Histories>(set.only(lag, test.label, test.others), order_));
-    Node no = make_node(parent.layer, parent.counted, parent.others,
-                        std::make_shared<Histories>(set.without(lag, test.label, test.others), order_));
+    Node yes = make_node(
+        layer, {0, n}, {n, n_all},
+        std::make_shared<Histories>(set.only(lag, test.label, test.others), order_, objective().newton));
+    Node no = make_node(
+        parent.layer, parent.counted, parent.others,
+        std::make_shared<Histories>(set.without(lag, test.label, test.others), order_, objective().newton));
+    if (parts_positions_) parts_[layer].resize(static_cast<std::size_t>(n));
+    yes.has_parts = no.has_parts = parent.has_parts;
     load_both(yes, no);
+    if (parts_positions_) {
+        for (Node* child : {&yes, &no}) child->n = count_examples(*child, child->counted);
+    }
     return {std::move(yes), std::move(no)};
 }
 
@@ -570,15 +732,19 @@ Grower::Children Grower::divide_histories(Node& parent) {
 void Grower::load_both(Node& yes, Node& no) {
     const Members *in = yes.of->members.data(), *out = no.of->members.data();
     const auto size = [](const Members& members) { return static_cast<std::int64_t>(members.size()); };
-    if (additive() && order_ == 1 && size(in[1]) == 1) {  // the usual case, without a loop or a branch
+    if (additive() && !yes.has_parts && order_ == 1 &&
+        size(in[1]) == 1) {  // the usual case, without a loop or a branch
         const std::int64_t n_in[] = {size(in[0]), 1}, n_out[] = {size(out[0]), size(out[1])};
-        share_out(yes, no,
-                  [&, label = in[1][0], all = residuals_, width = width_](
-                      std::int32_t c, std::int64_t depth, std::int64_t both, Sums& to_yes, Sums& to_no) {
-                      const std::int64_t residual = n_in[depth] * all[c * width + depth * label];
-                      to_yes.set_position(residual, n_in[depth]);
-                      to_no.set_position(both - residual, n_out[depth]);
-                  });
+        const std::int64_t unit = one_example();
+        share_out(
+            yes, no,
+            [&, label = in[1][0], all = residuals_, width = width_, unit](
+                std::int32_t c, std::int64_t depth, const Sums& both, double, Sums& to_yes, Sums& to_no) {
+                const std::int64_t rest = both.residual;
+                const std::int64_t residual = n_in[depth] * all[c * width + depth * label];
+                to_yes.set_position(residual, n_in[depth] * unit);
+                to_no.set_position(rest - residual, n_out[depth] * unit);
+            });
         return;
     }
     const auto over = [&](const Members& members, std::int32_t c) {
@@ -586,29 +752,46 @@ void Grower::load_both(Node& yes, Node& no) {
         for (const std::int32_t h : members) residual += row(c)[h];
         return residual;
     };
-    share_out(yes, no, [&](std::int32_t c, std::int64_t depth, std::int64_t both, Sums& to_yes, Sums& to_no) {
-        const std::int64_t residual = over(in[depth], c);
-        to_yes = brought(residual, size(in[depth]), c);
-        to_no = brought(weights_ ? over(out[depth], c) : both - residual, size(out[depth]), c);
-    });
+    if (yes.has_parts) {
+        share_out(yes, no,
+                  [&](std::int32_t c, std::int64_t depth, const Sums& both, double part, Sums& to_yes,
+                      Sums& to_no) {
+                      const std::int64_t counted = both.count();
+                      to_yes = brought(over(in[depth], c), size(in[depth]), c, part, counted);
+                      to_no = brought(over(out[depth], c), size(out[depth]), c, part, counted);
+                  });
+        return;
+    }
+    share_out(yes, no,
+              [&](std::int32_t c, std::int64_t depth, const Sums& both, double, Sums& to_yes, Sums& to_no) {
+                  const std::int64_t residual = over(in[depth], c), rest = both.residual - residual;
+                  to_yes = brought(residual, size(in[depth]), c);
+                  to_no = brought(weights_ ? over(out[depth], c) : rest, size(out[depth]), c);
+              });
 }
 
-// bring(cell, depth, residual before, yes, no) writes what both sides have of a position. What a side does
-// not keep is written too, and the next one over it: that is quicker than to ask.
+// bring(cell, depth, what it brought before, how much of it is there, yes, no) writes what both sides have of
+// a position; `no` may be what it brought before. What a side does not keep is written too, and the next one
+// over it: that is quicker than to ask.
 template <class Bring>
 void Grower::share_out(Node& yes, Node& no, Bring bring) {
     CellOrder& to_no = layers_[no.layer];
-    std::int32_t *yes_cells = layers_[yes.layer].cells.data(), *yes_where = layers_[yes.layer].where.data();
+    CellOrder& to_yes = layers_[yes.layer];
+    std::int32_t *yes_cells = to_yes.cells.data(), *yes_where = to_yes.where.data();
     Sums *yes_sums = sums_[yes.layer].data(), *no_sums = sums_[no.layer].data();
     const std::uint8_t *depths = data_.depth_at.data(), *yes_has = yes.of->has.data(),
                        *no_has = no.of->has.data();
     const std::int64_t end = no.counted.end;
+    const bool indexed = to_yes.indexed;
+    float *yes_parts = parts_[yes.layer].data(), *no_parts = parts_[no.layer].data();
     std::int64_t i = 0, j = no.counted.begin;
     for (std::int64_t at = j; at < end; ++at) {
         const std::int32_t c = to_no.cells[at];
-        bring(c, depths[c], no_sums[at].residual, yes_sums[i], no_sums[j]);
+        const float part = parts_positions_ ? no_parts[at] : 1.0f;
+        bring(c, depths[c], no_sums[at], part, yes_sums[i], no_sums[j]);
+        if (parts_positions_) yes_parts[i] = no_parts[j] = part;
         yes_cells[i] = c;
-        yes_where[c] = static_cast<std::int32_t>(i);
+        if (indexed) yes_where[c] = static_cast<std::int32_t>(i);
         if (j != at) to_no.place(j, c);
         i += yes_has[depths[c]];
         j += no_has[depths[c]];
@@ -618,7 +801,7 @@ void Grower::share_out(Node& yes, Node& no, Bring bring) {
 }
 
 void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {
-    if (!additive() || !parent.best.others.empty() || !is_large(yes)) {
+    if (!additive() || parent.has_parts || !parent.best.others.empty() || !is_large(yes)) {
         spare_.push_back(std::move(parent.histogram));
         study(yes);
         study(no);

@@ -7,6 +7,10 @@
 //
 // Positions that are left out (a sample, or residuals near zero) are divided with the others, for the tree's
 // values are theirs too, but they are not counted.
+//
+// A position whose value is missing may go to both sides of a split, a part of it to each
+// (grower_missing.cpp). Then positions that are left out are not divided: what the tree says of them has to
+// be asked of the tree.
 #pragma once
 
 #include <cstdint>
@@ -58,22 +62,9 @@ class Grower {
     // After grow(): how many positions it counted.
     std::int64_t n_counted() const { return static_cast<std::int64_t>(sums_[0].size()); }
 
-    // After grow(): visit(cell, history, value) for every position and history, with the value of its leaf.
-    template <class Visit>
-    void apply(Visit visit) const {
-        for (const Node& node : nodes_) {
-            const double value = tree_[node.tree].value;
-            const CellOrder& order = layers_[node.layer];
-            const std::int32_t* cells = order.cells.data();
-            const std::uint8_t* depths = data_.depth_at.data();
-            const Members* members = node.of->members.data();
-            for (const Range& range : {node.counted, node.others}) {
-                for (std::int64_t i = range.begin; i < range.end; ++i) {
-                    for (const std::int32_t h : members[depths[cells[i]]]) visit(cells[i], h, value);
-                }
-            }
-        }
-    }
+    // After grow(): the tree's values times `step`, by cell and history, in the place of the residuals. Where
+    // positions are in parts, they are added up as a Forest does, to the bit.
+    void put_values(double step, float* to) const;
 
   private:
     struct DenseSlot {
@@ -83,17 +74,24 @@ class Grower {
     using Members = std::vector<std::int32_t>;
     struct Histories {
         HistorySet set;
-        std::vector<Members> members;   // by depth
-        std::vector<std::uint8_t> has;  // by depth: whether there are members
-        bool divisible = false;         // whether a test of a previous label can tell them apart
+        std::vector<Members> members;    // by depth
+        std::vector<std::uint8_t> has;   // by depth: whether there are members
+        std::vector<double> n_examples;  // by depth: how many examples a position is; in Newton mode 1
+        bool divisible = false;          // whether a test of a previous label can tell them apart
 
-        Histories(const HistorySet& histories, std::int64_t order) : set(histories) {
+        Histories(const HistorySet& histories, std::int64_t order, bool newton) : set(histories) {
             for (std::int64_t m = 0; m <= order; ++m) {
                 members.push_back(histories.members(m));
                 has.push_back(!members.back().empty());
+                n_examples.push_back(newton ? 1.0 : static_cast<double>(members.back().size()));
             }
             for (std::int64_t lag = 0; lag < order; ++lag) divisible |= histories.size(lag) > 1;
         }
+    };
+
+    // Sums of parts of positions.
+    struct PartSums {
+        double residual = 0, weight = 0, count = 0;
     };
 
     struct Node {
@@ -103,14 +101,25 @@ class Grower {
         std::shared_ptr<const Histories>
             of;  // the histories it speaks of; shared by nodes that differ in positions
         Sums total;
+        bool has_parts = false;  // of positions: it has some that are not there as a whole
         double gain = 0;
         Test best;
+        Split::Side of_missing = Split::Side::unknown;
         std::vector<std::int32_t> entries;     // of the best test on what is read
         std::vector<Sums> by_label;            // see label_entry
+        std::vector<PartSums> in_parts;        // the same, before rounding, where there are parts
+        double n = 0;                          // examples, parts as parts; only if splits part positions
         std::unique_ptr<Histogram> histogram;  // only where it saves counting
     };
 
     using Children = std::pair<Node, Node>;
+    // A test on what is read that decides for another one where a value is missing.
+    struct Surrogate {
+        const TreeData::Slot* slot;
+        std::int32_t code;
+        bool opposite;
+        double rate;  // of positions where it says what the other one does
+    };
 
     Range select(const std::uint8_t* in_sample);
     Node make_node(std::size_t layer, Range counted, Range others, std::shared_ptr<const Histories> of);
@@ -132,14 +141,41 @@ class Grower {
     void count_as(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
     std::int64_t count_narrow(Node& node, const std::int32_t* cells, std::int64_t n);
-    template <class Column>
-    void add_labels(Node& node, std::int64_t m, std::int64_t n, double count, const Column* columns);
+    void count_histories_of_parts(Node& node);
+    void count_narrow_parts(Node& node);
+    void leave_labels_in_parts(Node& parent, const Node& small, Node& large);
+    void round_labels(Node& node) const;
+    template <class Column, class Real, class Put>
+    void add_labels(const Node& node, std::int64_t m, const Column* columns, std::vector<Real>& by_label,
+                    Put put) const;
     void find_best(Node& node, const Histogram& histogram, bool marked);
     void consider_histories(Node& node);
     void consider_label_sets(Node& node, std::int64_t lag);
     void split(std::size_t i, bool last);
     Children divide_positions(Node& parent);
     Children divide_histories(Node& parent);
+    // What becomes of missing values: grower_missing.cpp.
+    Children share_missing(Node& parent, const TreeData::Slot& slot);
+    std::pair<std::int64_t, bool> bring_smaller_side(const Node& parent, const TreeData::Slot& slot);
+    template <class Side>
+    std::pair<std::int64_t, bool> bring_smaller_side(const Node& parent, const TreeData::Slot& slot,
+                                                     Side side);
+    void move_parts(Node& small, Node& large, bool small_is_yes, double share);
+    std::vector<const Node*> leaves_by_level() const;
+    double count_examples(const Node& node, Range range) const;
+    double examples(const Node& node, std::int64_t i) const {
+        const std::int32_t c = layers_[node.layer].cells[i];
+        return counts(c) * parts_[node.layer][i] * node.of->n_examples[data_.depth_at[c]];
+    }
+    void exchange(std::size_t layer, std::int64_t i, std::int64_t j) {
+        std::swap(sums_[layer][i], sums_[layer][j]);
+        if (parts_positions_) std::swap(parts_[layer][i], parts_[layer][j]);
+    }
+    std::vector<Surrogate> find_surrogates(const Node& parent, const TreeData::Slot& slot, bool& most_hold);
+    void consider_surrogates(const TreeData::Slot& slot, std::size_t s, const Histogram& votes, bool marked,
+                             const Sums& total, std::vector<Surrogate>& found) const;
+    bool surrogate_says(const std::vector<Surrogate>& surrogates, std::int32_t c, bool otherwise) const;
+    double share_of_missing(const Node& parent, const Node& yes, const Node& no) const;
     void study_divided_positions(Node& parent, Node& yes, Node& no);
     void study_divided_histories(Node& parent, Node& yes, Node& no);
     void leave_labels(Node& parent, Node& no) const;
@@ -156,11 +192,27 @@ class Grower {
                                      static_cast<std::size_t>(data_.n_paired);
     }
     const Objective& objective() const { return rules_.split.objective; }
-    // Whether the weight of a position is the sum of those of its examples.
+    // Whether the weight of a whole position is the number of its examples.
     bool additive() const { return !objective().newton && !weights_; }
+    std::int64_t one_example() const { return static_cast<std::int64_t>(objective().weight_unit); }
     // What a position brings to a node where it has n examples.
     Sums brought(std::int64_t residual, std::int64_t n, std::int32_t c) const {
-        return additive() ? one_position(residual, n) : objective().position(residual, n, counts(c));
+        return additive() ? one_position(residual, n * one_example())
+                          : objective().position(residual, n, counts(c));
+    }
+    // The same of a part of it; `counted` is 1 where the part counts as the position, or 0.
+    Sums brought(std::int64_t residual, std::int64_t n, std::int32_t c, double part,
+                 std::int64_t counted) const {
+        Sums sums = objective().position(residual, n, counts(c) * part);
+        sums.packed -= (1 - counted) << kCountShift;
+        return sums;
+    }
+    // Whether the test that a node splits on holds at a cell.
+    bool holds(const Node& node, const TreeData::Slot& slot, std::int32_t c) const {
+        if (node.entries.size() == 1) return data_.holds(slot, node.entries[0] - slot.first_entry, c);
+        bool in = false;
+        data_.read(slot, c, [&](std::int32_t code) { in = in_set_[code] != 0; });
+        return in;
     }
     double counts(std::int32_t c) const { return weights_ ? weights_[data_.position[c]] : 1.0; }
     const std::int32_t* row(std::int32_t c) const { return residuals_ + c * width_; }
@@ -172,6 +224,7 @@ class Grower {
     const double* weights_;
     std::vector<DenseSlot> dense_;  // slots that read one code
     double reads_ = 0;              // entries counted for a position, on average
+    bool parts_positions_ = false;  // whether splits may
     const std::int32_t* residuals_ = nullptr;
     std::uint64_t seed_ = 0;
     Splitter splitter_;
@@ -182,12 +235,16 @@ class Grower {
     // A split on histories copies its positions: each copy is a layer.
     std::vector<CellOrder> layers_;
     std::vector<std::vector<Sums>> sums_;
+    std::vector<std::vector<float>> parts_;  // how much of each position is there; only if splits part them
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;
     Histogram scratch_, root_;  // zero between uses
     std::vector<Sums> paired_;  // the same
     std::vector<std::int64_t> by_label_, columns_, n_cells_;
+    std::vector<double> part_by_label_, part_columns_;
     std::vector<std::uint8_t> in_set_;
+    std::vector<std::int32_t> places_, missed_;
+    std::vector<Sums> votes_;
     std::vector<std::int32_t> others_;
 };
 

@@ -20,6 +20,7 @@ struct Sums : RawSums {
     Sums(std::int64_t residual_, std::int64_t packed_) : RawSums{residual_, packed_} {}
 
     std::int64_t count() const { return packed >> kCountShift; }
+    bool is_zero() const { return packed == 0 && residual == 0; }
     std::int64_t raw_weight() const { return packed & ((std::int64_t{1} << kCountShift) - 1); }
     // One position. Number by number: a processor that reads a pair at once waits where it was written in
     // two.
@@ -35,6 +36,12 @@ struct Sums : RawSums {
         residual -= other.residual;
         packed -= other.packed;
     }
+    // A share of it, rounded; with what is counted, or without.
+    Sums part(double share, bool counted) const {
+        const auto weight = std::llrint(static_cast<double>(raw_weight()) * share);
+        return {std::llrint(static_cast<double>(residual) * share),
+                ((counted ? count() : 0) << kCountShift) + weight};
+    }
     friend Sums operator-(Sums a, const Sums& b) {
         a -= b;
         return a;
@@ -43,6 +50,12 @@ struct Sums : RawSums {
 
 inline Sums one_position(std::int64_t residual, std::int64_t raw_weight) {
     return {residual, (std::int64_t{1} << kCountShift) + raw_weight};
+}
+
+// |r| (1 - |r|); none where a residual is beyond 1.
+inline double curvature(double residual) {
+    const double r = residual < 0 ? -residual : residual;
+    return r < 1 ? r * (1 - r) : 0.0;
 }
 
 // How a leaf's value and a split's gain come from sums.
@@ -55,7 +68,7 @@ struct Objective {
     std::int64_t min_leaf;
     double weight_unit;  // weights are whole multiples of its inverse
 
-    // What one position brings: its residual over `n_examples` histories, and how much it counts.
+    // What one position brings: its residual over `n_examples` histories, times how much it counts.
     Sums position(std::int64_t residual, std::int64_t n_examples, double counts) const {
         const std::int64_t weight =
             newton ? curvature(residual) : n_examples * static_cast<std::int64_t>(weight_unit);
@@ -63,7 +76,7 @@ struct Objective {
         return one_position(std::llrint(static_cast<double>(residual) * counts),
                             std::llrint(static_cast<double>(weight) * counts));
     }
-    // |r| (1 - |r|) from units of 2^-30 to units of 2^-16; none where a residual is beyond 1.
+    // The curvature from units of 2^-30 to units of 2^-16.
     static std::int64_t curvature(std::int64_t residual) {
         const std::int64_t one = std::int64_t{1} << 30, r = residual < 0 ? -residual : residual;
         return r < one ? (r * (one - r) + (std::int64_t{1} << 43)) >> 44 : 0;

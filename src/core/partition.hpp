@@ -20,10 +20,11 @@ struct Range {
 struct CellOrder {
     std::vector<std::int32_t> cells;
     std::vector<std::int32_t> where;  // stale for cells that are not in the order: compare with `cells`
+    bool indexed = true;              // whether `where` is kept; a short order does without
 
     void place(std::int64_t i, std::int32_t c) {
         cells[i] = c;
-        where[c] = static_cast<std::int32_t>(i);
+        if (indexed) where[c] = static_cast<std::int32_t>(i);
     }
 
     // All positions.
@@ -51,7 +52,7 @@ struct CellOrder {
         const TreeData::Column& column = *slot.column;
         const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
         const bool at_most = column.kind == TreeData::Kind::numeric && code < column.n_codes;
-        if (at_most || last - first > range.size()) {
+        if (at_most || !indexed || last - first > range.size()) {
             const auto expect = [&](std::int32_t c) { data.expect(slot, c); };
             if (column.kind == TreeData::Kind::bag) {
                 return partition_if(
@@ -84,10 +85,35 @@ struct CellOrder {
         std::int64_t n = 0;
         for (std::int64_t i = range.begin; i < range.end; ++i) {
             if (i + kAhead < range.end) expect(cells[i + kAhead]);
-            found_[n] = cells[i];
+            found_[n] = static_cast<std::int32_t>(i);
             n += holds(cells[i]);
         }
-        return bring_found(n, range.begin, swapped);
+        std::int64_t front = range.begin;  // never behind what is still to be brought there
+        for (std::int64_t j = 0; j < n; ++j) exchange(found_[j], front++, swapped);
+        return front;
+    }
+
+    // visit(place) for each cell of the range that holds the code, by its list; for an order with an index.
+    template <class Visit>
+    void each_listed(const TreeData::Slot& slot, std::int32_t code, Range range, Visit visit) const {
+        const TreeData::Column& column = *slot.column;
+        const auto end = static_cast<std::int64_t>(where.size());
+        for (std::int64_t j = column.posting_starts[code]; j < column.posting_starts[code + 1]; ++j) {
+            const std::int64_t c = column.postings[j] - slot.offset;
+            if (c < 0 || c >= end) continue;
+            const std::int64_t i = where[c];
+            if (i >= range.begin && i < range.end && cells[i] == c) visit(i);
+        }
+    }
+
+    // Exchanges the cells of two places.
+    template <class Swapped>
+    void exchange(std::int64_t i, std::int64_t j, Swapped swapped) {
+        if (i == j) return;
+        const std::int32_t moved = cells[j];
+        place(j, cells[i]);
+        place(i, moved);
+        swapped(i, j);
     }
 
   private:
@@ -96,18 +122,9 @@ struct CellOrder {
     std::int64_t bring_found(std::int64_t n, std::int64_t front, Swapped swapped) {
         for (std::int64_t j = 0; j < n; ++j) {
             const std::int64_t i = where[found_[j]];
-            if (i >= front) bring(i, front++, swapped);
+            if (i >= front) exchange(i, front++, swapped);
         }
         return front;
-    }
-
-    template <class Swapped>
-    void bring(std::int64_t i, std::int64_t front, Swapped swapped) {
-        if (i == front) return;
-        const std::int32_t moved = cells[front];
-        place(front, cells[i]);
-        place(i, moved);
-        swapped(i, front);
     }
 
     std::vector<std::int32_t> found_;

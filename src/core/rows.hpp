@@ -19,6 +19,7 @@ struct RowColumn {
     const int32_t* ids;     // bag: kMissingId alone where missing
     const float* weights;   // bag: one for each id; null when all are 1
     const float* numbers;   // numeric, read as it is: one attribute with this weight; NaN where missing
+    bool has_missing = false;
 };
 
 struct Slot {
@@ -60,16 +61,18 @@ inline void for_each_id(const Rows& rows, int64_t t, int64_t begin, int64_t end,
     for (int64_t s = 0; s < rows.n_slots; ++s) for_each_id(rows.slots[s], t, begin, end, emit);
 }
 
-// Whether what the slot reads at position t is explicitly missing. Padding is not, and neither is an absent
-// value.
-inline bool is_missing(const Slot& slot, int64_t t, int64_t begin, int64_t end) {
-    const int64_t at = t + slot.offset;
-    if (at < begin || at >= end) return false;
-    const RowColumn& column = *slot.column;
+// Whether the column's value at a position is explicitly missing; an absent one is not.
+inline bool is_missing_at(const RowColumn& column, int64_t at) {
     if (column.codes != nullptr) return column.codes[at] == kMissingId;
     if (column.bins != nullptr) return column.bins[at] == kMissingBin;
     if (column.numbers != nullptr) return column.numbers[at] != column.numbers[at];
     return column.starts[at] < column.starts[at + 1] && column.ids[column.starts[at]] == kMissingId;
+}
+
+// Whether what the slot reads at position t is missing. Padding is not.
+inline bool is_missing(const Slot& slot, int64_t t, int64_t begin, int64_t end) {
+    const int64_t at = t + slot.offset;
+    return at >= begin && at < end && is_missing_at(*slot.column, at);
 }
 
 }  // namespace hedgerow

@@ -238,6 +238,7 @@ void SharedGrower::split(std::size_t i, bool last) {
     tree.gain = parent.gain;
     tree.if_true = yes.tree;
     tree.if_false = no.tree;
+    tree.share = static_cast<double>(yes.counted.size()) / static_cast<double>(parent.counted.size());
     if (last) {
         sum_up(yes);
         sum_up(no);

@@ -1,4 +1,5 @@
-// The best split of a node on what is read, from its histogram.
+// The best split of a node on what is read, from its histogram. Where values are missing, a split is judged
+// by the positions that have one; or, where a direction is learned, with the missing ones on either side.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,14 @@
 
 namespace hedgerow {
 
+// Where positions go whose value is missing: a part to either side, as many as went there of those that have
+// a value (C4.5); where other tests send them that go the same way (CART); or all to the side that gains
+// most.
+enum class Missing { weighting, surrogate, learned };
+
 struct SplitRules {
     Objective objective;
+    Missing missing;
     bool subsets;         // categories are split into two sets, not one against the rest
     double max_features;  // share of tests that a node may choose among
 };
@@ -22,6 +29,7 @@ struct SplitRules {
 struct Split {
     double gain = 0;
     std::vector<std::int32_t> entries;
+    enum class Side { unknown, no, yes } of_missing = Side::unknown;  // where that is learned
 };
 
 // Whether a test is among those that a node may choose; decided by the key alone.
@@ -44,10 +52,12 @@ class Splitter {
         for (std::size_t s = 0; s < data_.slots.size(); ++s) {
             const TreeData::Slot& slot = data_.slots[s];
             const bool simple = slot.column->kind != TreeData::Kind::numeric && !in_sets(slot);
-            if (simple && !runs_.empty() && runs_.back().simple) {
-                runs_.back().end = map.first_place(s + 1);
+            const bool has_missing = slot.column->has_missing;
+            const std::int32_t end = map.first_place(s + 1) - has_missing;
+            if (simple && !has_missing && !runs_.empty() && runs_.back().simple && runs_.back().missing < 0) {
+                runs_.back().end = end;
             } else {
-                runs_.push_back({&slot, map.first_place(s), map.first_place(s + 1), simple});
+                runs_.push_back({&slot, map.first_place(s), end, simple, has_missing ? end : -1});
             }
         }
     }
@@ -56,25 +66,23 @@ class Splitter {
     // tests where max_features is below 1.
     Split best(const Histogram& histogram, bool marked, const Sums& total, std::uint64_t key) {
         Split best;
-        const ScanRules scan = rules_.objective.scan_rules(total);
         for (const Run& run : runs_) {
-            if (run.simple && !marked && rules_.max_features >= 1) {
-                const std::int64_t i = tree_kernels().scan(histogram.entries.data() + run.first,
-                                                           run.end - run.first, total, scan, &best.gain);
-                if (i >= 0) best.entries.assign(1, map_->entry(run.first + static_cast<std::int32_t>(i)));
+            const Sums missing = run.missing < 0 ? Sums{} : histogram.entries[run.missing];
+            const bool learned = rules_.missing == Missing::learned;
+            if (run.simple && !marked && rules_.max_features >= 1 && (!learned || missing.is_zero())) {
+                const std::int64_t i = scan(histogram.entries.data() + run.first, run.end - run.first,
+                                            total - missing, &best.gain);
+                if (i >= 0) best = {best.gain, {map_->entry(run.first + static_cast<std::int32_t>(i))}};
                 continue;
             }
-            candidates_.clear();
-            names_.clear();
             collect(run, histogram, marked, key);
-            if (candidates_.empty()) continue;
-            const std::int64_t i = tree_kernels().scan(
-                candidates_.data(), static_cast<std::int64_t>(candidates_.size()), total, scan, &best.gain);
-            if (i < 0) continue;
-            best.entries.clear();
-            const std::int64_t first = run.simple || !in_sets(*run.slot) ? i : 0;
-            for (std::int64_t j = first; j <= i; ++j) best.entries.push_back(map_->entry(names_[j]));
-            std::sort(best.entries.begin(), best.entries.end());
+            if (!learned || missing.is_zero()) {
+                consider(run, total - missing, Split::Side::unknown, best);
+                continue;
+            }
+            consider(run, total, Split::Side::no, best);
+            for (Sums& sums : candidates_) sums += missing;
+            consider(run, total, Split::Side::yes, best);
         }
         return best;
     }
@@ -85,7 +93,23 @@ class Splitter {
         const TreeData::Slot* slot;
         std::int32_t first, end;
         bool simple;
+        std::int32_t missing;  // the place that counts missing values; -1 if there is none
     };
+
+    std::int64_t scan(const Sums* yes, std::int64_t n, const Sums& total, double* gain) const {
+        return n == 0 ? -1 : tree_kernels().scan(yes, n, total, rules_.objective.scan_rules(total), gain);
+    }
+
+    void consider(const Run& run, const Sums& total, Split::Side of_missing, Split& best) const {
+        const std::int64_t i =
+            scan(candidates_.data(), static_cast<std::int64_t>(candidates_.size()), total, &best.gain);
+        if (i < 0) return;
+        best.entries.clear();
+        best.of_missing = of_missing;
+        const std::int64_t first = run.simple || !in_sets(*run.slot) ? i : 0;
+        for (std::int64_t j = first; j <= i; ++j) best.entries.push_back(map_->entry(names_[j]));
+        std::sort(best.entries.begin(), best.entries.end());
+    }
 
     bool in_sets(const TreeData::Slot& slot) const {
         return rules_.subsets && slot.column->kind == TreeData::Kind::categorical;
@@ -94,6 +118,8 @@ class Splitter {
     // Candidates in the order of their entries, for sets in the order of their values.
     void collect(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key) {
         const std::vector<Sums>& sums = histogram.entries;
+        candidates_.clear();
+        names_.clear();
         if (!run.simple && !chosen(key, run.slot->first_entry, rules_.max_features)) return;
         histogram.each(marked, run.first, run.end, [&](std::int32_t place) {
             const bool may = !run.simple || chosen(key, map_->entry(place), rules_.max_features);

@@ -19,7 +19,8 @@ struct TreeData {
 
     struct Column {
         Kind kind;
-        std::int32_t n_values, n_codes;        // n_codes is padding, one more nothing
+        std::int32_t n_values, n_codes;  // n_codes is padding, the next nothing, the next missing
+        bool has_missing;
         std::int64_t at;                       // its place in a row; -1 for bags
         std::vector<std::int32_t> values;      // by code
         std::vector<std::int64_t> bag_starts;  // by position
@@ -28,15 +29,18 @@ struct TreeData {
         std::vector<std::int32_t> postings;
     };
 
-    // (column, offset): its entries in a histogram are codes, then padding, then nothing.
+    // (column, offset): its entries in a histogram are codes, then padding, then nothing, and then missing
+    // if it is that anywhere.
     struct Slot {
         const Column* column;
         std::int64_t offset;
         std::int32_t first_id;
         std::int32_t first_entry;
         std::int32_t usual = -1;  // the code that most positions read, -1 if there is none; not in entry_list
-        std::int32_t n_entries() const { return column->n_codes + 2; }
+        std::int32_t n_entries() const { return column->n_codes + 2 + column->has_missing; }
         std::int32_t nothing() const { return first_entry + column->n_codes + 1; }
+        std::int32_t missing_code() const { return column->n_codes + 2; }
+        std::int32_t end() const { return first_entry + n_entries(); }
         std::int32_t id(std::int32_t entry) const {
             const std::int32_t code = entry - first_entry;
             return first_id + (code < column->n_codes ? column->values[code] : column->n_values);
@@ -153,6 +157,17 @@ struct TreeData {
         for (std::int64_t i = column.bag_starts[t]; i < column.bag_starts[t + 1]; ++i) emit(column.bag[i]);
     }
 
+    // Whether a value is missing, which none is in most columns. Padding is not missing.
+    bool is_missing(const Slot& slot, std::int32_t c) const {
+        const Column& column = *slot.column;
+        if (!column.has_missing) return false;
+        if (column.kind != Kind::bag)
+            return rows[(c + slot.offset) * stride + column.at] == slot.missing_code();
+        const std::int32_t t = position[c + slot.offset];
+        return t >= 0 && column.bag_starts[t] < column.bag_starts[t + 1] &&
+               column.bag[column.bag_starts[t]] == slot.missing_code();
+    }
+
     // Tells the processor that the slot will be read at a cell soon.
     void expect(const Slot& slot, std::int32_t c) const {
         if (slot.column->kind != Kind::bag)
@@ -251,18 +266,22 @@ struct TreeData {
             if (kept) column.values.push_back(v);
         }
         column.n_codes = static_cast<std::int32_t>(column.values.size());
+        column.has_missing = source.has_missing;
+        const std::int32_t missing = column.n_codes + 2;
         if (column.kind == Kind::bag) {
             column.bag_starts.push_back(0);
             for (std::int64_t t = 0; t < n_positions; ++t) {
                 each_value(source, t, [&](std::int32_t v) {
                     if (code_of[v] >= 0) column.bag.push_back(code_of[v]);
                 });
+                if (is_missing_at(source, t)) column.bag.push_back(missing);
                 column.bag_starts.push_back(static_cast<std::int64_t>(column.bag.size()));
             }
         } else {
             for (std::size_t c = 0; c < position.size(); ++c) {
                 std::int32_t code = position[c] < 0 ? column.n_codes : column.n_codes + 1;
                 if (position[c] >= 0) {
+                    if (is_missing_at(source, position[c])) code = missing;
                     each_value(source, position[c], [&](std::int32_t v) {
                         if (code_of[v] >= 0) code = code_of[v];
                     });
@@ -279,11 +298,12 @@ struct TreeData {
             const Slot here{&column, 0, 0, 0};
             for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
                 read(here, c, [&](std::int32_t code) {
-                    if (code <= column.n_codes) visit(code, c);
+                    if (code != column.n_codes + 1) visit(code, c);
                 });
             }
         };
-        column.posting_starts.assign(static_cast<std::size_t>(column.n_codes) + 2, 0);
+        const Slot all{&column, 0, 0, 0};
+        column.posting_starts.assign(static_cast<std::size_t>(all.n_entries()) + 1, 0);
         each([&](std::int32_t code, std::int32_t) { ++column.posting_starts[code + 1]; });
         for (std::size_t v = 1; v < column.posting_starts.size(); ++v) {
             column.posting_starts[v] += column.posting_starts[v - 1];

@@ -33,6 +33,7 @@ struct Division {
 struct Part {
     std::int64_t first_entry, n_entries, first_value;
     std::int64_t first_row, n_rows;  // of sums: one for each history of the class
+    std::int32_t first_set;          // what the first value is for; empty if it is for none
 };
 constexpr std::int64_t kMostEntries = 64;
 

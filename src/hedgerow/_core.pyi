@@ -298,15 +298,20 @@ def induce(reader: RowReader, features: LinearFeatures, starts: Annotated[NDArra
     """
 
 class GrowthRules:
-    def __init__(self, *, l2: float, newton: bool, max_step: float, min_leaf: int, max_leaves: int, trim: float, subsets: bool, max_features: float) -> None: ...
+    def __init__(self, *, l2: float, newton: bool, max_step: float, min_leaf: int, max_leaves: int, trim: float, subsets: bool, max_features: float, missing: str) -> None: ...
 
 class TreeGrower:
     def __init__(self, reader: object, n_labels: int, order: int, rules: GrowthRules, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
         """Grows trees on what a RowReader reads."""
 
+    def adds_scores(self, samples: bool) -> bool:
+        """
+        Whether grow(), with a sample or without, adds what its trees say; if not, a Forest has to.
+        """
+
     def grow(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
         """
-        One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of sets).
+        One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of sets, shares, starts of surrogates, surrogates).
         """
 
     def grow_shared(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
@@ -315,7 +320,7 @@ class TreeGrower:
         """
 
 class Forest:
-    def __init__(self, reader: RowReader, n_labels: int, order: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], set_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], set_members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def __init__(self, reader: RowReader, n_labels: int, order: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], set_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], set_members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], surrogate_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], surrogates: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Trees compiled for evaluation."""
 
     def add_scores(self, reader: RowReader, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], n_threads: int) -> None:

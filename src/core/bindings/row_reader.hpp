@@ -152,6 +152,8 @@ class RowReader {
         if (n_ids_ + ids_a_slot * static_cast<int64_t>(offsets_.size()) > std::numeric_limits<int32_t>::max())
             refuse("columns and window make more than 2147483647 attributes; shorten the window");
         columns_.push_back(column);
+        for (int64_t t = 0; t < n_positions() && !columns_.back().has_missing; ++t)
+            columns_.back().has_missing = is_missing_at(column, t);
         n_values_.push_back(n_values);
         for (const int64_t offset : offsets_) {
             const auto first_id = static_cast<int32_t>(n_ids_);

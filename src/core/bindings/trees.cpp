@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "../forest.hpp"
@@ -41,10 +43,19 @@ struct Rules {
     double trim;
     bool subsets;
     double max_features;
+    Missing missing;
 };
 
+Missing missing_rule(const std::string& name) {
+    if (name == "weighting") return Missing::weighting;
+    if (name == "surrogate") return Missing::surrogate;
+    require(name == "learned", "missing values go by weighting, surrogate or learned");
+    return Missing::learned;
+}
+
 // Trees as arrays: node i is (attribute, lag, label, if true, if false, set); `set` numbers the further ids
-// or labels that its test holds for, -1 if there are none.
+// or labels that its test holds for, -1 if there are none. Of missing values: the share of them that goes
+// where the test holds, and before that the node's surrogates.
 class TreeWriter {
   public:
     // rows: the values of a tree for all labels, n_outputs of them for each node; null for a tree of one
@@ -66,6 +77,9 @@ class TreeWriter {
             if (rows == nullptr) values_.push_back(static_cast<float>(node.value * step));
             gains_.push_back(static_cast<float>(node.gain));
             counts_.push_back(node.count);
+            shares_.push_back(static_cast<float>(std::max(node.share, 0.0)));
+            surrogates_.insert(surrogates_.end(), node.surrogates.begin(), node.surrogates.end());
+            surrogate_starts_.push_back(static_cast<std::int64_t>(surrogates_.size()));
         }
         starts_.push_back(static_cast<std::int64_t>(gains_.size()));
     }
@@ -73,13 +87,14 @@ class TreeWriter {
         return nb::make_tuple(to_array(std::move(starts_)), to_array(std::move(nodes_)),
                               to_array(std::move(values_)), to_array(std::move(gains_)),
                               to_array(std::move(counts_)), to_array(std::move(set_starts_)),
-                              to_array(std::move(members_)));
+                              to_array(std::move(members_)), to_array(std::move(shares_)),
+                              to_array(std::move(surrogate_starts_)), to_array(std::move(surrogates_)));
     }
 
   private:
-    std::vector<std::int64_t> starts_{0}, counts_, set_starts_{0};
-    std::vector<std::int32_t> nodes_, members_;
-    std::vector<float> values_, gains_;
+    std::vector<std::int64_t> starts_{0}, counts_, set_starts_{0}, surrogate_starts_{0};
+    std::vector<std::int32_t> nodes_, members_, surrogates_;
+    std::vector<float> values_, gains_, shares_;
 };
 
 // Grows rounds of trees on the sequences of a reader; keeps its memory from round to round.
@@ -117,7 +132,7 @@ class TreeGrower {
         std::int64_t entries = 0;
         for (std::size_t j = 0; j < source.n_columns(); ++j) {
             for (const std::int64_t offset : source.offsets()) {
-                entries += data_->columns[j].n_codes + 2;
+                entries += data_->columns[j].n_codes + 3;
                 require(entries < (std::int64_t{1} << 31), "columns and window make more than 2^31 tests");
                 data_->add_slot(static_cast<std::int64_t>(j), offset, first_id);
                 first_id += source.n_values(j) + (source.padded() ? 1 : 0);
@@ -127,20 +142,28 @@ class TreeGrower {
         turns_.resize(static_cast<std::size_t>(k_));
         std::iota(turns_.begin(), turns_.end(), 0);
         n_counted_.resize(turns_.size());
-        const double weight_unit = rules.newton ? 65536.0 : weights ? 256.0 : 1.0;
-        rules_ = {{{rules.l2, rules.newton, rules.max_step, rules.min_leaf, weight_unit},
+        rules_ = {{{rules.l2, rules.newton, rules.max_step, rules.min_leaf, weight_unit(rules)},
+                   rules.missing,
                    rules.subsets,
                    rules.max_features},
                   rules.max_leaves,
                   static_cast<std::int64_t>(rules.trim * kResidualUnit)};
     }
 
+    // Whether grow() adds what its trees say to the scores. Not where positions go to several leaves and some
+    // positions are left out.
+    bool adds_scores(bool samples) const {
+        return rules_.split.missing != Missing::weighting || !has_missing() || (!samples && rules_.trim == 0);
+    }
+
     // One round: for each label a tree fitted to gold minus marginals, its values times `step` added to
-    // `scores`. in_sample: by position, whether it counts. Returns the trees as TreeWriter has them.
+    // `scores` if it does that. in_sample: by position, whether it counts. Returns the trees as TreeWriter
+    // has them.
     nb::tuple grow(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, Floats3 scores,
                    std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
                    std::int64_t n_threads) {
         check(marginals, gold, scores, in_sample, n_threads);
+        const bool adds_scores = this->adds_scores(in_sample.has_value());
         std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
         {
             const nb::gil_scoped_release release;
@@ -158,19 +181,12 @@ class TreeGrower {
                         trees[label] =
                             grower->grow(mine, width_, in_sample ? in_sample->data() : nullptr,
                                          seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(label));
-                        // The residuals have done their work: the tree's values take their place.
-                        grower->apply(
-                            [mine, step, width = width_](std::int64_t c, std::int64_t h, double value) {
-                                const auto added = static_cast<float>(value * step);
-                                std::int32_t bits;
-                                std::memcpy(&bits, &added, sizeof bits);
-                                mine[c * width + h] = bits;
-                            });
                         n_counted_[label] = grower->n_counted();
+                        if (adds_scores) grower->put_values(step, reinterpret_cast<float*>(mine));
                     };
                 });
                 n_lent_ = 0;
-                add_turned(scores.data(), first, last, n_threads);
+                if (adds_scores) add_turned(scores.data(), first, last, n_threads);
             }
             // The next round begins with the labels that have the most to do, so that no thread is left with
             // one of them when the others are done.
@@ -188,6 +204,7 @@ class TreeGrower {
                           std::uint64_t seed, std::int64_t n_threads) {
         require(order_ == 0, "a tree for all labels does not test previous ones");
         require(!rules_.split.subsets, "a tree for all labels does not split categories into sets");
+        require(!has_missing(), "a tree for all labels takes no missing values");
         check(marginals, gold, scores, in_sample, n_threads);
         TreeWriter writer;
         {
@@ -214,6 +231,22 @@ class TreeGrower {
     }
 
   private:
+    bool has_missing() const {
+        return std::any_of(data_->columns.begin(), data_->columns.end(),
+                           [](const TreeData::Column& column) { return column.has_missing; });
+    }
+
+    // The inverse of what weights are whole multiples of. Where positions are parted, as large as leaves room
+    // for the weights of all.
+    double weight_unit(const Rules& rules) const {
+        if (rules.newton) return 65536.0;
+        if (rules.missing != Missing::weighting || !has_missing()) return weights_.empty() ? 1.0 : 256.0;
+        double unit = 65536.0;
+        const double examples = static_cast<double>(data_->n_positions) * static_cast<double>(n_histories_);
+        while (unit > 1 && examples * unit >= std::ldexp(1.0, kCountShift)) unit /= 2;
+        return unit;
+    }
+
     void check(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, const Floats3& scores,
                const std::optional<Input<std::uint8_t, 1>>& in_sample, std::int64_t n_threads) const {
         const std::int64_t n = data_->n_positions;
@@ -323,7 +356,9 @@ class BoundForest {
     BoundForest(const RowReader& reader, std::int64_t n_labels, std::int64_t order,
                 const Input<std::int32_t, 1>& labels, const Input<std::int64_t, 1>& starts,
                 const Input<std::int32_t, 2>& nodes, const Input<float, 2>& values,
-                const Input<std::int64_t, 1>& set_starts, const Input<std::int32_t, 1>& set_members)
+                const Input<std::int64_t, 1>& set_starts, const Input<std::int32_t, 1>& set_members,
+                const Input<float, 1>& shares, const Input<std::int64_t, 1>& surrogate_starts,
+                const Input<std::int32_t, 1>& surrogates)
         : slots_(layout(reader)), forest_(slots_, reader.n_ids(), n_labels, order, values.shape(1) != 1) {
         require(n_labels >= 1 && order >= 0, "trees need labels and an order of at least 0");
         const auto n = static_cast<std::int64_t>(values.shape(0)),
@@ -341,6 +376,20 @@ class BoundForest {
                 "starts of sets rise from 0 to the number of members");
         for (std::int64_t i = 0; i < n_sets; ++i)
             require(set_starts.data()[i] <= set_starts.data()[i + 1], "starts of sets rise");
+        require(static_cast<std::int64_t>(shares.shape(0)) == n, "one share for each node");
+        require(static_cast<std::int64_t>(surrogate_starts.shape(0)) == n + 1 &&
+                    surrogate_starts.data()[0] == 0 &&
+                    surrogate_starts.data()[n] == static_cast<std::int64_t>(surrogates.shape(0)),
+                "starts of surrogates rise from 0 to their number");
+        for (std::int64_t i = 0; i < n; ++i) {
+            require(shares.data()[i] >= 0 && shares.data()[i] <= 1, "shares are from 0 to 1");
+            require(surrogate_starts.data()[i] <= surrogate_starts.data()[i + 1],
+                    "starts of surrogates rise");
+        }
+        for (std::size_t i = 0; i < surrogates.shape(0); ++i) {
+            const std::int32_t id = surrogates.data()[i] < 0 ? ~surrogates.data()[i] : surrogates.data()[i];
+            require(id < reader.n_ids(), "surrogates exist");
+        }
         std::vector<TreeNode> tree;
         for (std::int64_t i = 0; i < n_trees; ++i) {
             const std::int64_t first = starts.data()[i], size = starts.data()[i + 1] - first;
@@ -374,6 +423,9 @@ class BoundForest {
                 require(test.id >= 0 || (test.label >= 0 && test.label < limit), "tests exist");
                 for (const std::int32_t other : test.others)
                     require(other >= 0 && other < limit, "tests exist");
+                tree[j].share = shares.data()[first + j];
+                tree[j].surrogates.assign(surrogates.data() + surrogate_starts.data()[first + j],
+                                          surrogates.data() + surrogate_starts.data()[first + j + 1]);
             }
             require(std::find(has_parent.begin(), has_parent.end(), false) == has_parent.end(),
                     "a node has one parent");
@@ -408,12 +460,8 @@ class BoundForest {
                         spans.push_back({begin, end});
                     });
                 const Rows rows = reader.rows();
-                for (std::int64_t s = 0; s < rows.n_slots; ++s) {
-                    for (std::int64_t t = first; t < last; ++t) {
-                        for_each_id(rows.slots[s], t, spans[t - first].begin, spans[t - first].end,
-                                    [&](std::int32_t id, float) { forest_.read(work, t - first, id); });
-                    }
-                }
+                for (std::int64_t s = 0; s < rows.n_slots; ++s)
+                    read_slot(rows.slots[s], s, first, spans, work);
                 forest_.add_scores(work, scores.data() + first * forest_.n_histories() * forest_.n_labels());
             };
         });
@@ -424,6 +472,38 @@ class BoundForest {
     struct Span {
         std::int64_t begin, end;
     };
+
+    // Reads a slot at the positions from `first` on. Most columns are of categories or of numbers in bins,
+    // and their codes are read without asking each time which it is.
+    void read_slot(const Slot& slot, std::int64_t s, std::int64_t first, const std::vector<Span>& spans,
+                   Forest::Work& work) const {
+        const RowColumn& column = *slot.column;
+        const auto n = static_cast<std::int64_t>(spans.size());
+        const auto each = [&](auto code_at, std::int32_t missing) {
+            for (std::int64_t i = 0; i < n; ++i) {
+                const std::int64_t at = first + i + slot.offset;
+                if (at < spans[i].begin || at >= spans[i].end) {
+                    forest_.read(work, i, slot.padding);
+                    continue;
+                }
+                const std::int32_t code = code_at(at);
+                if (code == missing) {
+                    forest_.miss(work, i, s);
+                } else if (code >= 0) {
+                    forest_.read(work, i, slot.first_id + code);
+                }
+            }
+        };
+        if (column.codes) return each([&](std::int64_t at) { return column.codes[at]; }, kMissingId);
+        if (column.bins)
+            return each([&](std::int64_t at) { return std::int32_t{column.bins[at]}; }, kMissingBin);
+        for (std::int64_t i = 0; i < n; ++i) {
+            for_each_id(slot, first + i, spans[i].begin, spans[i].end,
+                        [&](std::int32_t id, float) { forest_.read(work, i, id); });
+            if (column.has_missing && is_missing(slot, first + i, spans[i].begin, spans[i].end))
+                forest_.miss(work, i, s);
+        }
+    }
 
     static std::vector<SlotIds> layout(const RowReader& reader) {
         std::vector<SlotIds> slots;
@@ -456,20 +536,26 @@ void register_trees(nb::module_& m) {
         .def(
             "__init__",
             [](Rules* self, double l2, bool newton, double max_step, std::int64_t min_leaf,
-               std::int64_t max_leaves, double trim, bool subsets, double max_features) {
-                new (self) Rules{l2, newton, max_step, min_leaf, max_leaves, trim, subsets, max_features};
+               std::int64_t max_leaves, double trim, bool subsets, double max_features,
+               const std::string& missing) {
+                new (self) Rules{l2,       newton,       max_step,
+                                 min_leaf, max_leaves,   trim,
+                                 subsets,  max_features, missing_rule(missing)};
             },
             nb::kw_only(), nb::arg("l2"), nb::arg("newton"), nb::arg("max_step"), nb::arg("min_leaf"),
-            nb::arg("max_leaves"), nb::arg("trim"), nb::arg("subsets"), nb::arg("max_features"));
+            nb::arg("max_leaves"), nb::arg("trim"), nb::arg("subsets"), nb::arg("max_features"),
+            nb::arg("missing"));
     nb::class_<TreeGrower>(m, "TreeGrower")
         .def(
             nb::init<nb::object, std::int64_t, std::int64_t, const Rules&, std::optional<Input<double, 1>>>(),
             nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("rules"),
             nb::arg("weights").none(), "Grows trees on what a RowReader reads.")
+        .def("adds_scores", &TreeGrower::adds_scores, nb::arg("samples"),
+             "Whether grow(), with a sample or without, adds what its trees say; if not, a Forest has to.")
         .def("grow", &TreeGrower::grow, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
              nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
              "One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of "
-             "sets).")
+             "sets, shares, starts of surrogates, surrogates).")
         .def("grow_shared", &TreeGrower::grow_shared, nb::arg("marginals"), nb::arg("gold"),
              nb::arg("scores"), nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"),
              nb::arg("n_threads"),
@@ -477,9 +563,11 @@ void register_trees(nb::module_& m) {
     nb::class_<BoundForest>(m, "Forest")
         .def(nb::init<const RowReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,
                       const Input<std::int64_t, 1>&, const Input<std::int32_t, 2>&, const Input<float, 2>&,
+                      const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&, const Input<float, 1>&,
                       const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&>(),
              nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("labels"), nb::arg("starts"),
              nb::arg("nodes"), nb::arg("values"), nb::arg("set_starts"), nb::arg("set_members"),
+             nb::arg("shares"), nb::arg("surrogate_starts"), nb::arg("surrogates"),
              "Trees compiled for evaluation.")
         .def("add_scores", &BoundForest::add_scores, nb::arg("reader"), nb::arg("scores"),
              nb::arg("n_threads"), "Adds the values of the trees to (positions, histories, labels).");

@@ -56,6 +56,10 @@ class TreeCRF(Estimator):
     ] = 0.0
     pseudo_rounds: Annotated[int, AtLeast(0), "first rounds that follow the pseudo-likelihood"] = 0
     line_search: Annotated[bool, "whether a round also tries steps of twice the length and more"] = False
+    missing: Annotated[
+        Literal["weighting", "surrogate", "learned", "impute", "indicator"],
+        "what becomes of missing values",
+    ] = "weighting"
     beam: Beam = None
     early_stopping: Annotated[
         Literal["accuracy", "log-likelihood"] | None,
@@ -114,6 +118,7 @@ class TreeCRF(Estimator):
             "trim": self.influence_trim,
             "subsets": self.category_splits == "subset",
             "max_features": self.max_features,
+            "missing": self.missing if self.missing in ("weighting", "surrogate", "learned") else "weighting",
         }
         seed = int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
         rules = BoostingRules(

@@ -128,7 +128,8 @@ class Boosting:
             raise InputError("early_stopping needs held-out data; give X_dev and y_dev to fit, or set it to None")
         if rules.early_stopping and training.held is not None and not (training.held.codes >= 0).any():
             raise InputError("y_dev has no label in common with y, so early_stopping has nothing to go by")
-        refuse_missing(training.sequences)
+        if rules.shared:
+            refuse_missing(training.sequences)
         self.training, self.rules = training, rules
         k = len(training.labels)
         tree_order = 0 if rules.transitions == "table" else training.order
@@ -247,17 +248,20 @@ class Boosting:
         rules, training = self.rules, self.training
         seed = (rules.seed * 1_000_003 + at) % 2**64
         grow = grower.grow_shared if rules.shared else grower.grow
+        sample = self._sample(at)
         grown = grow(
-            answer.marginals, training.codes, here.scores, self._sample(at), rules.learning_rate, seed,
-            training.n_threads,
-        )  # fmt: skip
+            answer.marginals, training.codes, here.scores, sample, rules.learning_rate, seed, training.n_threads
+        )
         table = None
         if answer.expected is not None and observed is not None:
             expected, l2, most = answer.expected, rules.growth["l2"], rules.growth["max_step"]
             newton = np.clip((observed - expected) / (np.maximum(expected, 0) + l2 + 1e-9), -most, most)
             table = (rules.learning_rate * newton).astype(np.float32)
         self._steps.append(Step(Trees.of_round(*grown), table))
-        here.add_to_table(self._steps[-1])
+        if grower.adds_scores(sample is not None):
+            here.add_to_table(self._steps[-1])
+        else:
+            here.add(self._steps[-1])
 
     def _sample(self, at: int) -> NDArray[np.uint8] | None:
         """Which positions count in a round: those of some sequences, drawn without repetition."""

@@ -24,6 +24,10 @@ class Trees:
     `lag` positions back (n_labels is `start`); children count from the tree's root; a leaf has neither test. Where
     `set` is not -1, the test also holds for set_members[set_starts[set]:set_starts[set + 1]]. `values` has one
     column, or in trees for all labels one for each (and their `labels` are 0).
+
+    Where what node i tests is missing, its surrogates decide, the first that misses nothing itself: they are
+    surrogates[surrogate_starts[i]:surrogate_starts[i + 1]], attribute ids, or ~id where the opposite is meant. If
+    there is none, shares[i] of the position goes where the test holds, and the rest to the other side.
     """
 
     labels: NDArray[np.int32]
@@ -34,6 +38,9 @@ class Trees:
     counts: NDArray[np.int64]
     set_starts: NDArray[np.int64]
     set_members: NDArray[np.int32]
+    shares: NDArray[np.float32]
+    surrogate_starts: NDArray[np.int64]
+    surrogates: NDArray[np.int32]
 
     @classmethod
     def none(cls, n_values: int = 1) -> Trees:
@@ -70,6 +77,9 @@ class Trees:
             join("counts", np.zeros(0, np.int64)),
             join_starts("set_starts"),
             join("set_members", np.zeros(0, np.int32)),
+            join("shares", np.zeros(0, np.float32)),
+            join_starts("surrogate_starts"),
+            join("surrogates", np.zeros(0, np.int32)),
         )
 
     def rounds(self, n_trees: int) -> list[Trees]:
@@ -91,6 +101,9 @@ class Trees:
             self.counts[begin:end],
             self.set_starts[low : high + 1] - self.set_starts[low],
             self.set_members[self.set_starts[low] : self.set_starts[high]],
+            self.shares[begin:end],
+            self.surrogate_starts[begin : end + 1] - self.surrogate_starts[begin],
+            self.surrogates[self.surrogate_starts[begin] : self.surrogate_starts[end]],
         )
 
     def __len__(self) -> int:
@@ -100,7 +113,7 @@ class Trees:
         """For evaluation on rows of this layout; raises ValueError if the trees do not fit it."""
         return _core.Forest(
             rows.reader, n_labels, order, self.labels, self.starts, self.nodes, self.values, self.set_starts,
-            self.set_members,
+            self.set_members, self.shares, self.surrogate_starts, self.surrogates,
         )  # fmt: skip
 
 
@@ -135,7 +148,8 @@ class TreePotential:
         return Scores(state=scores[:, 0], table=self.table)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        arrays: dict[str, NDArray[Any]] = {f"trees.{name}": getattr(self.trees, name) for name in _FIELDS}
+        names = _FIELDS | _LATER_FIELDS
+        arrays: dict[str, NDArray[Any]] = {f"trees.{name}": getattr(self.trees, name) for name in names}
         arrays |= {f"bins.{name}": binning.edges for name, binning in self.binnings.items()}
         if self.table is not None:
             arrays["table"] = self.table
@@ -157,7 +171,7 @@ class TreePotential:
         window = Window.of(metadata["window"])
         numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
         binnings = {name: Binning(_part(arrays, f"bins.{name}", np.float32, 1)) for name in numeric}
-        trees = Trees(**{name: _part(arrays, f"trees.{name}", dtype, ndim) for name, (dtype, ndim) in _FIELDS.items()})
+        trees = _stored_trees(arrays)
         if not len(trees.values) == len(trees.nodes) == len(trees.gains) == len(trees.counts):
             raise InputError("the trees' arrays must be of one length")
         if not np.isfinite(trees.values).all():
@@ -194,6 +208,41 @@ _FIELDS: dict[str, tuple[type[np.generic], int]] = {
     "set_starts": (np.int64, 1),
     "set_members": (np.int32, 1),
 }
+
+
+# What files that are older than missing values lack.
+_LATER_FIELDS: dict[str, tuple[type[np.generic], int]] = {
+    "shares": (np.float32, 1),
+    "surrogate_starts": (np.int64, 1),
+    "surrogates": (np.int32, 1),
+}
+
+
+def _stored_trees(arrays: Mapping[str, NDArray[Any]]) -> Trees:
+    def read(fields: Mapping[str, tuple[type[np.generic], int]]) -> dict[str, Any]:
+        return {name: _part(arrays, f"trees.{name}", dtype, ndim) for name, (dtype, ndim) in fields.items()}
+
+    stored = read(_FIELDS)
+    if any(f"trees.{name}" in arrays for name in _LATER_FIELDS):
+        return Trees(**stored, **read(_LATER_FIELDS))
+    n = len(stored["nodes"])
+    shares = _shares_by_count(stored["starts"], stored["nodes"], stored["counts"])
+    return Trees(**stored, shares=shares, surrogate_starts=np.zeros(n + 1, np.int64), surrogates=np.zeros(0, np.int32))
+
+
+def _shares_by_count(starts: Any, nodes: Any, counts: Any) -> NDArray[np.float32]:
+    """How many of a node's positions its test held for; 0 where the arrays do not make sense, for others to refuse."""
+    shares = np.zeros(len(nodes), np.float32)
+    if nodes.shape[1:] != (6,) or len(counts) != len(nodes) or (np.diff(starts) < 0).any():
+        return shares
+    root = np.repeat(starts[:-1], np.diff(starts))
+    if len(root) != len(nodes):
+        return shares
+    yes, no = (root + nodes[:, column] for column in (3, 4))
+    there = (nodes[:, 0] >= 0) & (yes >= 0) & (yes < len(nodes)) & (no >= 0) & (no < len(nodes))
+    n_yes, n_no = counts[yes[there]].astype(np.float64), counts[no[there]].astype(np.float64)
+    shares[there] = np.clip(n_yes / np.maximum(n_yes + n_no, 1), 0, 1)
+    return shares
 
 
 def _part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic], ndim: int) -> NDArray[Any]:
