@@ -386,7 +386,8 @@ def test_bad_parameters_are_refused(change, message):
 
 
 def test_missing_values_are_refused_by_name():
-    with pytest.raises(InputError, match="column 'v' has 1 missing values"):
+    rule = r"X has 1 missing values in column 'v', the first in sequence 0, position 1, but this TreeCRF with missing="
+    with pytest.raises(InputError, match=rule):
         hr.TreeCRF().fit([[{"v": "a"}, {"v": None}]], [["A", "B"]])
 
 

@@ -56,6 +56,11 @@ class TreeCRF(Estimator):
     ] = 0.0
     pseudo_rounds: Annotated[int, AtLeast(0), "first rounds that follow the pseudo-likelihood"] = 0
     line_search: Annotated[bool, "whether a round also tries steps of twice the length and more"] = False
+    missing: Annotated[
+        Literal["weighting", "surrogate", "learned", "impute", "indicator"],
+        "what becomes of missing values: the trees deal with them in one of three ways, or they are filled in by what "
+        "is typical of their column, which an indicator also marks",
+    ] = "weighting"
     beam: Beam = None
     early_stopping: Annotated[
         Literal["accuracy", "log-likelihood"] | None,
@@ -120,10 +125,12 @@ class TreeCRF(Estimator):
             self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth,
             self.subsample, self.pseudo_rounds, self.early_stopping, seed,
         )  # fmt: skip
-        return Boosting(training, rules, None if earlier is None else _start(earlier, rules, training))
+        return Boosting(training, rules, None if earlier is None else _start(earlier, rules, training, self.missing))
 
 
-def _start(earlier: Model, rules: BoostingRules, training: Training) -> tuple[TreePotential, list[Record]]:
+def _start(
+    earlier: Model, rules: BoostingRules, training: Training, missing: str
+) -> tuple[TreePotential, list[Record]]:
     """The potential to go on from, and its rounds; raises InputError unless it is of the same make."""
     potential = earlier.potential
     assert isinstance(potential, TreePotential)
@@ -132,6 +139,7 @@ def _start(earlier: Model, rules: BoostingRules, training: Training) -> tuple[Tr
         "window": (potential.window, Window.of(rules.window)),
         "transitions": ("trees" if potential.table is None else "table", rules.transitions),
         "trees": (potential.trees.values.shape[1] > 1, rules.shared),
+        "missing": (earlier.parameters.get("missing", "weighting"), missing),
     }
     for name, (was, now) in makes.items():
         if was != now:
