@@ -98,6 +98,11 @@ def test_ties_go_to_absence_and_then_to_the_first_value() -> None:
     assert found(Encoder.fit(raw, "impute"), raw)["w"] == ["a", GONE, GONE]
 
 
+def test_a_fold_fills_in_by_its_own_values() -> None:
+    X = Sequences([[{"w": "a", "b": ["a"]}], [{"w": "c", "b": ["c"]}], [{"w": None, "b": None}]])[[1, 2]]
+    assert found(Encoder.fit(X, "impute"), X) == {"w": ["c", "c"], "b": [{"c": 1.0}, {"c": 1.0}]}
+
+
 def test_the_median_of_huge_numbers_is_finite() -> None:
     raw = Sequences([np.array([[3e38], [3.2e38], [np.nan]])])
     assert found(Encoder.fit(raw, "impute"), raw)["x0"][2] == pytest.approx(3.1e38)
