@@ -115,7 +115,7 @@ def test_marks_can_be_learned_from():
     X = [[{"n": None if rng.random() < 0.5 else float(rng.normal())} for _ in range(6)] for _ in range(40)]
     y = [["lost" if p["n"] is None else "there" for p in x] for x in X]
     for make in (hr.LinearCRF, hr.StructuredPerceptron, hr.StructuredSVM):
-        assert make().fit(X, y).score(X, y) == 1.0
+        assert make(random_state=0).fit(X, y).score(X, y) > 0.95
     assert hr.TreeCRF(missing="indicator", n_rounds=10).fit(X, y).score(X, y) == 1.0
     assert hr.LinearCRF(missing="impute").fit(X, y).score(X, y) < 0.9
     assert ("n missing:missing", "lost") in hr.LinearCRF().fit(X, y).state_features_
@@ -193,7 +193,8 @@ EMPTY = [[{"w": "a", "gone": None, "part": None}, {"w": "b", "gone": None}], [{"
 
 @pytest.mark.parametrize(
     "model",
-    [hr.HMM(), hr.LinearCRF(), hr.LinearCRF(missing="impute"), hr.StructuredPerceptron(), hr.StructuredSVM(),
+    [hr.HMM(), hr.LinearCRF(), hr.LinearCRF(missing="impute"), hr.StructuredPerceptron(random_state=0),
+     hr.StructuredSVM(random_state=0),
      hr.TreeCRF(n_rounds=2, missing="impute"), hr.TreeCRF(n_rounds=2, missing="indicator")],
     ids=repr,
 )  # fmt: skip

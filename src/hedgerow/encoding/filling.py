@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -114,7 +113,7 @@ def from_stored(entry: object, kind: Kind, alphabet: Alphabet | None) -> Typical
             return entry
         case float() if kind == "numeric" and _is_single(entry):
             return entry
-        case {"ids": list(ids), "weights": list(weights)} if kind == "bag" and isinstance(entry, Mapping):
+        case {"ids": list(ids), "weights": list(weights)} if kind == "bag":
             whole = all(type(i) is int and 0 <= i < n for i in ids) and ids == sorted(set(ids))
             if whole and len(ids) == len(weights) and all(type(w) is float and _is_single(w) for w in weights):
                 return TypicalBag(tuple(ids), tuple(weights))
