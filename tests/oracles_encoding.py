@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,45 @@ def cells(column: Column) -> list[Any]:
 def bag_cell(column: BagColumn, t: int) -> list[str] | None:
     ids = column.ids[column.starts[t] : column.starts[t + 1]].tolist()
     return None if ids == [MISSING] else [column.alphabet[i] for i in ids]
+
+
+def weighted_cells(column: Column) -> list[Any]:
+    """As `cells`, but a bag is a dict from values to weights."""
+    if not isinstance(column, BagColumn):
+        return cells(column)
+    weights = [1.0] * len(column.ids) if column.weights is None else column.weights.tolist()
+    return [
+        None if bag is None else dict(zip(bag, weights[column.starts[t] :], strict=False))
+        for t, bag in enumerate(cells(column))
+    ]
+
+
+def typical_cell(kind: str, given: list[Any]) -> Any:
+    """What fills a column in: the most common cell, the median, or what more than half of the bags hold."""
+    there = [value for value in given if value is not None]
+    if kind == "numeric":
+        return float(np.float32(statistics.median(there))) if there else 0.0
+    if kind == "categorical":
+        best = GONE
+        for value in sorted({value for value in there if value is not GONE}):
+            if there.count(value) > there.count(best):
+                best = value
+        return best
+    typical = {}
+    for value in sorted({value for bag in there for value in bag}):
+        weights = [bag[value] for bag in there if value in bag]
+        if len(weights) > len(there) / 2:
+            typical[value] = float(np.float32(statistics.median(weights)))
+    return typical
+
+
+def filled_cells(kind: str, training: list[Any], given: list[Any]) -> list[Any]:
+    """The cells, missing ones filled in by what training holds."""
+    return [typical_cell(kind, training) if value is None else value for value in given]
+
+
+def marked_cells(given: list[Any]) -> list[Any]:
+    return ["missing" if value is None else GONE for value in given]
 
 
 def names_at(sequences: list[list[dict[str, Any]]], offsets: list[int], padding: object) -> list[list[Any]]:

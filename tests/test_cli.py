@@ -52,7 +52,7 @@ def test_demo_takes_the_declared_parameters():
     assert facts["model"] == "TreeCRF(window=1, n_rounds=2, l2=0.5)"
     assert facts["letter_accuracy"] > 0.3
     shown = hedgerow("demo", "--help").stdout
-    for flag in ("--order", "--window", "--transitions", "--decode", "--n-jobs", "--random-state", "--json"):
+    for flag in ("--order", "--window", "--missing", "--decode", "--n-jobs", "--random-state", "--json"):
         assert flag in shown
 
 

@@ -140,7 +140,7 @@ NAN = float("nan")
         ([[None] * 3, ["a", "b"]], r"sequence 0, position 0 has no label"),
         (
             [[1, 2, 3], np.array([1.0, NAN])],
-            "sequence 1, position 0: labels must be strings or integers, but float",
+            r"sequence 1, position 1 has no label \(nan\); partial labels are not supported yet",
         ),
         ([[1, 2, 3], [1, 2.0]], "sequence 1, position 1: labels must be strings or integers, but float came"),
         ([["a", "b", "c"], ["a", b"b"]], "sequence 1, position 1: .* but bytes came"),

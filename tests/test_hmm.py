@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
+from hedgerow.errors import MissingColumnWarning
 from hedgerow.lattice import Lattice, Topology
 from oracles_hmm import NaiveHMM
 
@@ -139,7 +140,8 @@ def test_numeric_columns_are_normal_and_missing_ones_say_nothing():
 
 def test_a_constant_numeric_column_and_one_without_values_do_no_harm():
     X = [[{"c": 1.0, "n": None, "v": v} for v in (0.0, 1.0, 0.0)]]
-    model = hr.HMM().fit(X, [["a", "b", "a"]])
+    with pytest.warns(MissingColumnWarning, match="'n'"):
+        model = hr.HMM().fit(X, [["a", "b", "a"]])
     assert np.isfinite(model.predict_proba(X)[0]).all()
     assert model.predict(X)[0].tolist() == ["a", "b", "a"]
 

@@ -34,6 +34,29 @@ class File:
         blob, offsets = self.arrays[f"encoder.{i}.blob"].tobytes(), self.arrays[f"encoder.{i}.offsets"]
         return [blob[a:b].decode() for a, b in pairwise(offsets)]
 
+    def treated(self, sequence):
+        """The sequence with nothing missing: filled in, and marked."""
+        return [self._treated(position) for position in sequence]
+
+    def _treated(self, position):
+        found = dict(position)
+        for i, column in enumerate(self.columns):
+            name, marked = column["name"], column.get("marks")
+            if marked is not None and position.get(marked, "absent") is None:
+                found[name] = "missing"
+            if "typical" in column and position.get(name, "absent") is None:
+                found[name] = self._typical(i, column)
+        return {name: value for name, value in found.items() if value != "absent"}
+
+    def _typical(self, i, column):
+        typical = column["typical"]
+        if column["kind"] == "numeric":
+            return typical
+        if column["kind"] == "bag":
+            assert set(typical["weights"]) <= {1.0}
+            return [self.values(i)[v] for v in typical["ids"]]
+        return "absent" if typical == -2 else self.values(i)[typical]
+
     def histories(self, length):
         """By number, the labels of each history of that length, most recent first."""
         return [
@@ -192,6 +215,25 @@ def test_weights_read_by_the_page(make, order, window, tmp_path):
         expected = file.linear(NEW[0], t)
         np.testing.assert_allclose(scores.state[t], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
     np.testing.assert_allclose(scores.table, file.n_grams(), rtol=1e-5, atol=1e-5)
+
+
+HOLES = [[{"word": "the", "size": None, "has": ["t"]}, {"word": None, "size": 4.0, "has": None}, {"size": None}]] * 2
+MORE_HOLES = [[{"word": None, "size": None, "has": None}, {"word": "the", "size": 1.0}, {"word": None, "has": ["h"]}]]
+
+
+@pytest.mark.parametrize("missing", ["impute", "indicator"])
+@pytest.mark.parametrize("kind", ["linear", "trees"])
+def test_treatments_read_by_the_page(missing, kind, tmp_path):
+    rules = {"n_rounds": 4, "l2": 0.1, "transitions": "table"} if kind == "trees" else {"l2": 0.1}
+    make = hr.TreeCRF if kind == "trees" else hr.LinearCRF
+    model = make(window=1, missing=missing, **rules).fit(X + HOLES, [*Y, ["D", "N", "."], [".", ".", "D"]])
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    scores = model.model_.potential.scores(model.model_.encode(MORE_HOLES))
+    treated = file.treated(MORE_HOLES[0])
+    for t in range(len(treated)):
+        expected = file.trees(treated, t, []) if kind == "trees" else file.linear(treated, t)
+        np.testing.assert_allclose(scores.state[t], expected, rtol=1e-4, atol=1e-4)
 
 
 def test_tables_read_by_the_page(tmp_path):

@@ -17,8 +17,9 @@ from hedgerow.errors import InputError, ModelFileError
 
 MUTATIONS = int(os.environ.get("HEDGEROW_MUTATIONS", "200"))
 WORDS = ["cat", "dog", "cog", "at", "dot", "tact"]
-X = [[{"w": w, "n": i / 3, "b": ["x", w]} for i, w in enumerate(x)] for x in WORDS * 2]
-Y = [[p["w"] if p["w"] in "ao" else "-" for p in x] for x in X]
+WHOLE = [[{"w": w, "n": i / 3, "b": ["x", w]} for i, w in enumerate(x)] for x in WORDS * 2]
+Y = [[p["w"] if p["w"] in "ao" else "-" for p in x] for x in WHOLE]
+HOLES = [[{"w": None, "n": None, "b": None}, *x[1:]] for x in WHOLE]
 MODELS = {
     "HMM": hr.HMM(order=2),
     "trees": hr.TreeCRF(window=1, n_rounds=3, transitions="trees"),
@@ -28,6 +29,7 @@ MODELS = {
     "shared": hr.TreeCRF(window=1, n_rounds=3, trees="shared"),
     "linear": hr.StructuredSVM(window=1, order=2, epochs=2, random_state=0),
     "votes": hr.StructuredPerceptron(window=1, epochs=2, averaging="vote", random_state=0),
+    "missing": hr.LinearCRF(max_iter=5),
 }
 STRANGE: list[Any] = [
     None, True, -1, 0, 1, 2, 255, 2**31, 2**63, 10**40, 0.5, -1e300, 1.0, "", "x", "numeric", "bag", "categorical",
@@ -88,6 +90,7 @@ def mutate_arrays(arrays: dict[str, np.ndarray], rng: random.Random) -> None:
 def test_mutated_models_are_refused_or_usable(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # half the time
     path = tmp_path / "m"
+    X = HOLES if name == "missing" else WHOLE
     MODELS[name].fit(X, Y, X_dev=X, y_dev=Y).save(path)
     arrays, metadata = storage.read(path)
     outcomes = {"refused": 0, "used": 0}

@@ -385,11 +385,6 @@ def test_bad_parameters_are_refused(change, message):
         hr.TreeCRF(**change).fit(WORDS, LABELS)
 
 
-def test_missing_values_are_refused_by_name():
-    with pytest.raises(InputError, match="column 'v' has 1 missing values"):
-        hr.TreeCRF().fit([[{"v": "a"}, {"v": None}]], [["A", "B"]])
-
-
 @pytest.mark.skipif(DATA is None, reason="HEDGEROW_DATA is not set: the original files are not here")
 def test_the_published_accuracy_of_nettalk_stress_is_near_after_60_rounds():
     train, test = hr.datasets.load("nettalk-stress", "train"), hr.datasets.load("nettalk-stress", "test")

@@ -75,6 +75,12 @@ def linear(**parameters: Any) -> tuple[hr.LinearCRF, Data]:
     return model, [*without_missing(diary(6, seed=6)[0]), unseen, [{"celsius": -8.0}]]
 
 
+def linear_with_missing() -> tuple[hr.LinearCRF, Data]:
+    """Missing values in training and in what is asked; places and bags go missing in the latter alone."""
+    model = hr.LinearCRF(window=1, max_iter=20, n_jobs=1, missing="indicator").fit(*diary(40, seed=8))
+    return model, [*diary(6, seed=9)[0], [{"place": None, "celsius": None, "carried": None}]]
+
+
 def margin(model: hr.StructuredPerceptron | hr.StructuredSVM) -> tuple[Any, Data]:
     X, y = diary(40, seed=5)
     dev, dev_labels = diary(10, seed=6)
@@ -91,6 +97,7 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "linearcrf-1": lambda: linear(order=2),
     "linearcrf-edges-1": lambda: linear(edge_features=True, solver="owlqn", l1=0.5),
     "linearcrf-induced-1": lambda: linear(induce="mccallum", random_state=0),
+    "linearcrf-missing-1": linear_with_missing,
     "perceptron-1": lambda: margin(hr.StructuredPerceptron(window=1, n_jobs=1, random_state=1)),
     "perceptron-vote-1": lambda: margin(
         hr.StructuredPerceptron(order=2, averaging="vote", epochs=2, n_jobs=1, random_state=1)

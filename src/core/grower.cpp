@@ -646,9 +646,9 @@ Grower::Children Grower::divide_positions(Node& parent) {
             tree.surrogates.push_back(one.opposite ? ~id : id);
         }
     }
-    const bool asks = slot.column->has_missing && (missing_hold || !surrogates.empty());
     CellOrder& order = layers_[parent.layer];
     const auto cut = [&](Range range, auto swapped) {
+        const bool asks = slot.column->has_missing && (missing_hold || !surrogates.empty());
         if (parent.entries.size() == 1 && !asks) {
             return order.partition(data_, slot, parent.entries[0] - slot.first_entry, range, swapped);
         }
@@ -662,6 +662,11 @@ Grower::Children Grower::divide_positions(Node& parent) {
     };
     const std::int64_t counted =
         cut(parent.counted, [&](std::int64_t i, std::int64_t j) { exchange(parent.layer, i, j); });
+    if (rules_.split.missing == Missing::learned && parent.of_missing == Split::Side::unknown) {
+        missing_hold =
+            2 * (counted - parent.counted.begin) >= parent.counted.size();  // the others follow most
+        tree_[parent.tree].share = missing_hold ? 1.0 : 0.0;
+    }
     const std::int64_t others = cut(parent.others, [](std::int64_t, std::int64_t) {});
     Node yes =
         make_node(parent.layer, {parent.counted.begin, counted}, {parent.others.begin, others}, parent.of);

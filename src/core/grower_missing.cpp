@@ -191,10 +191,9 @@ void Grower::put_values(double step, float* to) const {
     }
 }
 
-// Where the node's positions all have a value, in their proportion, or all to the side that has more of them.
+// Where the node's positions all have a value, or all of those that do not went to one side.
 double Grower::share_of_missing(const Node& parent, const Node& yes, const Node& no) const {
     if (parent.of_missing != Split::Side::unknown) return parent.of_missing == Split::Side::yes ? 1.0 : 0.0;
-    if (rules_.split.missing == Missing::learned) return yes.total.count() >= no.total.count() ? 1.0 : 0.0;
     const auto size = [&](const Node& node) {
         return objective().newton ? static_cast<double>(node.total.count()) : objective().weight(node.total);
     };

@@ -42,3 +42,7 @@ class ConvergenceWarning(UserWarning):
 
 class BeamWarning(UserWarning):
     """A beam that is wider than the lattice: everything is kept, and the answers are exact."""
+
+
+class MissingColumnWarning(UserWarning):
+    """A column in which training has no value, only missing ones: nothing is learned from what it might hold."""

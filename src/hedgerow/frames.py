@@ -41,7 +41,7 @@ def from_frame(df: Any, *, sequence: str, label: str | None = None) -> tuple[Seq
     X = Sequences.of_columns(starts, tuple(columns))
     if label is None:
         return X, None
-    _refuse_nulls(frame[label], "partial labels are not supported; drop these sequences or label them")
+    _refuse_nulls(frame[label], "partial labels are not supported yet; drop these sequences or label them")
     return X, np.split(_labels(frame[label]), starts[1:-1])
 
 

@@ -1,9 +1,12 @@
-"""The encoder: what training saw of each column, and new sequences put into those terms."""
+"""The encoder: what training saw of each column, and new sequences put into those terms.
+
+With a treatment it also fills in what is missing, by what the columns of training hold, and may mark it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,51 +25,80 @@ from hedgerow.columns import (
     starts_of,
     trusted,
 )
+from hedgerow.encoding.filling import MARK, Treatment, Typical, fill, from_stored, mark, mark_name, stored, typical
 from hedgerow.errors import InputError
 from hedgerow.sequences import Sequences
 
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """Name and kind of a column of training, and its values unless it is numeric."""
+    """Name and kind of a column, and its values unless it is numeric.
+
+    It is one of training, with what fills it in if there is a treatment; or it marks the missing values of one.
+    """
 
     name: str
     kind: Kind
     alphabet: Alphabet | None
+    typical: Typical | None = None
+    marks: str | None = None
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """The columns of training in their order."""
+    """The columns of training in their order, and then those that mark their missing values."""
 
     columns: tuple[ColumnSpec, ...]
 
     @classmethod
-    def fit(cls, sequences: Sequences) -> Encoder:
-        """Remembers every column, and of its alphabet the values that occur: a fold may lack some."""
-        return cls(tuple(_spec(column) for column in sequences.columns))
+    def fit(cls, sequences: Sequences, treatment: Treatment | None = None) -> Encoder:
+        """Remembers every column, and of its alphabet the values that occur: a fold may lack some.
+
+        With a treatment it learns what to fill in; "indicator" marks every column that has missing values here, and
+        raises InputError when a column already has the name that this needs.
+        """
+        specs = tuple(_spec(column) for column in sequences.columns)
+        if treatment is not None:
+            pairs = zip(specs, sequences.columns, strict=True)
+            specs = tuple(replace(spec, typical=typical(_align(column, spec)[0])) for spec, column in pairs)
+        return cls(specs + (_marking(sequences) if treatment == "indicator" else ()))
+
+    @property
+    def fills(self) -> bool:
+        """Whether no missing value is left."""
+        return self.columns[0].typical is not None
 
     def transform(self, sequences: Sequences) -> Sequences:
-        """The sequences in the columns and alphabets of training, these very objects.
+        """The sequences in the columns and alphabets of training, these very objects, missing values filled in.
 
         Values and columns that training never saw are left out and counted in `.unseen`; columns that are
         not there are absent everywhere. Raises InputError when a column changed its kind.
         """
-        if self._is_aligned(sequences):
-            return sequences
+        return self._filled(sequences if self._is_aligned(sequences) else self._aligned(sequences))
+
+    def _aligned(self, sequences: Sequences) -> Sequences:
         given = {column.name: column for column in sequences.columns}
         unseen: dict[str, int] = {}
-        columns = []
+        columns: dict[str, Column] = {}
         for spec in self.columns:
-            column = given.pop(spec.name, None)
-            if column is None:
-                column = _absent(spec, sequences.n_positions)
+            if spec.marks is not None and spec.alphabet is not None:
+                columns[spec.name] = mark(spec.name, columns[spec.marks].missing(), spec.alphabet)
+            elif spec.name in given:
+                columns[spec.name], unseen[spec.name] = _put(given.pop(spec.name), spec)
             else:
-                column, unseen[spec.name] = _align(_adapt(column, spec), spec)
-            columns.append(column)
+                columns[spec.name] = _absent(spec, sequences.n_positions)
         unseen |= {name: _occurrences(column) for name, column in given.items()}
         counted = {name: count for name, count in unseen.items() if count}
-        return Sequences.trusted(sequences.starts, tuple(columns), counted)
+        return Sequences.trusted(sequences.starts, tuple(columns.values()), counted)
+
+    def _filled(self, sequences: Sequences) -> Sequences:
+        columns = tuple(
+            column if spec.typical is None else fill(column, spec.typical)
+            for spec, column in zip(self.columns, sequences.columns, strict=True)
+        )
+        if all(column is before for column, before in zip(columns, sequences.columns, strict=True)):
+            return sequences
+        return Sequences.trusted(sequences.starts, columns, sequences.unseen)
 
     def nothing(self) -> Sequences:
         """One position where every column is absent: the columns without data."""
@@ -86,7 +118,7 @@ class Encoder:
             if spec.alphabet is not None:
                 arrays[f"{i}.blob"] = spec.alphabet.blob
                 arrays[f"{i}.offsets"] = spec.alphabet.offsets
-        return {"columns": [{"name": spec.name, "kind": spec.kind} for spec in self.columns]}, arrays
+        return {"columns": [_described(spec) for spec in self.columns]}, arrays
 
     @classmethod
     def from_state(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Encoder:
@@ -98,16 +130,41 @@ class Encoder:
         twice = first_duplicate(spec.name for spec in specs)
         if twice is not None:
             raise InputError(f"columns of an encoder must have distinct names, but {twice!r} came twice")
+        _check_treatment(specs)
         return cls(specs)
+
+
+def _described(spec: ColumnSpec) -> dict[str, Any]:
+    described: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
+    if spec.typical is not None:
+        described["typical"] = stored(spec.typical)
+    if spec.marks is not None:
+        described["marks"] = spec.marks
+    return described
 
 
 def _stored_spec(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) -> ColumnSpec:
     match entry:
-        case {"name": str(name), "kind": "numeric"}:
-            return ColumnSpec(name, "numeric", None)
-        case {"name": str(name), "kind": ("categorical" | "bag") as kind}:
-            return ColumnSpec(name, kind, _stored_alphabet(i, arrays))
+        case {"name": str(name), "kind": ("categorical" | "numeric" | "bag") as kind, **more}:
+            alphabet = None if kind == "numeric" else _stored_alphabet(i, arrays)
+            value = from_stored(more["typical"], kind, alphabet) if "typical" in more else None
+            marks = more.get("marks")
+            if marks is None or isinstance(marks, str):
+                return ColumnSpec(name, kind, alphabet, value, marks)
     raise InputError(f"column {i} of an encoder must have a name and a known kind, but {entry!r} came")
+
+
+def _check_treatment(specs: tuple[ColumnSpec, ...]) -> None:
+    """All columns of training have something to fill in, or none has; marks come after them, and hold one value."""
+    names = [spec.name for spec in specs if spec.marks is None]
+    for i, spec in enumerate(specs):
+        if i < len(names):
+            whole = spec.marks is None and (spec.typical is None) == (specs[0].typical is None)
+        else:
+            whole = spec.marks in names and spec.typical is None and specs[0].typical is not None
+            whole = whole and spec.kind == "categorical" and list(spec.alphabet or ()) == [MARK]
+        if not whole:
+            raise InputError(f"column {i} of an encoder, {spec.name!r}, fits no treatment of missing values")
 
 
 def _stored_alphabet(i: int, arrays: Mapping[str, NDArray[Any]]) -> Alphabet:
@@ -131,6 +188,19 @@ def _spec(column: Column) -> ColumnSpec:
     return ColumnSpec(column.name, column.kind, alphabet)
 
 
+def _marking(sequences: Sequences) -> tuple[ColumnSpec, ...]:
+    """Columns that mark the missing values of those that have some."""
+    alphabet, names = Alphabet.of([MARK]), {column.name for column in sequences.columns}
+    marked = [column.name for column in sequences.columns if column.missing().any()]
+    for name in marked:
+        if mark_name(name) in names:
+            raise InputError(
+                f"missing values of column {name!r} are marked in a column {mark_name(name)!r}, but there is one of "
+                'that name already; rename it, or take missing="impute"'
+            )
+    return tuple(ColumnSpec(mark_name(name), "categorical", alphabet, None, name) for name in marked)
+
+
 def _absent(spec: ColumnSpec, n: int) -> Column:
     if spec.alphabet is None:
         return NumericColumn(spec.name, np.zeros(n, np.float32))
@@ -139,15 +209,22 @@ def _absent(spec: ColumnSpec, n: int) -> Column:
     return BagColumn(spec.name, np.zeros(n + 1, np.int64), np.empty(0, np.int32), None, spec.alphabet)
 
 
+def _put(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
+    """The column in the kind and alphabet of training, and how many values were left out."""
+    adapted = _adapt(column, spec)
+    aligned, left_out = _align(adapted, spec)
+    return aligned, left_out if adapted is column else _occurrences(column)
+
+
 def _adapt(column: Column, spec: ColumnSpec) -> Column:
-    """A column without any value has no kind of its own and takes that of training; others must agree."""
+    """A column without any value, here or in training, has no kind of its own; others must agree."""
     if column.kind == spec.kind:
         return column
     valueless = (
         len(column.alphabet) == 0
         if isinstance(column, CategoricalColumn)
         else isinstance(column, NumericColumn) and bool(column.missing().all())
-    )
+    ) or (spec.alphabet is not None and len(spec.alphabet) == 0)
     if not valueless:
         raise InputError(
             f"column {column.name!r} must be {spec.kind}, as in training, but it is {column.kind}; convert it"

@@ -104,20 +104,29 @@ def _kind_of(kind: type) -> LabelKind | None:
     return "integers" if issubclass(kind, (int, np.integer)) else None
 
 
+def _is_missing(label: Any) -> bool:
+    if isinstance(label, (float, np.floating)):
+        return bool(np.isnan(label))
+    return label is None or type(label).__name__ in ("NAType", "NaTType")  # of pandas, which is not imported here
+
+
 def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
     kinds = {kind: _kind_of(kind) for kind in set(map(type, flat))}
     expected = kinds[type(flat[0])]
     if expected is not None and set(kinds.values()) == {expected}:
         return expected
+    # A missing label first: it turns a column of integers into floats, which is not what is wrong with them.
+    at = next((t for t, label in enumerate(flat) if _is_missing(label)), None)
+    if at is not None:
+        sequence, position = place(starts, at)
+        raise InputError(
+            f"sequence {sequence}, position {position} has no label ({flat[at]}); partial labels are not supported "
+            "yet: label every position or drop the sequence"
+        )
     at = next(t for t, label in enumerate(flat) if kinds[type(label)] is None or kinds[type(label)] != expected)
     label = flat[at]
     sequence, position = place(starts, at)
     subject = f"sequence {sequence}, position {position}"
-    if label is None or (isinstance(label, float) and np.isnan(label)):
-        raise InputError(
-            f"{subject} has no label ({label}); partial labels are not supported yet: "
-            "label every position or drop the sequence"
-        )
     if kinds[type(label)] is None:
         raise InputError(
             f"{subject}: labels must be strings or integers, but {type(label).__name__} came; convert them"

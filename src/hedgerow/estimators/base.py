@@ -6,21 +6,39 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.encoding import Encoder, Labels
+from hedgerow.encoding.filling import Treatment
 from hedgerow.encoding.label_forms import read_labels
-from hedgerow.errors import BeamWarning, InputError, ModelFileError, NotFittedError, UnseenLabelWarning
+from hedgerow.errors import (
+    BeamWarning,
+    InputError,
+    ModelFileError,
+    NotFittedError,
+    UnseenLabelWarning,
+)
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
+from hedgerow.estimators.missing import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST, AtLeast, CountOrAll, parameters
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Decode, Held, Learner, Record, Training, best_labels, blocks, log_likelihood
+from hedgerow.learners.base import (
+    Decode,
+    Held,
+    Learner,
+    Record,
+    Training,
+    best_labels,
+    blocks,
+    log_likelihood,
+    refuse_missing,
+)
 from hedgerow.model import Model
 from hedgerow.sequences import Sequences
 
@@ -64,26 +82,28 @@ class Estimator(Conventions):
         callbacks = _functions(callbacks)
         raw = Sequences(X)
         given = read_labels(y, raw)  # once, for y may be a generator
+        warn_of_missing_columns(raw)
         earlier = self._earlier()
         labels = Labels.fit(given, raw) if earlier is None else earlier.labels
-        encoder = Encoder.fit(raw) if earlier is None else earlier.encoder
+        encoder = Encoder.fit(raw, self._treatment) if earlier is None else earlier.encoder
         codes = labels.codes(given, raw)
         if (codes < 0).any():
             raise InputError(
                 f"label {labels.unseen(given)[0]!r} is none of the model that fit goes on from; set warm_start=False"
             )
-        held = None
+        sequences, held = self._put(encoder, raw, self.get_params()), None
         if X_dev is not None:
-            held_sequences = encoder.transform(Sequences(X_dev))
+            held_sequences = self._put(encoder, X_dev, self.get_params(), "X_dev")
             held = Held(held_sequences, _codes(labels, y_dev, held_sequences))
         training = Training(
-            encoder, labels, encoder.transform(raw), codes, _weights(sample_weight, len(raw)), int(self.order), held,
+            encoder, labels, sequences, codes, _weights(sample_weight, len(raw)), int(self.order), held,
             self.decode, n_threads(self.n_jobs), self._beam,
         )  # fmt: skip
         _warn_of_wide_beam(training)
         checkpoint = self._checkpoint(training)
         earlier = (checkpoint.load() if checkpoint else None) or earlier
-        self._follow(self._learner(training, earlier), training, checkpoint, callbacks, began)
+        report = missing_report(raw, self._missing)
+        self._follow(self._learner(training, earlier), training, checkpoint, callbacks, began, report)
         return self
 
     def _follow(
@@ -93,8 +113,12 @@ class Estimator(Conventions):
         checkpoint: Checkpoint | None,
         callbacks: list[Callback],
         began: float,
+        report: Record,
     ) -> None:
-        """Lets the learner work, round by round; whatever ends it, the rounds done so far are kept."""
+        """Lets the learner work, round by round; whatever ends it, the rounds done so far are kept.
+
+        The first record of all also has the report.
+        """
         history = learner.history
         began -= history[-1]["seconds"] if history else 0.0
         origin = checkpoint.origin if checkpoint else None
@@ -108,6 +132,8 @@ class Estimator(Conventions):
         try:
             for record in learner:
                 record["seconds"] = time.perf_counter() - began
+                if not history:
+                    record |= report
                 history.append(record)
                 if self.verbose:
                     log.info("%s: %s", type(self).__name__, record)
@@ -130,6 +156,32 @@ class Estimator(Conventions):
     def _beam(self) -> int | None:
         """Of those estimators that have one."""
         return getattr(self, "beam", None)
+
+    @property
+    def _missing(self) -> str:
+        """What becomes of missing values; estimators without such a parameter sum them out."""
+        return getattr(self, "missing", "summed out")
+
+    @property
+    def _treatment(self) -> Treatment | None:
+        """What the encoder does about missing values."""
+        return self._missing if self._missing in get_args(Treatment) else None  # type: ignore[return-value]
+
+    @property
+    def _takes_missing(self) -> bool:
+        """Whether the model deals with missing values that the encoder leaves."""
+        return False
+
+    def _put(self, encoder: Encoder, X: object, made: Mapping[str, Any], data: str = "X") -> Sequences:
+        """X in the terms of training; raises InputError where a value is missing and nothing deals with that.
+
+        `made` are the parameters that the model is, or was, fitted with.
+        """
+        sequences = encoder.transform(Sequences(X))
+        if not (encoder.fills or self._takes_missing):
+            setting = f" with missing={made['missing']!r}" if "missing" in made else ""
+            refuse_missing(sequences, data, f"this {type(self).__name__}{setting}")
+        return sequences
 
     def _earlier(self) -> Model | None:
         """The model that `fit` goes on from."""
@@ -196,7 +248,8 @@ class Estimator(Conventions):
         return model  # type: ignore[no-any-return]
 
     def _encode(self, X: object) -> Sequences:
-        return self._fitted().encode(X)
+        model = self._fitted()
+        return self._put(model.encoder, X, model.parameters)
 
     def _lattices(self, sequences: Sequences) -> Iterator[Lattice]:
         """Lattices over some sequences after the other, so that the scores of all are never there at once."""

@@ -25,5 +25,9 @@ class HMM(Estimator):
 
     smoothing: Annotated[float, AtLeast(0), "pseudo-counts for each possibility"] = 0.1
 
+    @property
+    def _takes_missing(self) -> bool:
+        return True
+
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         return Counting(training, self.smoothing)

@@ -9,7 +9,7 @@ import numpy as np
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear import LinearEstimator
-from hedgerow.estimators.parameters import AtLeast, Beam, MoreThan, WindowSize
+from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MoreThan, WindowSize
 from hedgerow.learners import (
     Induction,
     Learner,
@@ -48,6 +48,7 @@ class LinearCRF(LinearEstimator):
         Literal["mccallum"] | None,
         "start with labels alone, and every 8 iterations add the 500 conjunctions of attributes that gain most",
     ] = None
+    missing: Filled = "indicator"
     beam: Beam = None
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:

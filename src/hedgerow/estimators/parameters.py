@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
+from hedgerow.encoding.filling import Treatment
 from hedgerow.errors import InputError
 
 LARGEST = 1e30  # so that sums and products of a few still fit single precision
@@ -73,6 +74,9 @@ class CountOrAll:
 WindowSize: TypeAlias = Annotated[int, AtLeast(0), "how many positions on either side are read"]
 Beam: TypeAlias = Annotated[
     int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+]
+Filled: TypeAlias = Annotated[
+    Treatment, "missing values are filled in by what is typical of their column; an indicator also marks them"
 ]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, Beam, WindowSize
+from hedgerow.estimators.parameters import AtLeast, Beam, Filled, WindowSize
 from hedgerow.learners import Learner, Margin, MarginRules, Training
 from hedgerow.learners.base import Decode
 from hedgerow.learners.margin import Averaging
@@ -39,6 +39,7 @@ class StructuredPerceptron(MarginEstimator):
     ] = "average"
     epochs: Annotated[int, AtLeast(1), "passes over the sequences at most"] = 10
     min_freq: Annotated[int, AtLeast(1), "attributes that occur less often are left out"] = 1
+    missing: Filled = "indicator"
     beam: Beam = None
     early_update: Annotated[bool, "with a beam: where it loses gold, learn from the part up to there"] = True
 

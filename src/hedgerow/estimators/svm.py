@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, Beam, MoreThan, WindowSize
+from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MoreThan, WindowSize
 from hedgerow.learners import Learner, Margin, MarginRules, Training
 from hedgerow.learners.margin import Averaging, Loss
 from hedgerow.model import Model
@@ -31,6 +31,7 @@ class StructuredSVM(MarginEstimator):
     averaging: Annotated[
         bool, "the mean of the weights, those after step t counted t times; if not, those of the last step"
     ] = True
+    missing: Filled = "indicator"
     beam: Beam = None
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:

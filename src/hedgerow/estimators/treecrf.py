@@ -58,7 +58,8 @@ class TreeCRF(Estimator):
     line_search: Annotated[bool, "whether a round also tries steps of twice the length and more"] = False
     missing: Annotated[
         Literal["weighting", "surrogate", "learned", "impute", "indicator"],
-        "what becomes of missing values",
+        "what becomes of missing values: a part to each side of a split, or as other tests say, or to the better side; "
+        "or they are filled in by what is typical of their column, which an indicator also marks",
     ] = "weighting"
     beam: Beam = None
     early_stopping: Annotated[
@@ -90,6 +91,10 @@ class TreeCRF(Estimator):
         """The tree of a round, the first is 1, for a label: as text."""
         return tree_text(self._fitted(), round, label)
 
+    @property
+    def _takes_missing(self) -> bool:
+        return True
+
     def _earlier(self) -> Model | None:
         return getattr(self, "model_", None) if self.warm_start else None
 
@@ -118,17 +123,19 @@ class TreeCRF(Estimator):
             "trim": self.influence_trim,
             "subsets": self.category_splits == "subset",
             "max_features": self.max_features,
-            "missing": self.missing if self.missing in ("weighting", "surrogate", "learned") else "weighting",
+            "missing": "weighting" if self._treatment else self.missing,  # nothing is missing after a treatment
         }
         seed = int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
         rules = BoostingRules(
             self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth,
             self.subsample, self.pseudo_rounds, self.early_stopping, seed,
         )  # fmt: skip
-        return Boosting(training, rules, None if earlier is None else _start(earlier, rules, training))
+        return Boosting(training, rules, None if earlier is None else _start(earlier, rules, training, self.missing))
 
 
-def _start(earlier: Model, rules: BoostingRules, training: Training) -> tuple[TreePotential, list[Record]]:
+def _start(
+    earlier: Model, rules: BoostingRules, training: Training, missing: str
+) -> tuple[TreePotential, list[Record]]:
     """The potential to go on from, and its rounds; raises InputError unless it is of the same make."""
     potential = earlier.potential
     assert isinstance(potential, TreePotential)
@@ -137,6 +144,7 @@ def _start(earlier: Model, rules: BoostingRules, training: Training) -> tuple[Tr
         "window": (potential.window, Window.of(rules.window)),
         "transitions": ("trees" if potential.table is None else "table", rules.transitions),
         "trees": (potential.trees.values.shape[1] > 1, rules.shared),
+        "missing": (earlier.parameters.get("missing", "weighting"), missing),
     }
     for name, (was, now) in makes.items():
         if was != now:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.columns import place
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice, Topology
@@ -142,11 +143,13 @@ def by_depth(starts: NDArray[np.int64], order: int) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(depth == m if m < order else depth >= m) for m in range(order + 1)]
 
 
-def refuse_missing(sequences: Sequences) -> None:
+def refuse_missing(sequences: Sequences, data: str = "X", model: str = "this model") -> None:
     for column in sequences.columns:
         missing = column.missing()
         if missing.any():
+            sequence, position = place(sequences.starts, int(missing.argmax()))
             raise InputError(
-                f"column {column.name!r} has {int(missing.sum())} missing values, the first at position "
-                f"{int(missing.argmax())} of all; this model does not take missing values yet: fill them in"
+                f"{data} has {int(missing.sum())} missing values in column {column.name!r}, the first in sequence "
+                f"{sequence}, position {position}, but {model} takes none; "
+                'fit with missing="impute" or "indicator", or fill them in'
             )

@@ -129,7 +129,8 @@ class Boosting:
         if rules.early_stopping and training.held is not None and not (training.held.codes >= 0).any():
             raise InputError("y_dev has no label in common with y, so early_stopping has nothing to go by")
         if rules.shared:
-            refuse_missing(training.sequences)
+            setting = f'trees="shared" and missing={rules.growth["missing"]!r}'
+            refuse_missing(training.sequences, model=f"a TreeCRF with {setting}")
         self.training, self.rules = training, rules
         k = len(training.labels)
         tree_order = 0 if rules.transitions == "table" else training.order

@@ -18,7 +18,7 @@ from hedgerow import _core
 from hedgerow.columns import NumericColumn
 from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Rows, Scaling, Window
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Training, by_depth, edge_counts, refuse_missing
+from hedgerow.learners.base import Training, by_depth, edge_counts
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
 
 Floats = NDArray[np.float64]
@@ -108,7 +108,6 @@ class LinearSpace:
 
 
 def _read(training: Training, window: int) -> tuple[Rows, dict[str, Scaling]]:
-    refuse_missing(training.sequences)
     columns = training.sequences.columns
     scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
     return Rows(training.sequences, Window.of(window), scalings), scalings
