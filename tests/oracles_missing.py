@@ -103,14 +103,10 @@ def three_ways(examples, feature):
 
 def candidates(examples, features, method):
     """(feature, learned direction or None) in the order that breaks ties."""
-    slots = sorted({f.slot for f in features if f.slot is not None})
-    for slot in slots:
-        mine = [f for f in features if f.slot == slot]
-        if method == "learned" and any(not mine[0].known(e) for e in examples):
-            yield from ((f, False) for f in mine)
-            yield from ((f, True) for f in mine)
-        else:
-            yield from ((f, None) for f in mine)
+    reads = [f for f in features if f.slot is not None]
+    learned = {f.slot for f in reads if method == "learned" and any(not f.known(e) for e in examples)}
+    yield from ((f, False if f.slot in learned else None) for f in reads)
+    yield from ((f, True) for f in reads if f.slot in learned)
     yield from ((f, None) for f in features if f.slot is None)
 
 

@@ -212,7 +212,7 @@ void Grower::restore_usual(const Node& node, const TreeData::Slot& slot, Histogr
     for (std::int32_t e = slot.first_entry; e < slot.end(); ++e) {
         if (e != usual) left -= histogram.entries[e];
     }
-    if (left.packed == 0) return;
+    if (left.is_zero()) return;
     histogram.entries[usual] = left;
     if (marking) histogram.mark(usual);
 }
@@ -635,29 +635,17 @@ Grower::Children Grower::divide_positions(Node& parent) {
         for (const std::int32_t entry : parent.entries) in_set_[entry - slot.first_entry] = 1;
     }
     if (parts_positions_) return share_missing(parent, slot);
-    std::vector<Surrogate> surrogates;
+    if (rules_.split.missing == Missing::surrogate) return divide_by_surrogates(parent, slot);
     bool missing_hold = parent.of_missing == Split::Side::yes;
-    if (rules_.split.missing == Missing::surrogate) {
-        TreeNode& tree = tree_[parent.tree];
-        surrogates = find_surrogates(parent, slot, missing_hold);
-        tree.share = missing_hold ? 1.0 : 0.0;
-        for (const Surrogate& one : surrogates) {
-            const std::int32_t id = one.slot->id(one.slot->first_entry + one.code);
-            tree.surrogates.push_back(one.opposite ? ~id : id);
-        }
-    }
     CellOrder& order = layers_[parent.layer];
     const auto cut = [&](Range range, auto swapped) {
-        const bool asks = slot.column->has_missing && (missing_hold || !surrogates.empty());
+        const bool asks = slot.column->has_missing && missing_hold;
         if (parent.entries.size() == 1 && !asks) {
             return order.partition(data_, slot, parent.entries[0] - slot.first_entry, range, swapped);
         }
         return order.partition_if(
             range,
-            [&](std::int32_t c) {
-                if (asks && data_.is_missing(slot, c)) return surrogate_says(surrogates, c, missing_hold);
-                return holds(parent, slot, c);
-            },
+            [&](std::int32_t c) { return (asks && data_.is_missing(slot, c)) || holds(parent, slot, c); },
             swapped, [&](std::int32_t c) { data_.expect(slot, c); });
     };
     const std::int64_t counted =

@@ -171,7 +171,8 @@ class Grower {
         std::swap(sums_[layer][i], sums_[layer][j]);
         if (parts_positions_) std::swap(parts_[layer][i], parts_[layer][j]);
     }
-    std::vector<Surrogate> find_surrogates(const Node& parent, const TreeData::Slot& slot, bool& most_hold);
+    Children divide_by_surrogates(Node& parent, const TreeData::Slot& slot);
+    std::vector<Surrogate> find_surrogates(const Node& parent, const TreeData::Slot& slot, Range missing);
     void consider_surrogates(const TreeData::Slot& slot, std::size_t s, const Histogram& votes, bool marked,
                              const Sums& total, std::vector<Surrogate>& found) const;
     bool surrogate_says(const std::vector<Surrogate>& surrogates, std::int32_t c, bool otherwise) const;

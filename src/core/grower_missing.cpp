@@ -201,35 +201,82 @@ double Grower::share_of_missing(const Node& parent, const Node& yes, const Node&
     return n_yes + n_no > 0 ? n_yes / (n_yes + n_no) : 0.5;
 }
 
+// Positions whose value is missing come between those where the test holds and the others; then each goes
+// where the surrogates say.
+Grower::Children Grower::divide_by_surrogates(Node& parent, const TreeData::Slot& slot) {
+    CellOrder& order = layers_[parent.layer];
+    const Range all = parent.counted;
+    const auto swapped = [&](std::int64_t i, std::int64_t j) { exchange(parent.layer, i, j); };
+    const auto expect = [&](std::int32_t c) { data_.expect(slot, c); };
+    const auto test_holds = [&](std::int32_t c) { return holds(parent, slot, c); };
+    Range missing;
+    missing.begin = parent.entries.size() > 1
+                        ? order.partition_if(all, test_holds, swapped, expect)
+                        : order.partition(data_, slot, parent.entries[0] - slot.first_entry, all, swapped);
+    missing.end = missing.begin;
+    if (slot.column->has_missing)
+        missing.end = order.partition(data_, slot, slot.missing_code(), {missing.begin, all.end}, swapped);
+    const std::vector<Surrogate> surrogates = find_surrogates(parent, slot, missing);
+    const bool most_hold = missing.begin - all.begin >= all.end - missing.end;
+    TreeNode& tree = tree_[parent.tree];
+    tree.share = most_hold ? 1.0 : 0.0;
+    for (const Surrogate& one : surrogates) {
+        const std::int32_t id = one.slot->id(one.slot->first_entry + one.code);
+        tree.surrogates.push_back(one.opposite ? ~id : id);
+    }
+    const auto says = [&](std::int32_t c) { return surrogate_says(surrogates, c, most_hold); };
+    const std::int64_t counted = order.partition_if(missing, says, swapped, [](std::int32_t) {});
+    const std::int64_t others = order.partition_if(
+        parent.others, [&](std::int32_t c) { return data_.is_missing(slot, c) ? says(c) : test_holds(c); },
+        [](std::int64_t, std::int64_t) {}, expect);
+    Node yes = make_node(parent.layer, {all.begin, counted}, {parent.others.begin, others}, parent.of);
+    Node no = make_node(parent.layer, {counted, all.end}, {others, parent.others.end}, parent.of);
+    return {std::move(yes), std::move(no)};
+}
+
 // Every position votes: 1 if the node's test holds there, -1 if not, nothing if the value is missing. The sum
-// over those where another test holds tells how often the two agree. most_hold <- what most of them say.
+// over those where another test holds tells how often the two agree. Where the node's histogram tells how
+// many there are of each, only one side and those that miss a value are counted: what is left is the other
+// side.
 std::vector<Grower::Surrogate> Grower::find_surrogates(const Node& parent, const TreeData::Slot& slot,
-                                                       bool& most_hold) {
-    votes_.resize(sums_[parent.layer].size());
+                                                       Range missing) {
+    const Range all = parent.counted;
+    const std::int64_t n_yes = missing.begin - all.begin, n_no = all.end - missing.end;
+    const std::int64_t sign = n_yes <= n_no ? 1 : -1;  // of the side that is counted
+    const bool by_rest = parent.histogram != nullptr;
     Node voters{};
     voters.layer = parent.layer;
-    voters.counted = parent.counted;
-    for (std::int64_t i = parent.counted.begin; i < parent.counted.end; ++i) {
-        const std::int32_t c = layers_[parent.layer].cells[i];
-        votes_[i] = data_.is_missing(slot, c) ? Sums{} : one_position(holds(parent, slot, c) ? 1 : -1, 0);
+    voters.counted = !by_rest   ? all
+                     : sign > 0 ? Range{all.begin, missing.end}
+                                : Range{missing.begin, all.end};
+    if (votes_.size() < sums_[parent.layer].size()) votes_.resize(sums_[parent.layer].size());
+    for (std::int64_t i = voters.counted.begin; i < voters.counted.end; ++i) {
+        const bool is_missing = i >= missing.begin && i < missing.end;
+        if (by_rest) {
+            votes_[i] = is_missing ? Sums{sign, -one_position(0, 0).packed} : Sums{2 * sign, 0};
+        } else {
+            votes_[i] = is_missing ? Sums{} : one_position(i < missing.begin ? 1 : -1, 0);
+        }
         voters.total += votes_[i];
     }
-    most_hold = voters.total.residual >= 0;
-    const bool marking = !is_large(parent);
-    std::unique_ptr<Histogram> own = marking ? nullptr : take_histogram();
-    Histogram& votes = marking ? scratch_ : *own;
+    std::unique_ptr<Histogram> own = by_rest ? take_histogram() : nullptr;
+    Histogram& votes = by_rest ? *own : scratch_;
     std::swap(sums_[parent.layer], votes_);
-    count(voters, votes, marking);
+    count(voters, votes, !by_rest);
     std::swap(sums_[parent.layer], votes_);
+    for (std::int32_t e = 0; by_rest && e < map_->n_places(); ++e) {
+        const std::int64_t n = parent.histogram->entries[e].count();
+        votes.entries[e] += Sums{-sign * n, n << kCountShift};
+    }
+    const Sums total{n_yes - n_no, (n_yes + n_no) << kCountShift};
     std::vector<Surrogate> found;
     for (std::size_t s = 0; s < data_.slots.size(); ++s) {
-        if (&data_.slots[s] != &slot)
-            consider_surrogates(data_.slots[s], s, votes, marking, voters.total, found);
+        if (&data_.slots[s] != &slot) consider_surrogates(data_.slots[s], s, votes, !by_rest, total, found);
     }
-    if (marking) {
-        scratch_.clear_marked();
-    } else {
+    if (by_rest) {
         spare_.push_back(std::move(own));
+    } else {
+        scratch_.clear_marked();
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const Surrogate& a, const Surrogate& b) { return a.rate > b.rate; });

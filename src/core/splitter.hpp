@@ -48,11 +48,13 @@ class Splitter {
     // Says what the places of the histograms to come mean.
     void use(const EntryMap& map) {
         map_ = &map;
+        has_missing_ = false;
         runs_.clear();
         for (std::size_t s = 0; s < data_.slots.size(); ++s) {
             const TreeData::Slot& slot = data_.slots[s];
             const bool simple = slot.column->kind != TreeData::Kind::numeric && !in_sets(slot);
             const bool has_missing = slot.column->has_missing;
+            has_missing_ |= has_missing;
             const std::int32_t end = map.first_place(s + 1) - has_missing;
             if (simple && !has_missing && !runs_.empty() && runs_.back().simple && runs_.back().missing < 0) {
                 runs_.back().end = end;
@@ -62,27 +64,27 @@ class Splitter {
         }
     }
 
-    // Ties go to the entry that comes first. `marked`: only marked places hold anything. `key` chooses the
-    // tests where max_features is below 1.
+    // Ties go to the entry that comes first; where a direction is learned, to missing values on the side
+    // where the test does not hold. `marked`: only marked places hold anything. `key` chooses the tests where
+    // max_features is below 1.
     Split best(const Histogram& histogram, bool marked, const Sums& total, std::uint64_t key) {
         Split best;
+        const bool all = !marked && rules_.max_features >= 1;
+        if (rules_.missing == Missing::learned && has_missing_) {
+            learn(histogram, marked, total, key, false, best);
+            learn(histogram, marked, total, key, true, best);
+            return best;
+        }
         for (const Run& run : runs_) {
-            const Sums missing = run.missing < 0 ? Sums{} : histogram.entries[run.missing];
-            const bool learned = rules_.missing == Missing::learned;
-            if (run.simple && !marked && rules_.max_features >= 1 && (!learned || missing.is_zero())) {
-                const std::int64_t i = scan(histogram.entries.data() + run.first, run.end - run.first,
-                                            total - missing, &best.gain);
-                if (i >= 0) best = {best.gain, {map_->entry(run.first + static_cast<std::int32_t>(i))}};
+            const Sums known = total - missing_of(run, histogram);
+            if (run.simple && all) {
+                const std::int64_t i =
+                    scan(histogram.entries.data() + run.first, run.end - run.first, known, &best.gain);
+                if (i >= 0) best.entries.assign(1, map_->entry(run.first + static_cast<std::int32_t>(i)));
                 continue;
             }
             collect(run, histogram, marked, key);
-            if (!learned || missing.is_zero()) {
-                consider(run, total - missing, Split::Side::unknown, best);
-                continue;
-            }
-            consider(run, total, Split::Side::no, best);
-            for (Sums& sums : candidates_) sums += missing;
-            consider(run, total, Split::Side::yes, best);
+            consider(run, known, best);
         }
         return best;
     }
@@ -100,15 +102,62 @@ class Splitter {
         return n == 0 ? -1 : tree_kernels().scan(yes, n, total, rules_.objective.scan_rules(total), gain);
     }
 
-    void consider(const Run& run, const Sums& total, Split::Side of_missing, Split& best) const {
+    static Sums missing_of(const Run& run, const Histogram& histogram) {
+        return run.missing < 0 ? Sums{} : histogram.entries[run.missing];
+    }
+
+    // All tests with missing values on one side.
+    void learn(const Histogram& histogram, bool marked, const Sums& total, std::uint64_t key, bool hold,
+               Split& best) {
+        const auto side = [&](const Run& run) {
+            if (missing_of(run, histogram).is_zero()) return Split::Side::unknown;
+            return hold ? Split::Side::yes : Split::Side::no;
+        };
+        const bool together =
+            !marked && rules_.max_features >= 1;  // simple slots, as far as they follow each other
+        for (auto run = runs_.begin(); run != runs_.end();) {
+            const auto first = run;
+            candidates_.clear();
+            names_.clear();
+            for (; together && run != runs_.end() && run->simple; ++run) put_all(*run, histogram, hold);
+            if (run == first) {
+                collect(*run, histogram, marked, key);
+                const Sums missing = hold ? missing_of(*run, histogram) : Sums{};
+                for (Sums& sums : candidates_) sums += missing;
+                ++run;
+            }
+            if (!consider(*first, total, best)) continue;
+            const std::int32_t place = map_->index()[best.entries[0]];
+            const auto after =
+                std::upper_bound(first, run, place, [](std::int32_t p, const Run& r) { return p < r.first; });
+            best.of_missing = side(*(after - 1));
+        }
+    }
+
+    // The entries of simple slots, with those that miss a value or without; a test must hold somewhere.
+    void put_all(const Run& run, const Histogram& histogram, bool hold) {
+        const Sums missing = hold ? missing_of(run, histogram) : Sums{};
+        const std::size_t first = candidates_.size(), n = static_cast<std::size_t>(run.end - run.first);
+        candidates_.resize(first + n);
+        names_.resize(first + n);
+        const Sums* from = histogram.entries.data() + run.first;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int64_t there = from[i].packed != 0;
+            candidates_[first + i] = {from[i].residual + there * missing.residual,
+                                      from[i].packed + there * missing.packed};
+            names_[first + i] = run.first + static_cast<std::int32_t>(i);
+        }
+    }
+
+    bool consider(const Run& run, const Sums& total, Split& best) const {
         const std::int64_t i =
             scan(candidates_.data(), static_cast<std::int64_t>(candidates_.size()), total, &best.gain);
-        if (i < 0) return;
+        if (i < 0) return false;
         best.entries.clear();
-        best.of_missing = of_missing;
         const std::int64_t first = run.simple || !in_sets(*run.slot) ? i : 0;
         for (std::int64_t j = first; j <= i; ++j) best.entries.push_back(map_->entry(names_[j]));
         std::sort(best.entries.begin(), best.entries.end());
+        return true;
     }
 
     bool in_sets(const TreeData::Slot& slot) const {
@@ -152,6 +201,7 @@ class Splitter {
     SplitRules rules_;
     const EntryMap* map_ = nullptr;
     std::vector<Run> runs_;
+    bool has_missing_ = false;
     std::vector<Sums> candidates_;
     std::vector<std::int32_t> names_;
     std::vector<std::pair<double, std::int32_t>> ranked_;
