@@ -118,3 +118,17 @@ def test_the_report_names_method_and_rates(missing):
     report = hr.TreeCRF(n_rounds=2, missing=missing).fit(TRAIN, Y).history_[0]["missing"]
     assert report["method"] == missing
     assert set(report["rates"]) == {"word", "size", "has"}
+
+
+def test_a_tree_says_where_missing_values_go():
+    X = [[{"v": v, "copy": v.upper() if v else None} for v in x] for x in (["a", "b", None, "b"],) * 20]
+    X[0][0]["v"] = X[1][1]["v"] = None
+    y = [["A", "B", "B", "B"]] * 20
+    make = {"n_rounds": 1, "order": 0, "max_leaves": 2}
+    text = {method: hr.TreeCRF(**make, missing=method).fit(X, y).tree(1, "A") for method in METHODS}
+    assert "positions; missing: 33% yes)" in text["weighting"]
+    assert "copy is A?" in text["surrogate"]
+    assert "; missing: v is a, else no)" in text["surrogate"]
+    assert "; missing: no)" in text["learned"]
+    assert "missing" not in hr.TreeCRF(**make, missing="impute").fit(X, y).tree(1, "A")
+    assert "missing" not in hr.TreeCRF(**make).fit(whole(X), y).tree(1, "A")

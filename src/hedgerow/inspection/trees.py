@@ -66,6 +66,16 @@ class _Names:
         column, offset, value = self.attribute(attribute)
         return column, offset, " or ".join([value, *(self.attribute(other)[2] for other in others)])
 
+    def missing(self, at: int) -> str:
+        """Where positions go whose value a node misses: by other tests, and at last by shares."""
+        trees = self.potential.trees
+        share = float(trees.shares[at])
+        found = []
+        for one in trees.surrogates[trees.surrogate_starts[at] : trees.surrogate_starts[at + 1]].tolist():
+            found.append(("" if one >= 0 else "not ") + _in_words(*self.attribute(one if one >= 0 else ~one)))
+        found.append("yes" if share == 1 else "no" if share == 0 else f"{share:.0%} yes")
+        return ", else ".join(found)
+
 
 def importances(model: Model) -> list[Importance]:
     """Every test that occurs, the greatest gain first."""
@@ -92,7 +102,10 @@ def _by_test(names: _Names, inner: NDArray[np.int64]) -> list[tuple[tuple[str, i
 
 
 def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
-    """The tree of a round (the first is 1) for a label, as indented text; of shared trees, the label's values."""
+    """The tree of a round (the first is 1) for a label, as indented text; of shared trees, the label's values.
+
+    Where training had missing values, every test also says where they go.
+    """
     names = _Names.of(model)
     trees, classes = names.potential.trees, model.labels.classes.tolist()
     shared = trees.values.shape[1] > 1
@@ -104,6 +117,7 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
         raise InputError(f"round must be from 1 to {n_rounds}; it is {round}")
     first = int(trees.starts[round - 1 if shared else (round - 1) * len(classes) + code])
     column = code if shared else 0
+    says_missing = any("missing" in record for record in model.history[:1]) and not model.encoder.fills
     lines: list[str] = []
 
     def write(at: int, indent: str, lead: str) -> None:
@@ -112,16 +126,18 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
         if node[0] < 0 and node[1] < 0:
             lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n} positions)")
             return
-        name, offset, value = names.test(node)
-        at_offset = f"[{offset:+d}]" if offset else ""
-        gain = trees.gains[first + at]
-        relation = "" if value.startswith("< ") else "is "
-        lines.append(f"{indent}{lead}{name}{at_offset} {relation}{value}?  (gain {gain:.3g}, {n} positions)")
+        asked, gain = _in_words(*names.test(node)), trees.gains[first + at]
+        missing = f"; missing: {names.missing(first + at)}" if says_missing and node[0] >= 0 else ""
+        lines.append(f"{indent}{lead}{asked}?  (gain {gain:.3g}, {n} positions{missing})")
         write(int(node[3]), indent + "  ", "yes: ")
         write(int(node[4]), indent + "  ", "no:  ")
 
     write(0, "", "")
     return "\n".join(lines)
+
+
+def _in_words(column: str, offset: int, value: str) -> str:
+    return f"{column}{f'[{offset:+d}]' if offset else ''} {'' if value.startswith('< ') else 'is '}{value}"
 
 
 def transition_table(model: Model) -> NDArray[np.float32]:
