@@ -70,9 +70,9 @@ class File:
         found = []
         for i, column in enumerate(self.columns):
             for offset in range(-left, right + 1):
-                found += [(offset, test) for test in self._tests(i, column)]
+                found += [(column["name"], offset, test) for test in self._tests(i, column)]
                 if left or right:
-                    found.append((offset, lambda position: position is None))
+                    found.append((column["name"], offset, lambda position: position is None))
         return found
 
     def _tests(self, i, column):
@@ -93,27 +93,42 @@ class File:
         tests, scores = self.attributes(), np.zeros(self.n_labels)
         part = {name.removeprefix("potential.trees."): array for name, array in self.arrays.items()}
         for label, start in zip(part["labels"], part["starts"][:-1], strict=True):
-            node = 0
-            while True:
-                attribute, lag, wanted, if_true, if_false, also = part["nodes"][start + node].tolist()
-                if attribute < 0 and lag < 0:
-                    break
-                others = []
-                if also >= 0:
-                    others = part["set_members"][part["set_starts"][also] : part["set_starts"][also + 1]].tolist()
-                if attribute >= 0:
-                    passes = False
-                    for offset, test in (tests[a] for a in [attribute, *others]):
-                        passes |= test(sequence[t + offset] if 0 <= t + offset < len(sequence) else None)
-                else:
-                    passes = (history[lag] if lag < len(history) else self.n_labels) in [wanted, *others]
-                node = if_true if passes else if_false
-            value = part["values"][start + node]
+            value = self._tree(part, int(start), 0, tests, sequence, t, history)
             if len(value) == 1:
                 scores[label] += value[0]
             else:
                 scores += value
         return scores
+
+    def _tree(self, part, start, node, tests, sequence, t, history):
+        """What a node says: a mean of its children where a value is missing."""
+        at = start + node
+        attribute, lag, wanted, if_true, if_false, also = part["nodes"][at].tolist()
+        if attribute < 0 and lag < 0:
+            return part["values"][at]
+        others = []
+        if also >= 0:
+            others = part["set_members"][part["set_starts"][also] : part["set_starts"][also + 1]].tolist()
+
+        def passes(attributes):
+            """Whether any of them is there; None where it is missing."""
+            name, offset, _ = tests[attributes[0]]
+            there = sequence[t + offset] if 0 <= t + offset < len(sequence) else None
+            if there is not None and there.get(name, "") is None:
+                return None
+            return any(tests[a][2](there) for a in attributes)
+
+        if attribute >= 0:
+            share = passes([attribute, *others])
+            for surrogate in part["surrogates"][part["surrogate_starts"][at] : part["surrogate_starts"][at + 1]]:
+                other = passes([surrogate if surrogate >= 0 else -surrogate - 1])
+                if share is None and other is not None:
+                    share = other if surrogate >= 0 else not other
+            share = float(part["shares"][at] if share is None else share)
+        else:
+            share = float((history[lag] if lag < len(history) else self.n_labels) in [wanted, *others])
+        said = [self._tree(part, start, child, tests, sequence, t, history) for child in (if_true, if_false)]
+        return share * said[0] + (1 - share) * said[1]
 
     def linear(self, sequence, t):
         """The state score of a position under weights."""
@@ -190,6 +205,23 @@ def test_trees_read_by_the_page(transitions, order, window, splits, tmp_path):
     else:
         assert "potential.table" not in file.arrays
         assert set(file.arrays["potential.trees.nodes"][:, 1]) >= set(range(order))  # every lag is tested somewhere
+
+
+@pytest.mark.parametrize("missing", ["weighting", "surrogate", "learned"])
+def test_trees_with_missing_values_read_by_the_page(missing, tmp_path):
+    def damaged(sequences, seed):
+        rng = np.random.default_rng(seed)
+        return [[{k: None if rng.random() < 0.3 else v for k, v in p.items()} for p in x] for x in sequences]
+
+    model = hr.TreeCRF(window=1, n_rounds=4, learning_rate=0.5, l2=0.1, missing=missing).fit(damaged(X * 5, 1), Y * 5)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    assert (len(file.arrays["potential.trees.surrogates"]) > 0) == (missing == "surrogate")
+    new = damaged(NEW, 2)
+    scores = model.model_.potential.scores(model.model_.encode(new))
+    for t in range(len(new[0])):
+        for h, history in enumerate(file.histories(min(t, 1))):
+            np.testing.assert_allclose(scores.edge[t, h], file.trees(new[0], t, history), atol=1e-5)
 
 
 def test_shared_trees_read_by_the_page(tmp_path):

@@ -70,11 +70,10 @@ class _Names:
         """Where positions go whose value a node misses: by other tests, and at last by shares."""
         trees = self.potential.trees
         share = float(trees.shares[at])
-        found = []
-        for one in trees.surrogates[trees.surrogate_starts[at] : trees.surrogate_starts[at + 1]].tolist():
-            found.append(("" if one >= 0 else "not ") + _in_words(*self.attribute(one if one >= 0 else ~one)))
-        found.append("yes" if share == 1 else "no" if share == 0 else f"{share:.0%} yes")
-        return ", else ".join(found)
+        last = "yes" if share == 1 else "no" if share == 0 else f"{share:.0%} yes"
+        surrogates = trees.surrogates[trees.surrogate_starts[at] : trees.surrogate_starts[at + 1]].tolist()
+        first = [("" if i >= 0 else "not ") + _in_words(*self.attribute(i if i >= 0 else ~i)) for i in surrogates]
+        return ", else ".join([*first, last])
 
 
 def importances(model: Model) -> list[Importance]:
