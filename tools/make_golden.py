@@ -75,9 +75,9 @@ def linear(**parameters: Any) -> tuple[hr.LinearCRF, Data]:
     return model, [*without_missing(diary(6, seed=6)[0]), unseen, [{"celsius": -8.0}]]
 
 
-def linear_with_missing() -> tuple[hr.LinearCRF, Data]:
+def with_missing(model: hr.LinearCRF | hr.TreeCRF) -> tuple[Any, Data]:
     """Missing values in training and in what is asked; places and bags go missing in the latter alone."""
-    model = hr.LinearCRF(window=1, max_iter=20, n_jobs=1, missing="indicator").fit(*diary(40, seed=8))
+    model.fit(*diary(40, seed=8))
     return model, [*diary(6, seed=9)[0], [{"place": None, "celsius": None, "carried": None}]]
 
 
@@ -97,7 +97,11 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "linearcrf-1": lambda: linear(order=2),
     "linearcrf-edges-1": lambda: linear(edge_features=True, solver="owlqn", l1=0.5),
     "linearcrf-induced-1": lambda: linear(induce="mccallum", random_state=0),
-    "linearcrf-missing-1": linear_with_missing,
+    "linearcrf-missing-1": lambda: with_missing(hr.LinearCRF(window=1, max_iter=20, n_jobs=1, missing="indicator")),
+    "treecrf-weighting-1": lambda: with_missing(hr.TreeCRF(window=1, n_rounds=4, max_leaves=6, n_jobs=1)),
+    "treecrf-surrogate-1": lambda: with_missing(
+        hr.TreeCRF(window=1, n_rounds=4, max_leaves=6, n_jobs=1, missing="surrogate")
+    ),
     "perceptron-1": lambda: margin(hr.StructuredPerceptron(window=1, n_jobs=1, random_state=1)),
     "perceptron-vote-1": lambda: margin(
         hr.StructuredPerceptron(order=2, averaging="vote", epochs=2, n_jobs=1, random_state=1)
