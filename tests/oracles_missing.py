@@ -101,6 +101,37 @@ def three_ways(examples, feature):
     return [e for e in known if feature.holds(e)], [e for e in known if not feature.holds(e)], gone
 
 
+def as_sets(examples, features, rules, categorical):
+    """The tests of a node where values are split into two sets: prefixes of them, the highest first.
+
+    `categorical` are the slots of which that is so; previous labels are split like them.
+    """
+    groups = {}
+    for f in features:
+        groups.setdefault(("lag", f.key[1]) if f.slot is None else ("slot", f.slot), []).append(f)
+    found = []
+    for (kind, at), group in groups.items():
+        if kind == "slot" and at not in categorical:
+            found += group
+            continue
+        seen = [f for f in group if any(f.known(e) and f.holds(e) for e in examples)]
+
+        def height(f):
+            total, weight, _ = rules.sums([e for e in examples if f.known(e) and f.holds(e)])
+            return total / (weight + 1e-3)
+
+        ranked = sorted(seen, key=lambda f: -height(f))
+        for n in range(1, len(ranked) + (kind == "slot")):
+            found.append(union(ranked[:n]))
+    return found
+
+
+def union(features):
+    keys = sorted(f.key for f in features)
+    key = keys[0] if len(keys) == 1 else ("any of", *keys)
+    return features[0]._replace(key=key, holds=lambda e: any(f.holds(e) for f in features))
+
+
 def candidates(examples, features, method):
     """(feature, learned direction or None) in the order that breaks ties."""
     reads = [f for f in features if f.slot is not None]
@@ -110,9 +141,11 @@ def candidates(examples, features, method):
     yield from ((f, None) for f in features if f.slot is None)
 
 
-def best_split(examples, features, rules, method):
+def best_split(examples, features, rules, method, categorical=None):
     """(gain, (feature, direction, keys of those that gain as much))"""
     best, found = 0.0, None
+    if categorical is not None:
+        features = as_sets(examples, features, rules, categorical)
     for feature, direction in candidates(examples, features, method):
         yes, no, gone = three_ways(examples, feature)
         if yes and direction is not None:  # a test must hold somewhere to be one
@@ -182,10 +215,10 @@ def goes(node, e):
     return node["share"]
 
 
-def fit_tree(examples, features, max_leaves, rules, method):
+def fit_tree(examples, features, max_leaves, rules, method, categorical=None):
     """Best-first, the first of equals: {"split", "gain", "share", "surrogates", "true", "false"} or {"value"}."""
     root = {}
-    queue = [(root, examples, best_split(examples, features, rules, method))]
+    queue = [(root, examples, best_split(examples, features, rules, method, categorical))]
     while len(queue) < max_leaves:
         at = max(range(len(queue)), key=lambda i: (queue[i][2][0], -i))
         node, inside, (gain, split) = queue[at]
@@ -195,7 +228,7 @@ def fit_tree(examples, features, max_leaves, rules, method):
         node["split"], node["gain"] = split, gain
         for branch, part in zip(("true", "false"), divide(node, inside, features, rules, method), strict=True):
             node[branch] = {}
-            queue.append((node[branch], part, best_split(part, features, rules, method)))
+            queue.append((node[branch], part, best_split(part, features, rules, method, categorical)))
     for node, inside, _ in queue:
         node["value"] = rules.value(inside)
     return root

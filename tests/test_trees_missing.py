@@ -46,7 +46,7 @@ def a_case(seed, lengths, order, k, window, **how):
 
 def check_node(trees, first, at, expected, rounded):
     """The node and all below it are those of the oracle."""
-    attribute, lag, label, if_true, if_false, _ = trees.nodes[first + at].tolist()
+    attribute, lag, label, if_true, if_false, also = trees.nodes[first + at].tolist()
     if "split" not in expected:
         assert attribute < 0
         assert lag < 0
@@ -54,6 +54,9 @@ def check_node(trees, first, at, expected, rounded):
         return
     feature, _, ties = expected["split"]
     key = ("id", attribute) if attribute >= 0 else ("lag", lag, label)
+    if also >= 0:
+        members = trees.set_members[trees.set_starts[also] : trees.set_starts[also + 1]].tolist()
+        key = "any of", key, *((*key[:-1], member) for member in members)
     if key in ties and rounded:
         return  # parts are rounded: of equals it may be another, and what is below differs
     assert key == feature.key
@@ -66,10 +69,12 @@ def check_node(trees, first, at, expected, rounded):
     check_node(trees, first, if_false, expected["false"], rounded)
 
 
-def check(case, method, *, newton=False, l2=2.0, min_leaf=1, max_leaves=10):
+def check(case, method, *, newton=False, l2=2.0, min_leaf=1, max_leaves=10, subsets=False):
     rows, order, k, marginals, gold = case
+    kinds = [column.kind for column in rows.sequences.columns for _ in rows.window.offsets]
+    categorical = {slot for slot, kind in enumerate(kinds) if kind == "categorical"} if subsets else None
     trees, _ = grow(rows, order, k, marginals, gold, missing=method, newton=newton, l2=l2, min_leaf=min_leaf,
-                    max_leaves=max_leaves)  # fmt: skip
+                    max_leaves=max_leaves, subsets=subsets)  # fmt: skip
     features = oracles_missing.features_of(rows, order, k)
     rules = oracles_missing.Rules(l2, newton, 1.0, min_leaf)
     scores = np.zeros_like(marginals)
@@ -77,7 +82,7 @@ def check(case, method, *, newton=False, l2=2.0, min_leaf=1, max_leaves=10):
     starts = rows.sequences.starts.tolist()
     for y in range(k):
         examples = oracles_missing.examples_of(marginals, gold, starts, y, order, k)
-        expected = oracles_missing.fit_tree(examples, features, max_leaves, rules, method)
+        expected = oracles_missing.fit_tree(examples, features, max_leaves, rules, method, categorical)
         check_node(trees, int(trees.starts[y]), 0, expected, rounded=method == "weighting")
         at = dict.fromkeys((e.position for e in examples), -1)
         for e in examples:
@@ -103,6 +108,14 @@ def test_large_nodes_equal_the_oracle(method, newton, columns):
     """Nodes so large that slots are counted in pairs, and that histograms are subtracted."""
     case = a_case(1, [7] * 25, 1, 3, 1, columns=columns, rate=0.2)
     check(case, method, newton=newton, max_leaves=12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("newton", "order"), [*product([False, True], [0, 1])])
+def test_sets_of_values_equal_the_oracle(method, newton, order):
+    for seed in range(6):
+        case = a_case(seed, [5] * 8, order, 3, 1, columns=("letter", "number", "bag"))
+        check(case, method, newton=newton, subsets=True)
 
 
 @pytest.mark.parametrize("method", METHODS)
