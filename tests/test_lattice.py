@@ -286,3 +286,44 @@ def test_topologies_that_cannot_be_are_refused():
         lattice.sample(0)
     with pytest.raises(ValueError, match="labels are below n_labels"):
         lattice.score(np.array([2]))
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 9, 22])
+@pytest.mark.parametrize("parts", [("state", "table"), ("edge",)])
+@pytest.mark.parametrize(
+    ("dtype", "scales"), [(np.float32, (15, 25, 60, 300)), (np.float64, (25, 80, 200, 400))], ids=["single", "double"]
+)
+def test_steep_scores_overflow_nowhere(dtype, scales, parts, k):
+    """Steps whose growth is near the end of the range, where products of two inverses are beyond it."""
+    topology = Topology(k, 1)
+    lengths = [2, 9, 30, 600 if k < 9 else 300]
+    starts = np.cumsum([0, *lengths])
+    for seed, scale in enumerate(scales):
+        rng = np.random.default_rng([seed, k])
+        scores = random_scores(rng, parts, int(starts[-1]), 1, k, scale=scale, dtype=dtype)
+        fast, sure = (Lattice(topology, starts, **scores, general=general) for general in (False, True))
+        weights = np.ones(len(lengths))
+        np.testing.assert_allclose(fast.log_partition(), sure.log_partition(), rtol=1e-5)
+        for one, other in zip(fast.pair_marginals()[1:], sure.pair_marginals()[1:], strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-3)
+        if "table" in parts:
+            log_z, state, table = fast.summed_pairs(weights)
+            np.testing.assert_allclose(log_z, sure.log_partition(), rtol=1e-5)
+            np.testing.assert_allclose(state, sure.marginals()[1], atol=1e-3)
+            np.testing.assert_allclose(table, sure.summed_pairs(weights)[2], atol=1e-3 * starts[-1])
+
+
+def test_states_against_transitions():
+    """Transitions that want labels to change, states that want them to stay: every step is a large loss."""
+    table = np.array([[15, -15], [-19, 25], [25, -19]], np.float32)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        lengths = rng.integers(1, 10, size=5)
+        starts = np.cumsum([0, *lengths])
+        state = rng.choice([-22.0, 22.0], size=(int(starts[-1]), 2)).astype(np.float32)
+        found, sure = (
+            Lattice(Topology(2, 1), starts, state=state, table=table, general=general).summed_pairs(np.ones(5))
+            for general in (False, True)
+        )
+        for one, other in zip(found, sure, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-4)

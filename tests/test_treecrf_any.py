@@ -17,24 +17,31 @@ def data(draw):
     """Sequences of a random form with two to four labels, some of them of one position."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     lengths = [1, *rng.integers(1, 9, size=draw(st.integers(1, 8)))]
-    form = draw(st.sampled_from(["text", "dicts", "array", "bags"]))
+    form = draw(st.sampled_from(["text", "dicts", "array", "bags", "damaged", "array with NaN"]))
     k = draw(st.integers(2, 4))
 
     def position():
         read = {"c": str(rng.choice(list("abc"))), "x": float(rng.normal()), "b": list(rng.choice(list("pqr"), size=2))}
         return {key: value for key, value in read.items() if rng.random() < 0.8}
 
+    def damaged():
+        return {key: None if rng.random() < 0.3 else value for key, value in position().items()}
+
     make = {
         "text": lambda n: "".join(rng.choice(list("abcd"), size=n)),
         "dicts": lambda n: [position() for _ in range(n)],
+        "damaged": lambda n: [damaged() for _ in range(n)],
         "array": lambda n: rng.normal(size=(n, 3)).round(1),
+        "array with NaN": lambda n: np.where(rng.random((n, 3)) < 0.3, np.nan, rng.normal(size=(n, 3)).round(1)),
         "bags": lambda n: [[f"w{i}" for i in set(rng.integers(0, 40, size=3).tolist())] for _ in range(n)],
     }[form]
     X = [make(int(n)) for n in lengths]
     y = [[f"L{v}" for v in rng.integers(0, k, size=int(n))] for n in lengths]
     y[0], y[1][0] = ["L0"], "L1"
-    if form == "dicts":
+    if form in ("dicts", "damaged"):
         X[0][0] = {"c": "a", "x": 0.5, "b": ["p"]}
+    if form == "array with NaN":
+        X[0][0] = 0.5
     return X, y
 
 
@@ -58,15 +65,16 @@ def parameters(draw):
         "random_state": 7,
     }
     if draw(st.booleans()):
-        return chosen | {"trees": "shared"}
+        return chosen | {"trees": "shared", "missing": draw(st.sampled_from(["impute", "indicator"]))}
     return chosen | {
+        "missing": draw(st.sampled_from(["weighting", "surrogate", "learned", "impute", "indicator"])),
         "transitions": draw(st.sampled_from(["trees", "table"])),
         "category_splits": draw(st.sampled_from(["one-hot", "subset"])),
     }
 
 
 @given(data(), parameters())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_what_always_holds(data, parameters):
     X, y = data
     model = hr.TreeCRF(n_jobs=1, **parameters).fit(X, y)

@@ -82,7 +82,8 @@ class NarrowChain {
     }
 
     // A first position has one history, and nothing is known of what stands in the rows of the others.
-    // a[t] was divided by the sum of a[t-1], but a[t-1] itself was not.
+    // a[t] was divided by the sum of a[t-1], but a[t-1] itself was not; that comes first, for the product of
+    // share and inverse may be beyond the range.
     void write_pairs(std::int64_t t, V b, Real share, Real* to, bool last) const {
         const Real* e = exps_ + t * K * K;
         if (t == 0) {
@@ -90,7 +91,7 @@ class NarrowChain {
             for (int h = 1; h < K; ++h) write(to + h * K, fill<Real, N>(0), last);
             return;
         }
-        const V weights = load<N>(forward_ + (t - 1) * N) * (share * inverses_[t - 1]);
+        const V weights = load<N>(forward_ + (t - 1) * N) * inverses_[t - 1] * share;
         for (int h = 0; h < K; ++h) write(to + h * K, load<N>(e + h * K) * b * weights[h], last);
     }
 

@@ -15,6 +15,7 @@
 // sweep. Forward alone is certain when no a[t,y] fell below `safe`, for then every loss is small beside
 // what the same node kept; otherwise the backward pass is run to certify.
 #include <cmath>
+#include <vector>
 
 #include "fast_lane.hpp"
 #include "narrow_chain.hpp"
@@ -41,6 +42,7 @@ struct Safe<double> {
 class LogProduct {
   public:
     void times(double x) {
+        if (x < 1e-100 || x > 1e100) return plus(std::log(x));
         product_ *= x;
         if (product_ < 1e-200 || product_ > 1e200) flush();
     }
@@ -372,8 +374,11 @@ class Chain {
         for (std::int64_t y = 0; y < k_; ++y) to[y] = row[y];
     }
 
-    // a[t] was divided by the sum of a[t-1]; a[t-1] itself was not: pairs need that inverse too.
-    Real inverse_before(std::int64_t t) const { return inverses_[t - 1]; }
+    // a[t] was divided by the sum of a[t-1]; a[t-1] itself was not: pairs need that inverse too. It comes
+    // first, and what it makes is at most 1: its product with a share may be beyond the range.
+    Real normal_before(std::int64_t t, std::int64_t h) const {
+        return forward_[(t - 1) * width_ + h] * inverses_[t - 1];
+    }
 
     void start_pairs(const Real* first, const Real* second, Real scale, const Marginals<Real>& out) const {
         set<Real>(out.pair, k_, k_ * k_, 0);
@@ -383,9 +388,8 @@ class Chain {
     void table_pairs(std::int64_t t, const Real* v, Real share, const Marginals<Real>& out) const {
         if (t == 0) return start_pairs(start_, v, share, out);
         Real* row = scratch_ + 3 * width_;
-        const Real scale = share * inverse_before(t);
         for (std::int64_t h = 0; h < k_; ++h) {
-            const Real weight = forward_[(t - 1) * width_ + h] * scale;
+            const Real weight = normal_before(t, h) * share;
             for (std::int64_t i = 0; i < width_; i += N) {
                 store<N>(row + i, load<N>(by_history_ + h * stride_ + i) * load<N>(v + i) * weight);
             }
@@ -394,23 +398,30 @@ class Chain {
     }
 
     // Sums of pair marginals: the part that changes with t is summed here, what all share is multiplied once.
-    void add_pairs(std::int64_t t, const Real* v, Real share, const Marginals<Real>& out) const {
+    void add_pairs(std::int64_t t, const Real* v, Real share, const Marginals<Real>& out) {
         if (t == 0) {
             for (std::int64_t y = 0; y < k_; ++y) out.table[y] += out.weight * start_[y] * v[y] * share;
         } else {
-            const Real scale = share * inverse_before(t);
             for (std::int64_t h = 0; h < k_; ++h) {
-                const Real weight = forward_[(t - 1) * width_ + h] * scale;
+                const Real weight = normal_before(t, h) * share;
                 Real* row = sums_ + h * width_;
                 for (std::int64_t i = 0; i < width_; i += N)
                     store<N>(row + i, load<N>(row + i) + load<N>(v + i) * weight);
             }
         }
         if (t % kFlush != 0) return;
+        // Only at the last of all, the first position, is it certain that the sequence need not be done
+        // again.
+        if (t > 0 && flushed_.empty()) flushed_.resize(static_cast<std::size_t>(k_ * k_), 0.0);
         for (std::int64_t h = 0; h < k_; ++h) {
             for (std::int64_t y = 0; y < k_; ++y) {
-                out.table[(1 + h) * k_ + y] +=
-                    out.weight * static_cast<double>(by_history_[h * stride_ + y]) * sums_[h * width_ + y];
+                const double sum = static_cast<double>(by_history_[h * stride_ + y]) * sums_[h * width_ + y];
+                double* kept = flushed_.empty() ? nullptr : flushed_.data() + h * k_ + y;
+                if (t > 0) {
+                    *kept += sum;
+                } else {
+                    out.table[(1 + h) * k_ + y] += out.weight * (kept ? *kept + sum : sum);
+                }
             }
         }
         set<Real>(sums_, 0, k_ * width_, 0);
@@ -423,9 +434,8 @@ class Chain {
             return;
         }
         Real* row = scratch_ + 3 * width_;
-        const Real pair_scale = out.pair ? share * inverse_before(t) : 0;
         for (std::int64_t h = 0; h < k_; ++h) {
-            const Real weight = forward_[(t - 1) * width_ + h] * pair_scale;
+            const Real weight = out.pair ? normal_before(t, h) * share : 0;
             V sum = fill<Real, N>(0);
             for (std::int64_t i = 0; i < width_; i += N) {
                 const V u = load<N>(exps + h * k_ + i) * load<N>(b + i);
@@ -445,6 +455,7 @@ class Chain {
     Real *mask_, *forward_, *scratch_, *sums_, *inverses_, *backward_, *exps_;
     bool common_ = false;
     Real shift_ = 0;
+    std::vector<double> flushed_;  // sums of pairs of a long sequence
 };
 
 // Order 0: positions are independent.
