@@ -320,7 +320,8 @@ def test_states_against_transitions():
         rng = np.random.default_rng(seed)
         lengths = rng.integers(1, 10, size=5)
         starts = np.cumsum([0, *lengths])
-        state = rng.choice([-22.0, 22.0], size=(int(starts[-1]), 2)).astype(np.float32)
+        wanted = rng.choice([-21.5, -7.0, 0.0, 22.0], p=[0.1, 0.1, 0.2, 0.6], size=int(starts[-1]))
+        state = np.stack([wanted, -wanted], axis=1).astype(np.float32)
         found, sure = (
             Lattice(Topology(2, 1), starts, state=state, table=table, general=general).summed_pairs(np.ones(5))
             for general in (False, True)
