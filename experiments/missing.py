@@ -200,7 +200,7 @@ def print_tables(name: str, task: Task, found: Found) -> None:
 
 
 def plot(found: dict[str, Found], path: Path) -> None:
-    styles = dict(zip(METHODS, ("o-", "s--", "v:", "^-.", "x-"), strict=True))
+    styles = dict(zip(METHODS, ("oC0-", "sC1--", "vC2:", "^C3-.", "xk-"), strict=True))
 
     def panels(axes: list[Any]) -> None:
         for panel, (title, by_rate) in zip(axes, found.items(), strict=True):
