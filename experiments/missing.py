@@ -173,30 +173,18 @@ def points(outcomes: dict[str, Outcome], method: str, baseline: str) -> str:
 
 def print_tables(name: str, task: Task, found: Found) -> None:
     baseline = BASELINES.get(name, "weighting")
-    others = [method for method in METHODS if method != baseline]
-    title = f"{task.title}, rate"
-    print_table(
-        [title, *METHODS, *(f"{method}, points" for method in others)],
-        (
-            [
-                f"{rate:.0%}",
-                *(f"{outcomes[method].accuracy:.2f}" for method in METHODS),
-                *(points(outcomes, method, baseline) for method in others),
-            ]
-            for rate, outcomes in found.items()
-        ),
-    )
     printed = dict(zip(RATES, PUBLISHED.get(name, ()), strict=False))
-    rows = []
+    accuracies, differences = [], []
     for rate, outcomes in found.items():
         odds = log_odds(outcomes, baseline)
-        rows.append([f"{rate:.0%}", *(odds[method] for method in others), *printed.get(rate, "").split()])
+        tested = [f"{outcomes[m].accuracy:.2f}" + (f" ({odds[m]})" if m in odds else "") for m in METHODS]
+        accuracies.append([f"{rate:.0%}", *tested, *printed.get(rate, "").split()])
+        settings = [outcomes[m].setting for m in METHODS]
+        moved = ["" if m == baseline else f"{points(outcomes, m, baseline)}; " for m in METHODS]
+        differences.append([f"{rate:.0%}", *map("".join, zip(moved, settings, strict=True))])
     head = ["surrogate, published", "impute, published", "indicator, published"] if printed else []
-    print_table([title, *(f"{method}, log-odds" for method in others), *head], rows)
-    print_table(
-        [title, *METHODS],
-        ([f"{rate:.0%}", *(outcomes[method].setting for method in METHODS)] for rate, outcomes in found.items()),
-    )
+    print_table([f"{task.title}: % right (log-odds)", *METHODS, *head], accuracies)
+    print_table([f"{task.title}: points; chosen, rounds", *METHODS], differences)
 
 
 def plot(found: dict[str, Found], path: Path) -> None:
