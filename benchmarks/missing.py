@@ -63,7 +63,8 @@ def measured(name: str, kind: str) -> Figures:
 
 
 def print_training() -> None:
-    heading("20 % missing", "settings", "whole, ms a round", *(f"{method} | ratio" for method in METHODS))
+    columns = [name for method in METHODS for name in (method, "ratio")]
+    heading("20 % missing", "settings", "whole, ms a round", *columns)
     for kind in KINDS:
         for name in SETS:
             found = measured(name, kind)
@@ -71,12 +72,12 @@ def print_training() -> None:
             times = [found[f"ms lost {method}"] for method in METHODS]
             cells = " | ".join(f"{ms:.2f} | {ms / whole:.2f}" for ms in times)
             print(f"| {name} | {kind} | {whole:.2f} | {cells} |", flush=True)
-    aims = " | ".join(f" | {AIMS[method]} or less" if method in AIMS else " | " for method in METHODS)
-    print(f"| aim | | | {aims} |")
+    aims = [cell for method in METHODS for cell in ("", f"{AIMS[method]} or less" if method in AIMS else "")]
+    print("| aim |  |  | " + " | ".join(aims) + " |")
 
 
 def print_tagging() -> None:
-    """By models that were trained on damaged data."""
+    """By models of damaged data, from encoded sequences: filling in and marking are over by then."""
     heading("positions/s", "settings", "of", *METHODS)
     for kind in KINDS:
         for name in SETS:
