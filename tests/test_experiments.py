@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "experiments"
-SCRIPTS = ["shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin", "missing", "ozone"]
+SCRIPTS = ["shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin", "missing", "missing --modern --fixed", "ozone"]
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def run(script: str, *arguments: str) -> str:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_quick_run_prints_whole_tables(script: str) -> None:
-    tables = run(script).strip().split("\n\n")
+    tables = run(*script.split()).strip().split("\n\n")
     for table in tables:
         head, rule, *rows = table.splitlines()
         assert rows
