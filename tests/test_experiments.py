@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "experiments"
-SCRIPTS = ["shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin", "missing", "missing --modern --fixed", "ozone"]
+SCRIPTS = [
+    "shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin",
+    "missing", "missing --modern --fixed", "ozone",
+]  # fmt: skip
 
 
 @pytest.fixture
