@@ -40,7 +40,7 @@ say = partial(print, file=sys.stderr, flush=True)  # progress; standard output h
 class Part:
     """Sequences, their labels, and for each the family that folds keep together."""
 
-    X: list[Any]
+    X: Any  # a list, or hr.Sequences
     y: list[Any]
     family: list[int]
 
@@ -50,7 +50,8 @@ class Part:
 
     def take(self, which: Iterable[int]) -> Part:
         chosen = list(which)
-        return Part(*([values[i] for i in chosen] for values in (self.X, self.y, self.family)))
+        X = self.X[chosen] if isinstance(self.X, hr.Sequences) else [self.X[i] for i in chosen]
+        return Part(X, [self.y[i] for i in chosen], [self.family[i] for i in chosen])
 
     @property
     def n_positions(self) -> int:

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "experiments"
-SCRIPTS = ["shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin"]
+SCRIPTS = [
+    "shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin",
+    "missing", "missing --modern --fixed", "ozone",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def run(script: str, *arguments: str) -> str:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_quick_run_prints_whole_tables(script: str) -> None:
-    tables = run(script).strip().split("\n\n")
+    tables = run(*script.split()).strip().split("\n\n")
     for table in tables:
         head, rule, *rows = table.splitlines()
         assert rows
@@ -37,7 +40,7 @@ def test_a_quick_run_prints_whole_tables(script: str) -> None:
         assert "nan" not in table
 
 
-@pytest.mark.parametrize("script", ["curves", "growth"])
+@pytest.mark.parametrize("script", ["curves", "growth", "missing"])
 def test_figures_are_small(script: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     run(script, "--figures", str(tmp_path))
@@ -84,3 +87,27 @@ def test_the_choice_is_the_best_round_of_the_best_candidate(common) -> None:
                     right[candidate.window, at] = right.get((candidate.window, at), 0) + share * held.n_positions
         assert right[choice.candidate.window, choice.n_rounds] == pytest.approx(max(right.values()))
         assert choice.accuracy == pytest.approx(max(right.values()) / train.n_positions)
+
+
+def test_a_lost_letter_is_lost_at_all_gaps_that_look_at_it(common) -> None:
+    word, n_words = "abcdefgh", 20
+    windows = [f"__{word}__"[gap : gap + 6] for gap in range(len(word) - 1)]
+    gaps = [dict(zip(("l3", "l2", "l1", "r1", "r2", "r3"), window, strict=True)) for window in windows]
+    seen = importlib.import_module("missing").without_letters([gaps] * n_words, 0.3, seed=0)
+    lost = np.stack([column.missing() for column in seen.columns], axis=1).reshape(n_words, len(gaps), 6)
+    shown = np.array([list(window) for window in windows])
+    assert not lost[:, shown == "_"].any()
+    shares = []
+    for letter in word:
+        of_letter = lost[:, shown == letter]
+        assert (of_letter == of_letter[:, :1]).all()
+        shares.append(of_letter.mean())
+    assert 0.2 < np.mean(shares) < 0.4
+
+
+def test_roc_area_and_average_precision_are_those_of_scikit_learn(common) -> None:
+    metrics, ozone = pytest.importorskip("sklearn.metrics"), importlib.import_module("ozone")
+    rng = np.random.default_rng(0)
+    rare, score = rng.random(200) < 0.1, rng.integers(0, 30, 200).astype(float)
+    assert ozone.roc_area(score, rare) == pytest.approx(metrics.roc_auc_score(rare, score))
+    assert ozone.average_precision(score, rare) == pytest.approx(metrics.average_precision_score(rare, score))
