@@ -315,16 +315,12 @@ def test_steep_scores_overflow_nowhere(dtype, scales, parts, k):
 
 def test_states_against_transitions():
     """Transitions that want labels to change, states that want them to stay: every step is a large loss."""
-    table = np.array([[15, -15], [-19, 25], [25, -19]], np.float32)
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        lengths = rng.integers(1, 10, size=5)
-        starts = np.cumsum([0, *lengths])
-        wanted = rng.choice([-21.5, -7.0, 0.0, 22.0], p=[0.1, 0.1, 0.2, 0.6], size=int(starts[-1]))
-        state = np.stack([wanted, -wanted], axis=1).astype(np.float32)
-        found, sure = (
-            Lattice(Topology(2, 1), starts, state=state, table=table, general=general).summed_pairs(np.ones(5))
-            for general in (False, True)
-        )
-        for one, other in zip(found, sure, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-4)
+    table = np.array([[15, -15], [-19.047619, 25], [25, -19.047619]], np.float32)
+    wanted = np.array([22.22] * 5 + [0.0], np.float32)
+    state, starts = np.stack([wanted, -wanted], axis=1), np.array([0, 6])
+    found, sure = (
+        Lattice(Topology(2, 1), starts, state=state, table=table, general=general).summed_pairs(np.ones(1))
+        for general in (False, True)
+    )
+    for one, other in zip(found, sure, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-4)
