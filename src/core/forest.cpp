@@ -49,6 +49,7 @@ std::int32_t Forest::slot_of(std::int32_t id) const {
 }
 
 void Forest::add_detour(const TreeNode& node) {
+    parts_ways_ |= node.share > 0 && node.share < 1;
     detours_.push_back({slot_of(node.test.id), static_cast<float>(node.share), size_of(surrogates_),
                         size_of(node.surrogates)});
     for (const std::int32_t one : node.surrogates) {
@@ -226,12 +227,13 @@ void Forest::clear_sums(Work& work) const {
 void Forest::add_scores(Work& work, float* scores) const {
     const Replay replay{splits_.data(), parts_.data(), entries_.data(),
                         values_.data(), rows_.data(),  work.mask(0)};
-    if (work.any_missing_) work.weights_.resize(static_cast<std::size_t>(64 * most_sets_));
+    const bool by_shares = work.any_missing_ && parts_ways_;
+    if (by_shares) work.weights_.resize(static_cast<std::size_t>(64 * most_sets_));
     for (std::int64_t label = 0; label < k_; ++label) {
         if (trees_[label].empty()) continue;
         clear_sums(work);
         for (const FlatTree& tree : trees_[label])
-            work.any_missing_ ? add_by_shares(work, replay, tree) : add_tree(work, replay, tree);
+            by_shares ? add_by_shares(work, replay, tree) : add_tree(work, replay, tree);
         spread(work, label, scores);
     }
 }
@@ -239,7 +241,12 @@ void Forest::add_scores(Work& work, float* scores) const {
 void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) const {
     const TreeKernels& kernels = tree_kernels();
     std::uint64_t* sets = work.sets_.data();
-    kernels.divide(replay, tree, work.n_, sets);
+    if (work.any_missing_) {
+        const Detours detours{detours_.data(), surrogates_.data(), work.missing_.data()};
+        share_kernels().divide_whole(replay, detours, tree, work.n_words_, sets);
+    } else {
+        kernels.divide(replay, tree, work.n_, sets);
+    }
     if (shared_) {
         kernels.add_rows(replay, tree, sets, work.n_, width_, work.sums_.data());
     } else {

@@ -108,6 +108,7 @@ class Forest {
     std::vector<std::vector<FlatTree>> trees_;  // by label; shared ones are all under the first
     std::vector<Division> splits_;
     std::vector<Detour> detours_;  // of the splits
+    bool parts_ways_ = false;      // whether a position can go to both sides of one
     std::vector<Surrogate> surrogates_;
     std::vector<Part> parts_;
     std::vector<std::int32_t> entries_, rows_;

@@ -23,24 +23,51 @@ inline void to_shares(std::uint64_t yes, std::uint64_t gone, float share, float*
     }
 }
 
+// The positions of a word where a split's test holds, or a surrogate says so; gone <- those where none has a
+// value.
+inline std::uint64_t asked(const Replay& trees, const Detours& detours, std::int64_t split, std::int64_t word,
+                           std::int64_t n_words, std::uint64_t* gone) {
+    const Detour& detour = detours.of_splits[split];
+    const auto missing = [&](std::int32_t slot) { return detours.missing[slot * n_words + word]; };
+    std::uint64_t yes = trees.masks[trees.splits[split].test * n_words + word];
+    *gone = missing(detour.slot);
+    for (std::int64_t s = 0; s < detour.n_surrogates && *gone != 0; ++s) {
+        const Surrogate& one = detours.surrogates[detour.first_surrogate + s];
+        const std::uint64_t says = trees.masks[one.test * n_words + word];
+        yes |= *gone & ~missing(one.slot) & (one.opposite ? ~says : says);
+        *gone &= missing(one.slot);
+    }
+    return yes;
+}
+
+void divide_whole(const Replay& trees, const Detours& detours, const FlatTree& tree, std::int64_t n_words,
+                  std::uint64_t* sets) {
+    for (std::int64_t j = 0; j < tree.n_splits; ++j) {
+        const std::int64_t split = tree.first_split + j;
+        const std::uint64_t* from = sets + trees.splits[split].from * n_words;
+        std::uint64_t *to_yes = sets + (2 + 2 * j) * n_words, *to_no = to_yes + n_words;
+        const bool follow = detours.of_splits[split].share > 0;
+        for (std::int64_t w = 0; w < n_words; ++w) {
+            std::uint64_t gone;
+            std::uint64_t yes = asked(trees, detours, split, w, n_words, &gone);
+            if (follow) yes |= gone;
+            to_yes[w] = from[w] & yes;
+            to_no[w] = from[w] & ~yes;
+        }
+    }
+}
+
 void divide(const Replay& trees, const Detours& detours, const FlatTree& tree, std::int64_t word,
             std::int64_t n_words, float* weights) {
     std::fill(weights, weights + kBits, 0.0f);
     std::fill(weights + kBits, weights + 2 * kBits, 1.0f);
     float shares[kBits];
     for (std::int64_t j = 0; j < tree.n_splits; ++j) {
-        const Division& split = trees.splits[tree.first_split + j];
-        const Detour& detour = detours.of_splits[tree.first_split + j];
-        const auto missing = [&](std::int32_t slot) { return detours.missing[slot * n_words + word]; };
-        std::uint64_t yes = trees.masks[split.test * n_words + word], gone = missing(detour.slot);
-        for (std::int64_t s = 0; s < detour.n_surrogates && gone != 0; ++s) {
-            const Surrogate& one = detours.surrogates[detour.first_surrogate + s];
-            const std::uint64_t says = trees.masks[one.test * n_words + word];
-            yes |= gone & ~missing(one.slot) & (one.opposite ? ~says : says);
-            gone &= missing(one.slot);
-        }
-        to_shares(yes, gone, detour.share, shares);
-        const float* from = weights + split.from * kBits;
+        const std::int64_t split = tree.first_split + j;
+        std::uint64_t gone;
+        const std::uint64_t yes = asked(trees, detours, split, word, n_words, &gone);
+        to_shares(yes, gone, detours.of_splits[split].share, shares);
+        const float* from = weights + trees.splits[split].from * kBits;
         float *to_yes = weights + (2 + 2 * j) * kBits, *to_no = to_yes + kBits;
 #pragma omp simd
         for (int b = 0; b < kBits; ++b) {
@@ -95,7 +122,7 @@ void add_rows(const Replay& trees, const FlatTree& tree, const float* weights, s
 }  // namespace
 
 ShareKernels offer_shares() {
-    return {divide, add_values, add_rows};
+    return {divide_whole, divide, add_values, add_rows};
 }
 
 }  // namespace HEDGEROW_ISA

@@ -1,7 +1,8 @@
 // Trees where values are missing: positions go to both sides of a split by shares. Compiled for each
 // instruction set; see dispatch.cpp for the choice.
 //
-// 64 positions at a time, one word of each set. A node has a weight for each of them instead of a bit, in the
+// Where shares are 0 or 1, sets of positions are divided as they are elsewhere. Where they are not: 64
+// positions at a time, one word of each set. A node has a weight for each of them instead of a bit, in the
 // order of the bits; the weights of all leaves of a position come to 1. Where nothing is missing, weights are
 // 0 or 1, and what is added is to the bit what sets give.
 #pragma once
@@ -33,6 +34,9 @@ struct Detours {
 };
 
 struct ShareKernels {
+    // Divides set 1 by the splits of a tree, where every position goes to one side as a whole.
+    void (*divide_whole)(const Replay& trees, const Detours& detours, const FlatTree& tree,
+                         std::int64_t n_words, std::uint64_t* sets);
     // Divides word `word` of set 1 by the splits of a tree: weights (sets, 64).
     void (*divide)(const Replay& trees, const Detours& detours, const FlatTree& tree, std::int64_t word,
                    std::int64_t n_words, float* weights);
