@@ -46,11 +46,16 @@ class CategoricalColumn(_Parts):
         return len(self.codes)
 
     def take(self, positions: Positions) -> CategoricalColumn:
-        return trusted(CategoricalColumn, self.name, self.codes[positions], self.alphabet)
+        return trusted(type(self), self.name, self.codes[positions], self.alphabet)
 
     def missing(self) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = self.codes == MISSING
         return missing
+
+
+@dataclass(frozen=True, eq=False)
+class LocalColumn(CategoricalColumn):
+    """A categorical column that windows read at the position itself alone."""
 
 
 @dataclass(frozen=True, eq=False)
