@@ -161,6 +161,18 @@ def test_the_next_column_parts_the_confused():
     assert oracle.broken_rules(np.concatenate([every[:, 1:], last[:, None]], axis=1).tolist()) == []
 
 
+def test_the_next_column_cuts_most():
+    partitions = make_words("exhaustive", 9, None, rng()).T
+    for seed in range(20):
+        weights = rng(seed).random((9, 9)) ** 3
+        weights = weights + weights.T
+        np.fill_diagonal(weights, 0)
+        column = next_column(weights, np.zeros((9, 0), np.uint8), 10, rng(seed))
+        assert column is not None
+        cuts = [weights[one == 0][:, one == 1].sum() for one in [column, *partitions]]
+        assert cuts[0] == pytest.approx(max(cuts))
+
+
 def test_confusion_is_the_probability_given_to_other_labels():
     scores = np.log([[0.7, 0.2, 0.1], [0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
     found = confusion(scores, np.array([0, 1, -1], np.int32), np.zeros(3))
