@@ -188,7 +188,8 @@ def test_bits_share_one_encoding(monkeypatch):
 @pytest.mark.parametrize("cascade", [0, 2])
 def test_a_record_for_each_bit(cascade):
     seen = []
-    model = hr.OutputCode(TREES, 9, cascade=cascade, random_state=0).fit(X, Y, X_dev=ASKED, y_dev=ANSWERS, callbacks=[seen.append])
+    model = hr.OutputCode(TREES, 9, cascade=cascade, random_state=0)
+    model.fit(X, Y, X_dev=ASKED, y_dev=ANSWERS, callbacks=[seen.append])
     assert seen == model.history_
     assert [record["bit"] for record in seen] == [*range(1, 10)]
     assert {record["rounds"] for record in seen} == {6}
