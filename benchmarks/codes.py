@@ -2,7 +2,7 @@
 
 HEDGEROW_DATA=... python benchmarks/codes.py
 
-The base is a small TreeCRF. The first table is on the joint NETtalk labels, beside a TreeCRF of all labels with the same
+The base is a TreeCRF. The first table is on the joint NETtalk labels, beside a TreeCRF of all labels with the same
 trees and rounds; the others have 40 bits. Synthetic labels follow from two letters and the label before.
 """
 
@@ -21,7 +21,7 @@ import hedgerow as hr
 from hedgerow.errors import UnseenLabelWarning
 from machine import describe_machine
 
-ROUNDS, LEAVES = 40, 10
+TREES: dict[str, Any] = {"n_rounds": 40, "max_leaves": 50, "learning_rate": 0.3}
 BITS = 40
 
 
@@ -29,8 +29,8 @@ def main() -> None:
     warnings.simplefilter("ignore", UnseenLabelWarning)
     print(describe_machine())
     train, test = hr.datasets.load("nettalk", "train"), hr.datasets.load("nettalk", "test")
-    base = hr.TreeCRF(window=3, n_rounds=ROUNDS, max_leaves=LEAVES)
-    direct = hr.TreeCRF(window=3, n_rounds=ROUNDS, max_leaves=LEAVES, n_jobs=1)
+    base = hr.TreeCRF(window=3, **TREES)
+    direct = hr.TreeCRF(window=3, n_jobs=1, **TREES)
     by_code(train, test, base, direct)
     by_cascade(train, test, base)
     by_labels()
@@ -48,7 +48,8 @@ def code(base: hr.TreeCRF, n_bits: int = BITS, n_jobs: int = 1, **parameters: An
 
 
 def by_code(train: Any, test: Any, base: hr.TreeCRF, direct: hr.TreeCRF) -> None:
-    print(f"\n{'NETtalk, joint labels, window 3':34}{'fit s':>8}{'a bit ms':>10}{'predict s':>10}{'MB':>6}{'right %':>9}")
+    columns = f"{'fit s':>8}{'a bit ms':>10}{'predict s':>10}{'MB':>6}{'right %':>9}"
+    print(f"\n{'NETtalk, joint labels, window 3':34}{columns}")
     models: dict[str, Any] = {"TreeCRF of all labels": direct}
     models |= {f"{n} bits": code(base, n) for n in (25, 50, 100, 200)}
     models['200 bits, distance="lattice"'] = code(base, 200, distance="lattice")
@@ -81,7 +82,7 @@ def by_labels() -> None:
     first = None
     for k in (10, 30, 100, 300, 1000):
         X, y = synthetic(1000, 10, k)
-        model = code(hr.TreeCRF(window=1, n_rounds=ROUNDS, max_leaves=LEAVES))
+        model = code(hr.TreeCRF(window=1, **TREES))
         fit, _ = timed(lambda m=model, x=X, labels=y: m.fit(x, labels))
         predict, _ = timed(lambda m=model, x=X: m.predict(x))
         chained = code(hr.TreeCRF(window=1, n_rounds=1), distance="lattice").fit(X, y)
@@ -103,9 +104,7 @@ def synthetic(n_sequences: int, length: int, k: int) -> tuple[list[list[str]], l
 def by_threads(train: Any, base: hr.TreeCRF) -> None:
     print(f"\n{f'{BITS} bits, threads':34}{'1 s':>8}{'2 s':>8}{'ratio':>10}")
     for name, parameters in {"independent": {}, "cascade of 5": {"cascade": 5}}.items():
-        one, two = (
-            timed(lambda p=parameters, n=n: code(base, n_jobs=n, **p).fit(train.X, train.y))[0] for n in (1, 2)
-        )
+        one, two = (timed(lambda p=parameters, n=n: code(base, n_jobs=n, **p).fit(train.X, train.y))[0] for n in (1, 2))
         print(f"{name:34}{one:8.2f}{two:8.2f}{one / two:10.2f}", flush=True)
 
 

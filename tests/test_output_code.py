@@ -156,7 +156,9 @@ def test_the_counter_example():
 
 
 @pytest.mark.parametrize("cascade", [0, 2])
-def test_threads_change_nothing(cascade):
+@pytest.mark.parametrize("many", [1, 50_000])
+def test_threads_change_nothing(cascade, many, monkeypatch):
+    monkeypatch.setattr("hedgerow.coding.potential.MANY_POSITIONS", many)  # from so many on, threads share a bit
     models = [
         hr.OutputCode(hr.TreeCRF(n_rounds=6, subsample=0.5), 9, cascade=cascade, n_jobs=n, random_state=5).fit(X, Y)
         for n in (1, 4)

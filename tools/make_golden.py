@@ -109,9 +109,7 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "perceptron-vote-1": lambda: margin(
         hr.StructuredPerceptron(order=2, averaging="vote", epochs=2, n_jobs=1, random_state=1)
     ),
-    "code-trees-1": lambda: code(
-        hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, left=2, distance="lattice"
-    ),
+    "code-trees-1": lambda: code(hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, left=2, distance="lattice"),
     "code-linear-1": lambda: code(hr.LinearCRF(max_iter=20, window=1), code="one-vs-rest", cascade=1),
     "svm-1": lambda: margin(hr.StructuredSVM(order=2, beam=4, n_jobs=1, random_state=1)),
 }

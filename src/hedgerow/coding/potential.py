@@ -17,7 +17,13 @@ from hedgerow.lattice import Lattice, Topology, is_count
 from hedgerow.potentials import KINDS, Potential, Scores, VotedPotential
 from hedgerow.sequences import Sequences
 
+MANY_POSITIONS = 50_000  # a bit with fewer is done before several threads have agreed on anything
 COLDEST = 1e-6  # temperatures lie between this and its inverse
+
+
+def threads_within(n_threads: int, sequences: Sequences) -> int:
+    """How many of the threads are worth using for a single bit."""
+    return n_threads if sequences.n_positions >= MANY_POSITIONS else 1
 
 
 def bit_probabilities(
@@ -53,12 +59,14 @@ class CodePotential:
     def probabilities(self, sequences: Sequences, n_threads: int = 1) -> NDArray[np.float32]:
         """(positions, bits): P(the bit is 1), bits in their order, each fed with what those before it predict."""
         found = np.empty((sequences.n_positions, len(self.bits)), np.float32)
-        columns: list[Columns] = []
+        threads, columns = threads_within(n_threads, sequences), list[Columns]()
         for i, potential in enumerate(self.bits):
             seen = with_columns(sequences, [columns[j] for j in self.cascade.seen_by(i)])
-            found[:, i] = bit_probabilities(potential, self.bit_order, seen, n_threads)
+            found[:, i] = bit_probabilities(potential, self.bit_order, seen, threads)
             if self.cascade.length:
                 columns.append(self.cascade.columns(i, found[:, i] > 0.5, sequences.starts))
+            if i >= self.cascade.length > 0:
+                columns[i - self.cascade.length] = ()  # nobody reads it any more
         return found
 
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:

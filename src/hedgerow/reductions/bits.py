@@ -50,6 +50,10 @@ class LearnedBit:
     columns: Columns
     held_columns: Columns
 
+    def forgotten(self) -> LearnedBit:
+        """Without what was said of the data, which is as long as they are."""
+        return LearnedBit(self.potential, self.record, None, (), ())
+
 
 @dataclass(frozen=True, eq=False)
 class BitTrainer:

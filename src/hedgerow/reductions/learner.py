@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hedgerow.coding import Cascade, CodePotential, Distance
 from hedgerow.coding.distances import natural_temperature, terms
-from hedgerow.coding.potential import COLDEST
+from hedgerow.coding.potential import COLDEST, threads_within
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Held, Record, Training, log_likelihood
@@ -116,9 +116,9 @@ class OutputCoding:
         watch = _DevWatch(self.training, self.rules.distance)
         n_bits = self._words.shape[1]
         for learned in self._bits(ready):
-            self._learned.append(learned)
+            watch.see(learned, self._words[:, len(self._learned)])
+            self._learned.append(learned.forgotten())
             record = {"bit": len(self._learned), **first, **learned.record}
-            watch.see(learned, self._words[:, len(self._learned) - 1])
             if len(self._learned) < n_bits:
                 record |= watch.record
             elif self.training.held is not None:
@@ -127,26 +127,33 @@ class OutputCoding:
             yield record
 
     def _bits(self, ready: list[LearnedBit]) -> Iterator[LearnedBit]:
-        trainer, threads = self._trainer(self.training, self._cascade), self.training.n_threads
-        n_bits = self._words.shape[1]
-        if self._cascade.length or threads == 1:
-            done: list[LearnedBit] = []
-            for bit in range(n_bits):
-                is_read = self._cascade.length > 0 and bit + 1 < n_bits
-                learned = ready[bit] if bit < len(ready) else None
-                done.append(learned or trainer.learn(bit, self._words[:, bit], done, threads, is_read))
-                yield done[-1]
+        """The bits in their order, those that are ready first."""
+        yield from ready
+        trainer = self._trainer(self.training, self._cascade)
+        left = range(len(ready), self._words.shape[1])
+        if self._cascade.length:
+            yield from self._one_after_the_other(trainer, ready, left)
             return
-        pool = ThreadPoolExecutor(threads)
+        # Each on one thread: what is learned side by side leaves none to spare.
+        learn = partial(trainer.learn, before=(), n_threads=1, is_read=False)
+        if self.training.n_threads == 1:
+            yield from (learn(bit, self._words[:, bit]) for bit in left)
+            return
+        pool = ThreadPoolExecutor(self.training.n_threads)
         try:
-            # Each on one thread: what is learned side by side leaves none to spare.
-            yield from pool.map(lambda bit: self._independent(trainer, ready, bit), range(n_bits))
+            yield from pool.map(lambda bit: learn(bit, self._words[:, bit]), left)
         finally:
             self._stop.set()
             pool.shutdown(cancel_futures=True)
 
-    def _independent(self, trainer: BitTrainer, ready: list[LearnedBit], bit: int) -> LearnedBit:
-        return ready[bit] if bit < len(ready) else trainer.learn(bit, self._words[:, bit], (), 1, False)
+    def _one_after_the_other(self, trainer: BitTrainer, ready: list[LearnedBit], left: range) -> Iterator[LearnedBit]:
+        threads = threads_within(self.training.n_threads, self.training.sequences)
+        done = list(ready)
+        for bit in left:
+            done.append(trainer.learn(bit, self._words[:, bit], done, threads, bit + 1 < left.stop))
+            yield done[-1]
+            if bit >= self._cascade.length:
+                done[bit - self._cascade.length] = done[bit - self._cascade.length].forgotten()
 
     def _finish(self, held: Held) -> Record:
         """Fits the temperature, and says how the whole code does."""
@@ -160,7 +167,7 @@ class OutputCoding:
         training = self.training
         if training.held is None:
             training = hold_out(training, HELD_SHARE, np.random.default_rng([self.rules.seed, 1]))
-        n_bits = min(self._words.shape[1], BITS_TRIED)
+        n_bits, threads = min(self._words.shape[1], BITS_TRIED), threads_within(training.n_threads, training.sequences)
         words = self._words[:, :n_bits]
         known: dict[tuple[int, int], LearnedBit] = {}  # by bit and how many it reads: shared by all longer cascades
         scores: dict[int, float] = {}
@@ -173,7 +180,7 @@ class OutputCoding:
             for bit in range(n_bits):
                 key = bit, min(length, bit)
                 if key not in known:
-                    known[key] = trainer.learn(bit, words[:, bit], chain, training.n_threads, True)
+                    known[key] = trainer.learn(bit, words[:, bit], chain, threads, True)
                 chain.append(known[key])
             chains[length] = chain
             scores[length] = self._accuracy(self._made(words, chain, trainer.cascade), training)
@@ -202,32 +209,27 @@ class OutputCoding:
         """Adds bits until the accuracy on held-out data no longer rises; then those after the best are dropped."""
         rules, held = self.rules, training.held
         assert held is not None
-        length = rules.n_bits if rules.cascade == "all" else int(rules.cascade)
-        self._cascade = self._of_length(length)
+        self._cascade = self._of_length(rules.n_bits if rules.cascade == "all" else int(rules.cascade))
         trainer = self._trainer(training, self._cascade)
+        threads = threads_within(training.n_threads, training.sequences)
         rng = np.random.default_rng([rules.seed, 2])
         shares = np.bincount(training.codes, minlength=len(training.labels)) / len(training.codes)
         watch = _DevWatch(training, rules.distance, always=True)
-        best, best_bits = -1.0, 0
-        while len(self._learned) < rules.n_bits:
-            scores = watch.scores / natural_temperature(self._words)
-            weights = confusion(scores, held.codes, shares)
-            column = next_column(weights, self._words, rules.n_bits - len(self._learned), rng)
+        best, n_best = -1.0, 0
+        for n in range(1, rules.n_bits + 1):
+            weights = confusion(watch.scores / natural_temperature(self._words), held.codes, shares)
+            column = next_column(weights, self._words, rules.n_bits + 1 - n, rng)
             if column is None:
                 break
-            bit = len(self._learned)
-            learned = trainer.learn(bit, column, self._learned, training.n_threads, self._cascade.length > 0)
+            self._learned.append(trainer.learn(n - 1, column, self._learned, threads, self._cascade.length > 0))
             self._words = np.concatenate([self._words, column[:, None]], axis=1)
-            self._learned.append(learned)
-            watch.see(learned, column)
-            accuracy = watch.accuracy
-            if is_distinct(self._words) and accuracy > best:
-                best, best_bits = accuracy, bit + 1
-            yield {"bit": bit + 1, **learned.record, "dev_accuracy": accuracy}
-            if best_bits and bit + 1 - best_bits >= PATIENCE:
+            watch.see(self._learned[-1], column)
+            if watch.accuracy > best and is_distinct(self._words):
+                best, n_best = watch.accuracy, n
+            yield {"bit": n, **self._learned[-1].record, "dev_accuracy": watch.accuracy}
+            if n_best and n - n_best >= PATIENCE:
                 break
-        self._words = self._words[:, :best_bits]
-        self._learned = self._learned[:best_bits]
+        self._words, self._learned = self._words[:, :n_best], self._learned[:n_best]
 
 
 class _DevWatch:
