@@ -17,7 +17,7 @@ from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
 from hedgerow.reductions import make_words
 from hedgerow.reductions.codes import least_bits, most_bits, separation
-from hedgerow.reductions.growth import confusion, next_column
+from hedgerow.reductions.growth import confusion, next_column, urgency
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -177,6 +177,13 @@ def test_confusion_is_the_probability_given_to_other_labels():
     scores = np.log([[0.7, 0.2, 0.1], [0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
     found = confusion(scores, np.array([0, 1, -1], np.int32), np.zeros(3))
     np.testing.assert_allclose(found, [[0, 0.2 + 0.5, 0.1], [0.7, 0, 0.25], [0.1, 0.25, 0]], atol=1e-12)
+
+
+def test_labels_that_are_parted_are_less_urgent():
+    confused = np.array([[0.0, 4.0, 9.0], [4.0, 0.0, 1.0], [9.0, 1.0, 0.0]])
+    words = np.array([[0, 0], [0, 1], [1, 1]], np.uint8)
+    assert urgency(confused, words[:, :0]).tolist() == [[0, 2, 3], [2, 0, 1], [3, 1, 0]]
+    assert urgency(confused, words).tolist() == [[0, 1, 1], [1, 0, 0.5], [1, 0.5, 0]]
 
 
 @pytest.mark.parametrize("distance", ["l1", "hamming", "likelihood", "lattice"])

@@ -30,6 +30,17 @@ def confusion(
     return mass
 
 
+def urgency(confused: NDArray[np.float64], words: Words) -> NDArray[np.float64]:
+    """How much the next column should part two labels: the root of their confusion, over 1 and the bits that part them.
+
+    Without the latter all columns would go for the few labels that are hardest to tell apart, and which no bit can.
+    """
+    signs = 1.0 - 2.0 * words
+    parted = (words.shape[1] - signs @ signs.T) / 2
+    urgent: NDArray[np.float64] = np.sqrt(confused) / (1 + parted)
+    return urgent
+
+
 def next_column(
     weights: NDArray[np.float64], words: Words, bits_left: int, rng: np.random.Generator
 ) -> NDArray[np.uint8] | None:

@@ -26,7 +26,7 @@ from hedgerow.learners.base import Held, Record, Training, log_likelihood
 from hedgerow.learners.counting import transition_probabilities
 from hedgerow.reductions.bits import Base, BitTrainer, LearnedBit, hold_out
 from hedgerow.reductions.codes import Words, is_distinct
-from hedgerow.reductions.growth import confusion, next_column
+from hedgerow.reductions.growth import confusion, next_column, urgency
 
 LENGTHS = (0, 1, 5, 20)  # of cascades that are tried
 BITS_TRIED = 40  # of a code, with each length
@@ -217,8 +217,8 @@ class OutputCoding:
         watch = _DevWatch(training, rules.distance, always=True)
         best, n_best = -1.0, 0
         for n in range(1, rules.n_bits + 1):
-            weights = confusion(watch.scores / natural_temperature(self._words), held.codes, shares)
-            column = next_column(weights, self._words, rules.n_bits + 1 - n, rng)
+            confused = confusion(watch.scores / natural_temperature(self._words), held.codes, shares)
+            column = next_column(urgency(confused, self._words), self._words, rules.n_bits + 1 - n, rng)
             if column is None:
                 break
             self._learned.append(trainer.learn(n - 1, column, self._learned, threads, self._cascade.length > 0))
