@@ -113,9 +113,7 @@ class CodePotential:
         parts = _by_bit(arrays, len(described))
         bits = tuple(_bit(entry, parts[i], cascade.encoder(encoder, i), bit_order) for i, entry in enumerate(described))
         table = _table(arrays.get("table"), distance, n_labels, order)
-        potential = cls(words, bits, bit_order, cascade, distance, _temperature(metadata["temperature"]), table)
-        potential.scores(encoder.nothing())
-        return potential
+        return cls(words, bits, bit_order, cascade, distance, _temperature(metadata["temperature"]), table)
 
 
 def _cascade(stored: object, n_bits: int) -> Cascade:
