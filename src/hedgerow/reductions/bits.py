@@ -69,38 +69,41 @@ class BitTrainer:
         self, bit: int, column: NDArray[np.uint8], before: Sequence[LearnedBit], n_threads: int, is_read: bool
     ) -> LearnedBit:
         """The bit whose labels with a 1 are those of the column; `is_read`: later bits read what it predicts."""
-        whole, held = self.training, self.training.held
         seen = [before[i] for i in self.cascade.seen_by(bit)]
-        columns = [earlier.columns for earlier in seen]
-        bits = column.astype(np.int32)
-        training = replace(
+        training = self._problem(bit, column, seen, n_threads)
+        potential, record = self._run(training, bit)
+        held = training.held
+        told = None if held is None else self._ask(potential, held.sequences, n_threads)
+        if not is_read:
+            return LearnedBit(potential, record, told, (), ())
+        if self.cross:
+            predicted = self._out_of_fold(training, bit, [earlier.columns for earlier in seen])
+        else:
+            predicted = self._ask(potential, training.sequences, n_threads) > 0.5
+        columns = self.cascade.columns(bit, predicted, training.sequences.starts)
+        if held is None or told is None:
+            return LearnedBit(potential, record, told, columns, ())
+        return LearnedBit(
+            potential, record, told, columns, self.cascade.columns(bit, told > 0.5, held.sequences.starts)
+        )
+
+    def _problem(self, bit: int, column: NDArray[np.uint8], seen: Sequence[LearnedBit], n_threads: int) -> Training:
+        """The same sequences, labelled by the bit, with what the bits that it sees predict as more columns."""
+        whole, bits, held = self.training, column.astype(np.int32), None
+        if whole.held is not None:
+            codes = np.where(whole.held.codes < 0, np.int32(-1), bits[whole.held.codes])
+            held = Held(with_columns(whole.held.sequences, [earlier.held_columns for earlier in seen]), codes)
+        return replace(
             whole,
             encoder=self.cascade.encoder(whole.encoder, bit),
             labels=ZERO_OR_ONE,
-            sequences=with_columns(whole.sequences, columns),
+            sequences=with_columns(whole.sequences, [earlier.columns for earlier in seen]),
             codes=bits[whole.codes],
             order=self.base.order,
             decode=self.base.decode,
+            held=held,
             n_threads=n_threads,
         )
-        if held is not None:
-            held_sequences = with_columns(held.sequences, [earlier.held_columns for earlier in seen])
-            training = replace(
-                training, held=Held(held_sequences, np.where(held.codes < 0, np.int32(-1), bits[held.codes]))
-            )
-        potential, record = self._run(training, bit)
-        told = None if training.held is None else self._ask(potential, training.held.sequences, n_threads)
-        own: Columns = ()
-        own_held: Columns = ()
-        if is_read:
-            if self.cross:
-                predicted = self._out_of_fold(training, bit, columns)
-            else:
-                predicted = self._ask(potential, training.sequences, n_threads) > 0.5
-            own = self.cascade.columns(bit, predicted, whole.sequences.starts)
-            if told is not None and held is not None:
-                own_held = self.cascade.columns(bit, told > 0.5, held.sequences.starts)
-        return LearnedBit(potential, record, told, own, own_held)
 
     def _run(self, training: Training, bit: int) -> tuple[Potential, Record]:
         learner = self.base.learner(training, bit)
