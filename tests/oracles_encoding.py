@@ -118,17 +118,19 @@ def marked_cells(given: list[Any]) -> list[Any]:
     return ["missing" if value is None else GONE for value in given]
 
 
-def names_at(sequences: list[list[dict[str, Any]]], offsets: list[int], padding: object) -> list[list[Any]]:
+def names_at(
+    sequences: list[list[dict[str, Any]]], offsets: list[int], padding: object, local: frozenset[str] = frozenset()
+) -> list[list[Any]]:
     """For each position the (column, offset, value) it shows, cells of its sequence read with a shift.
 
-    A cell is a str, a list of str, an int (a bin) or None/GONE.
+    A cell is a str, a list of str, an int (a bin) or None/GONE. Local columns are read at the position itself.
     """
     rows = []
     for sequence in sequences:
         for t in range(len(sequence)):
             row: list[Any] = []
             for name in sequence[0]:
-                for offset in offsets:
+                for offset in [0] if name in local else offsets:
                     if not 0 <= t + offset < len(sequence):
                         row.append((name, offset, padding))
                         continue

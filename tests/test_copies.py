@@ -13,6 +13,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import hedgerow as hr
 from hedgerow.estimators.conventions import REGISTRY
 
+# two labels are enough for most of these tests, and output codes say that they are few
+pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")
+
 ESTIMATORS = sorted(set(REGISTRY) - {"Estimator"})
 COPIES = [copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]
 X = [[{"w": w, "n": i, "b": ["x", w]} for i, w in enumerate(x)] for x in ("cat", "dog", "cog", "at", "dot", "tact") * 2]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow import Sequences, _core
+from hedgerow.columns import LocalColumn, trusted
 from hedgerow.encoding import PADDING, Binning, Rows, Window
 from hedgerow.errors import InputError
 from oracles_encoding import GONE, cells, names_at
@@ -59,6 +60,23 @@ def test_ids_equal_naive_shifted_reads(X: Any, spec: Any, data: st.DataObject) -
     found = [[rows.name(i) for i in ids[a:b]] for a, b in pairwise(starts)]
     assert found == twin[first:last]
     assert rows.weights(first, last).tolist() == [1.0] * len(ids)
+
+
+@given(inputs, windows)
+def test_local_columns_are_read_at_the_position_itself(X: Any, spec: Any) -> None:
+    given_columns = Sequences(X)
+    columns = tuple(
+        trusted(LocalColumn, c.name, c.codes, c.alphabet) if c.name == "k" else c for c in given_columns.columns
+    )
+    sequences = Sequences.of_columns(given_columns.starts, columns)
+    rows = rows_of(sequences, spec)
+    starts, ids = rows.ids(0, sequences.n_positions)
+    found = [[rows.name(i) for i in ids[a:b]] for a, b in pairwise(starts)]
+    assert found == names_at(shown(sequences), rows.window.offsets.tolist(), PADDING, frozenset("k"))
+    names = [rows.name(i) for i in range(rows.n_ids)]
+    assert len(set(names)) == len(names)
+    part = sequences[:1]
+    assert isinstance(part.column("k"), LocalColumn)
 
 
 @given(inputs, windows)

@@ -13,6 +13,9 @@ import hedgerow as hr
 from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLabelWarning
 from hedgerow.estimators.conventions import REGISTRY
 
+# two labels are enough for most of these tests, and output codes say that they are few
+pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")
+
 ESTIMATORS = sorted(set(REGISTRY) - {"Estimator"})
 X = ["cat", "dog", "cog", "at", "dot", "tact"] * 4
 Y = [[c if c in "ao" else "-" for c in x] for x in X]

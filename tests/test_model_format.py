@@ -31,6 +31,8 @@ class File:
 
     def values(self, i):
         """The alphabet of column i."""
+        if self.columns[i].get("cascade"):
+            return ["0", "1", "outside"]
         blob, offsets = self.arrays[f"encoder.{i}.blob"].tobytes(), self.arrays[f"encoder.{i}.offsets"]
         return [blob[a:b].decode() for a, b in pairwise(offsets)]
 
@@ -66,9 +68,9 @@ class File:
 
     def attributes(self):
         """(column, offset, test) by number; test(position or None) says whether the attribute is there."""
-        left, right = self.metadata["potential"]["window"]
         found = []
         for i, column in enumerate(self.columns):
+            left, right = [0, 0] if column.get("cascade") else self.metadata["potential"]["window"]
             for offset in range(-left, right + 1):
                 found += [(column["name"], offset, test) for test in self._tests(i, column)]
                 if left or right:
@@ -247,6 +249,55 @@ def test_weights_read_by_the_page(make, order, window, tmp_path):
         expected = file.linear(NEW[0], t)
         np.testing.assert_allclose(scores.state[t], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
     np.testing.assert_allclose(scores.table, file.n_grams(), rtol=1e-5, atol=1e-5)
+
+
+class Bit(File):
+    """A bit of a code, as if it were a file of its own."""
+
+    def __init__(self, file, i):
+        potential, own = file.metadata["potential"], f"potential.bits.{i}."
+        length, left, right = potential["cascade"]
+        seen = [
+            {"name": (j, offset), "kind": "categorical", "cascade": True}
+            for j in range(i - 1, max(i - 1 - length, -1), -1)
+            for offset in [*range(-left, 0), *range(1, right + 1)]
+        ]
+        self.columns = [*file.columns, *seen]
+        self.n_labels, self.order = 2, potential["bit_order"]
+        self.metadata = {"potential": potential["bits"][i]}
+        self.arrays = file.arrays | {
+            name.replace(own, "potential."): array for name, array in file.arrays.items() if name.startswith(own)
+        }
+
+    def probabilities(self, sequence, predicted):
+        """P(1) at each position, from what earlier bits predict; the order is 0."""
+
+        def read(t, j, offset):
+            return str(predicted[j][t + offset]) if 0 <= t + offset < len(sequence) else "outside"
+
+        whole = [
+            position | {c["name"]: read(t, *c["name"]) for c in self.columns if c.get("cascade")}
+            for t, position in enumerate(sequence)
+        ]
+        scores = [self.trees(whole, t, []) for t in range(len(whole))]
+        return [1 / (1 + np.exp(zero - one)) for zero, one in scores]
+
+
+def test_codes_read_by_the_page(tmp_path):
+    base = hr.TreeCRF(order=0, window=1, n_rounds=4, learning_rate=0.5, l2=0.1)
+    model = hr.OutputCode(base, cascade=2, left=2, distance="likelihood").fit(X, Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    words, potential = file.arrays["potential.words"], file.metadata["potential"]
+    asked, found = X[0] + NEW[0], []
+    for i in range(words.shape[1]):
+        found.append(Bit(file, i).probabilities(asked, [[int(p > 0.5) for p in row] for row in found]))
+    np.testing.assert_allclose(model.predict_bits([asked])[0].T, found, atol=1e-5)
+    scores = model.model_.potential.scores(model.model_.encode([asked])).state
+    for t in range(len(asked)):
+        bits = np.clip([row[t] for row in found], 2**-20, 1 - 2**-20)
+        expected = np.where(words == 1, np.log(bits), np.log(1 - bits)).sum(axis=1) / potential["temperature"]
+        np.testing.assert_allclose(scores[t], expected, atol=1e-4)
 
 
 HOLES = [[{"word": "the", "size": None, "has": ["t"]}, {"word": None, "size": 4.0, "has": None}, {"size": None}]] * 2

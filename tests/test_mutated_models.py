@@ -30,6 +30,7 @@ MODELS = {
     "linear": hr.StructuredSVM(window=1, order=2, epochs=2, random_state=0),
     "votes": hr.StructuredPerceptron(window=1, epochs=2, averaging="vote", random_state=0),
     "missing": hr.LinearCRF(max_iter=5),
+    "code": hr.OutputCode(hr.TreeCRF(n_rounds=2, window=1), cascade=1, distance="lattice", random_state=0),
 }
 STRANGE: list[Any] = [
     None, True, -1, 0, 1, 2, 255, 2**31, 2**63, 10**40, 0.5, -1e300, 1.0, "", "x", "numeric", "bag", "categorical",

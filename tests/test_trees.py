@@ -14,13 +14,15 @@ import hedgerow as hr
 import oracles
 import oracles_trees
 from hedgerow import _core
+from hedgerow.alphabet import Alphabet
+from hedgerow.columns import LocalColumn
 from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.potentials.trees import Trees
 
 pytestmark = pytest.mark.kernel
 
 
-def random_rows(rng, lengths, window, *, numeric=False, bag=False, flag=False):
+def random_rows(rng, lengths, window, *, numeric=False, bag=False, flag=False, local=False):
     """Dicts of one to three columns, few values, so that ties and empty nodes are common."""
     X = []
     for n in lengths:
@@ -39,6 +41,9 @@ def random_rows(rng, lengths, window, *, numeric=False, bag=False, flag=False):
         X.append(sequence)
     X[0][0].setdefault("letter", "a")
     sequences = hr.Sequences(X)
+    if local:
+        near = LocalColumn("near", rng.choice(np.array([-2, 0, 1, 2], np.int32), size=sum(lengths)), Alphabet.of("xyz"))
+        sequences = hr.Sequences.of_columns(sequences.starts, (*sequences.columns, near))
     binnings = {c.name: Binning.fit(c.values) for c in sequences.columns if c.kind == "numeric"}
     return Rows(sequences, Window.of(window), binnings)
 
@@ -102,7 +107,7 @@ def cases(draw):
     k = draw(st.integers(2, 3))
     lengths = rng.integers(1, 6, size=draw(st.integers(1, 4)))
     rows = random_rows(rng, lengths, draw(st.integers(0, 2)), numeric=draw(st.booleans()), bag=draw(st.booleans()),
-                       flag=draw(st.booleans()))  # fmt: skip
+                       flag=draw(st.booleans()), local=draw(st.booleans()))  # fmt: skip
     starts = rows.sequences.starts
     gold = rng.integers(0, k, size=int(starts[-1])).astype(np.int32)
     uniform = draw(st.booleans())  # as in the first round, where ties abound
@@ -131,7 +136,7 @@ def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_lea
     check_printed_algorithm(case, max_leaves=max_leaves, l2=l2, newton=newton, min_leaf=min_leaf)
 
 
-@pytest.mark.parametrize("columns", [(), ("numeric", "flag"), ("bag",)])
+@pytest.mark.parametrize("columns", [(), ("numeric", "flag"), ("bag",), ("local",)])
 @pytest.mark.parametrize("newton", [False, True])
 @pytest.mark.parametrize("order", [0, 1])
 def test_large_nodes_equal_the_printed_algorithm(order, newton, columns):

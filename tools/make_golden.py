@@ -89,6 +89,13 @@ def margin(model: hr.StructuredPerceptron | hr.StructuredSVM) -> tuple[Any, Data
     return model, [*without_missing(diary(6, seed=7)[0]), unseen, [{"celsius": -8.0}]]
 
 
+def code(base: Any, **parameters: Any) -> tuple[hr.OutputCode, Data]:
+    X, y = diary(40, seed=10)
+    model = hr.OutputCode(base, n_jobs=1, random_state=0, **parameters).fit(without_missing(X), y)
+    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
+    return model, [*without_missing(diary(6, seed=11)[0]), unseen, [{"celsius": -8.0}]]
+
+
 GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "hmm-1": hmm,
     "treecrf-trees-1": lambda: trees(order=2, transitions="trees", category_splits="subset"),
@@ -106,6 +113,8 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "perceptron-vote-1": lambda: margin(
         hr.StructuredPerceptron(order=2, averaging="vote", epochs=2, n_jobs=1, random_state=1)
     ),
+    "code-trees-1": lambda: code(hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, left=2, distance="lattice"),
+    "code-linear-1": lambda: code(hr.LinearCRF(max_iter=20, window=1), code="one-vs-rest", cascade=1),
     "svm-1": lambda: margin(hr.StructuredSVM(order=2, beam=4, n_jobs=1, random_state=1)),
 }
 

@@ -1,7 +1,8 @@
 // Attribute ids of a position: every column read at every offset of a window, padding outside the sequence.
 //
 // A slot is a (column, offset). It owns the ids [first_id, first_id + values), and one more for padding when
-// the window looks beyond the position itself. Reads are shifted, so a window costs no memory.
+// the window looks beyond the position itself. Reads are shifted, so a window costs no memory. A local column
+// has one slot, the position itself, whatever the window.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hedgerow import significance as significance
     from hedgerow.estimators import HMM as HMM
     from hedgerow.estimators import LinearCRF as LinearCRF
+    from hedgerow.estimators import OutputCode as OutputCode
     from hedgerow.estimators import StructuredPerceptron as StructuredPerceptron
     from hedgerow.estimators import StructuredSVM as StructuredSVM
     from hedgerow.estimators import TreeCRF as TreeCRF
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 _HOME = {
     "HMM": "hedgerow.estimators",
     "LinearCRF": "hedgerow.estimators",
+    "OutputCode": "hedgerow.estimators",
     "Sequences": "hedgerow.sequences",
     "StructuredPerceptron": "hedgerow.estimators",
     "StructuredSVM": "hedgerow.estimators",

@@ -248,9 +248,9 @@ class RowReader:
         Sequences from their starts and the end, and the offsets of the window.
         """
 
-    def add_categorical(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_values: int) -> None:
+    def add_categorical(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_values: int, local: bool = False) -> None:
         """
-        One code for each position; negative where missing (-1) or absent (-2).
+        One code for each position; negative where missing (-1) or absent (-2). A local column is read at the position itself alone.
         """
 
     def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +45,17 @@ class CategoricalColumn(_Parts):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, positions: Positions) -> CategoricalColumn:
-        return trusted(CategoricalColumn, self.name, self.codes[positions], self.alphabet)
+    def take(self, positions: Positions) -> Self:
+        return trusted(type(self), self.name, self.codes[positions], self.alphabet)
 
     def missing(self) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = self.codes == MISSING
         return missing
+
+
+@dataclass(frozen=True, eq=False)
+class LocalColumn(CategoricalColumn):
+    """A categorical column that windows read at the position itself alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +137,7 @@ class BagColumn(_Parts):
 
 
 Column: TypeAlias = CategoricalColumn | NumericColumn | BagColumn
-C = TypeVar("C", CategoricalColumn, NumericColumn, BagColumn)
+C = TypeVar("C", bound=_Parts)
 
 
 def starts_of(lengths: Any) -> NDArray[np.int64]:

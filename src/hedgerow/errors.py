@@ -44,5 +44,9 @@ class BeamWarning(UserWarning):
     """A beam that is wider than the lattice: everything is kept, and the answers are exact."""
 
 
+class CodeWarning(UserWarning):
+    """An output code that has nothing to do: there are two labels."""
+
+
 class MissingColumnWarning(UserWarning):
     """A column in which training has no value, only missing ones: nothing is learned from what it might hold."""

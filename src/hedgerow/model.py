@@ -11,11 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import storage
+from hedgerow.coding import CodePotential
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import InputError, ModelFileError
 from hedgerow.lattice import Lattice, Topology
-from hedgerow.potentials import KINDS, Potential
+from hedgerow.potentials import KINDS as SIMPLE_KINDS
+from hedgerow.potentials import Potential
 from hedgerow.sequences import Sequences
+
+#: Every kind of potential that a model file may hold.
+KINDS: dict[str, type[Potential]] = {**SIMPLE_KINDS, CodePotential.kind: CodePotential}
 
 
 @dataclass(frozen=True, eq=False)

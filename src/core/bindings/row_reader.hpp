@@ -34,12 +34,13 @@ class RowReader {
         padded_ = offsets_.size() > 1 || offsets_[0] != 0;
     }
 
-    void add_categorical(Input<int32_t, 1> codes, int32_t n_values) {
+    // local: the window reads it at the position itself alone.
+    void add_categorical(Input<int32_t, 1> codes, int32_t n_values, bool local) {
         check_size(codes.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
             if (codes.data()[t] < -2 || codes.data()[t] >= n_values)
                 refuse("a code lies outside its alphabet");
-        add(RowColumn{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr}, n_values);
+        add(RowColumn{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr}, n_values, local);
         kept_.emplace_back(nb::cast(codes));
     }
 
@@ -108,8 +109,10 @@ class RowReader {
     int64_t n_sequences() const { return static_cast<int64_t>(starts_.shape(0)) - 1; }
     const int64_t* starts() const { return starts_.data(); }
     const std::vector<int64_t>& offsets() const { return offsets_; }
-    bool padded() const { return padded_; }
     size_t n_columns() const { return columns_.size(); }
+    // Of a column: where it is read, and whether there is a padding symbol.
+    const std::vector<int64_t>& offsets(size_t j) const { return is_local_[j] ? here_ : offsets_; }
+    bool padded(size_t j) const { return padded_ && !is_local_[j]; }
     const RowColumn& column(size_t j) const { return columns_[j]; }
     int32_t n_values(size_t j) const { return n_values_[j]; }
 
@@ -145,29 +148,34 @@ class RowReader {
                    static_cast<long long>(n_positions()), size);
     }
 
-    void add(RowColumn column, int32_t n_values) {
+    void add(RowColumn column, int32_t n_values, bool local = false) {
         if (conjunctions_.starts != nullptr) refuse("columns are added before conjunctions");
         if (n_values < 0) refuse("the number of values of a column must not be negative");
-        const int64_t ids_a_slot = int64_t{n_values} + padded_;
-        if (n_ids_ + ids_a_slot * static_cast<int64_t>(offsets_.size()) > std::numeric_limits<int32_t>::max())
+        const bool padded = padded_ && !local;
+        const std::vector<int64_t>& read_at = local ? here_ : offsets_;
+        const int64_t ids_a_slot = int64_t{n_values} + padded;
+        if (n_ids_ + ids_a_slot * static_cast<int64_t>(read_at.size()) > std::numeric_limits<int32_t>::max())
             refuse("columns and window make more than 2147483647 attributes; shorten the window");
         columns_.push_back(column);
         for (int64_t t = 0; t < n_positions() && !columns_.back().has_missing; ++t)
             columns_.back().has_missing = is_missing_at(column, t);
         n_values_.push_back(n_values);
-        for (const int64_t offset : offsets_) {
+        is_local_.push_back(local);
+        for (const int64_t offset : read_at) {
             const auto first_id = static_cast<int32_t>(n_ids_);
-            slots_.push_back({&columns_.back(), offset, first_id, padded_ ? first_id + n_values : -1});
+            slots_.push_back({&columns_.back(), offset, first_id, padded ? first_id + n_values : -1});
             n_ids_ += ids_a_slot;
         }
     }
 
     Input<int64_t, 1> starts_;
     std::vector<int64_t> offsets_;
+    const std::vector<int64_t> here_{0};  // the offsets of a local column
     bool padded_ = false;
     std::deque<RowColumn> columns_;  // slots point into it, so elements must not move
     std::vector<Slot> slots_;
     std::vector<int32_t> n_values_;
+    std::vector<bool> is_local_;
     int64_t n_ids_ = 0;
     RowColumn conjunctions_{};  // has starts once they are added
     std::vector<int64_t> conjunction_starts_;

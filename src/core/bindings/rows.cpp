@@ -77,7 +77,10 @@ void register_rows(nb::module_& m) {
              nb::arg("offsets").noconvert(),
              "Sequences from their starts and the end, and the offsets of the window.")
         .def("add_categorical", &RowReader::add_categorical, nb::arg("codes").noconvert(),
-             nb::arg("n_values"), "One code for each position; negative where missing (-1) or absent (-2).")
+             nb::arg("n_values"), nb::arg("local") = false,
+             "One code for each position; negative where missing (-1) or absent (-2). A local column is read "
+             "at "
+             "the position itself alone.")
         .def("add_bins", &RowReader::add_bins, nb::arg("bins").noconvert(), nb::arg("n_bins"),
              "One bin for each position, 255 where missing.")
         .def("add_numbers", &RowReader::add_numbers, nb::arg("numbers").noconvert(),

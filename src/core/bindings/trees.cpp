@@ -131,11 +131,11 @@ class TreeGrower {
         std::int32_t first_id = 0;
         std::int64_t entries = 0;
         for (std::size_t j = 0; j < source.n_columns(); ++j) {
-            for (const std::int64_t offset : source.offsets()) {
+            for (const std::int64_t offset : source.offsets(j)) {
                 entries += data_->columns[j].n_codes + 3;
                 require(entries < (std::int64_t{1} << 31), "columns and window make more than 2^31 tests");
                 data_->add_slot(static_cast<std::int64_t>(j), offset, first_id);
-                first_id += source.n_values(j) + (source.padded() ? 1 : 0);
+                first_id += source.n_values(j) + (source.padded(j) ? 1 : 0);
             }
         }
         data_->finish();
@@ -509,9 +509,9 @@ class BoundForest {
         std::vector<SlotIds> slots;
         std::int32_t first = 0;
         for (std::size_t j = 0; j < reader.n_columns(); ++j) {
-            for (std::size_t i = 0; i < reader.offsets().size(); ++i) {
+            for (std::size_t i = 0; i < reader.offsets(j).size(); ++i) {
                 slots.push_back({first, reader.n_values(j), reader.column(j).bins != nullptr});
-                first += reader.n_values(j) + (reader.padded() ? 1 : 0);
+                first += reader.n_values(j) + (reader.padded(j) ? 1 : 0);
             }
         }
         return slots;

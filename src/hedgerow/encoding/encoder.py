@@ -20,6 +20,7 @@ from hedgerow.columns import (
     CategoricalColumn,
     Column,
     Kind,
+    LocalColumn,
     NumericColumn,
     first_duplicate,
     starts_of,
@@ -34,7 +35,8 @@ from hedgerow.sequences import Sequences
 class ColumnSpec:
     """Name and kind of a column, and its values unless it is numeric.
 
-    It is one of training, with what fills it in if there is a treatment; or it marks the missing values of one.
+    It is one of training, with what fills it in if there is a treatment; or it marks the missing values of one; or it
+    is local, which is not for files.
     """
 
     name: str
@@ -42,6 +44,7 @@ class ColumnSpec:
     alphabet: Alphabet | None
     typical: Typical | None = None
     marks: str | None = None
+    local: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,7 +208,8 @@ def _absent(spec: ColumnSpec, n: int) -> Column:
     if spec.alphabet is None:
         return NumericColumn(spec.name, np.zeros(n, np.float32))
     if spec.kind == "categorical":
-        return CategoricalColumn(spec.name, np.full(n, ABSENT, np.int32), spec.alphabet)
+        kind = LocalColumn if spec.local else CategoricalColumn
+        return kind(spec.name, np.full(n, ABSENT, np.int32), spec.alphabet)
     return BagColumn(spec.name, np.zeros(n + 1, np.int64), np.empty(0, np.int32), None, spec.alphabet)
 
 

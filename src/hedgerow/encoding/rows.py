@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.columns import CategoricalColumn, Column, NumericColumn
+from hedgerow.columns import CategoricalColumn, Column, LocalColumn, NumericColumn
 from hedgerow.encoding.binning import Binning
 from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
 from hedgerow.encoding.scaling import Scaling
@@ -36,10 +36,10 @@ Value: TypeAlias = str | int | Padding
 class Rows:
     """Ids of (column, offset, value), for each column, then each offset, then each value in alphabet order.
 
-    Every (column, offset) owns an id for each value (or bin) and, unless the window is 0, one for padding.
-    Missing and absent values have no id. How a numeric column is read is said by name in `numeric`: as the bin that
-    it falls into, or as one attribute whose weight is the scaled number. After all of these come the ids of the
-    conjunctions, if there are any.
+    Every (column, offset) owns an id for each value (or bin) and, unless the window is 0, one for padding. A local
+    column has the one offset 0 and no padding, whatever the window. Missing and absent values have no id. How a numeric
+    column is read is said by name in `numeric`: as the bin that it falls into, or as one attribute whose weight is the
+    scaled number. After all of these come the ids of the conjunctions, if there are any.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Rows:
 
     def _add(self, column: Column, size: int) -> None:
         if isinstance(column, CategoricalColumn):
-            self.reader.add_categorical(column.codes, size)
+            self.reader.add_categorical(column.codes, size, isinstance(column, LocalColumn))
         elif isinstance(column, NumericColumn):
             read = self._numeric[column.name]
             if isinstance(read, Binning):
@@ -90,12 +90,13 @@ class Rows:
     def name(self, attribute: int) -> tuple[str, int, Value]:
         """(column, offset, value) of an id that is no conjunction; raises IndexError when there is no such id."""
         rest = range(self.n_basic)[attribute]
-        padded = not self.window.is_trivial
         for column, size in zip(self.sequences.columns, self._sizes, strict=True):
-            slot, value = divmod(rest, size + padded) if size + padded else (0, 0)
-            if slot < len(self.window.offsets) and size + padded:
-                return column.name, int(self.window.offsets[slot]), _value(column, size, value)
-            rest -= (size + padded) * len(self.window.offsets)
+            window = Window(0, 0) if isinstance(column, LocalColumn) else self.window
+            owned = size + (not window.is_trivial)
+            slot, value = divmod(rest, owned) if owned else (0, 0)
+            if slot < len(window.offsets) and owned:
+                return column.name, int(window.offsets[slot]), _value(column, size, value)
+            rest -= owned * len(window.offsets)
         raise IndexError(attribute)
 
     def ids(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -96,7 +96,7 @@ class Estimator(Conventions):
             held_sequences = self._put(encoder, X_dev, self.get_params(), "X_dev")
             held = Held(held_sequences, _codes(labels, y_dev, held_sequences))
         training = Training(
-            encoder, labels, sequences, codes, _weights(sample_weight, len(raw)), int(self.order), held,
+            encoder, labels, sequences, codes, _weights(sample_weight, len(raw)), self._order, held,
             self.decode, n_threads(self.n_jobs), self._beam,
         )  # fmt: skip
         _warn_of_wide_beam(training)
@@ -151,6 +151,11 @@ class Estimator(Conventions):
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         """The loop that learns a potential; it goes on from an earlier model if there is one."""
         raise NotImplementedError
+
+    @property
+    def _order(self) -> int:
+        """Of the lattice over labels."""
+        return int(self.order)
 
     @property
     def _beam(self) -> int | None:
@@ -273,10 +278,10 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     if make is None:
         raise ModelFileError(f"{path} holds a {model.estimator!r}, which this hedgerow does not have; upgrade it")
     try:
-        fitted: Estimator = make(**model.parameters)
+        fitted: Estimator = make._from_plain(model.parameters)
         fitted.check_parameters()
-        if fitted.order != model.order:
-            raise InputError(f"order is {fitted.order} there but {model.order} in the model")
+        if fitted._order != model.order:
+            raise InputError(f"order is {fitted._order} there but {model.order} in the model")
     except (TypeError, InputError) as error:
         raise ModelFileError(f"{path} holds parameters that {model.estimator} does not take ({error})") from error
     fitted._adopt(model)

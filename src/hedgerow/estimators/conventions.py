@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar, dataclass_transform
 
@@ -27,22 +28,42 @@ class Conventions:
     """What scikit-learn's tools ask of an estimator."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name."""
-        return {name: getattr(self, name) for name in parameters(type(self))}
+        """Parameters by name; with `deep` also those of estimators among them, as `name__parameter`."""
+        own = {name: getattr(self, name) for name in parameters(type(self))}
+        if not deep:
+            return own
+        nested = {name: value.get_params() for name, value in own.items() if isinstance(value, Conventions)}
+        return own | {f"{name}__{inner}": value for name, of in nested.items() for inner, value in of.items()}
 
     def _plain_params(self) -> dict[str, Any]:
         """Checked parameters as a model file can hold them."""
         return {name: p.plain(getattr(self, name)) for name, p in parameters(type(self)).items()}
 
     def set_params(self, **values: Any) -> Self:
-        """Change parameters; raises InputError for a name that is none."""
+        """Change parameters, `name__parameter` for one of an estimator among them; raises InputError for others."""
         known = parameters(type(self))
-        for name in values:
-            if name not in known:
-                raise InputError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
-        for name, value in values.items():
-            setattr(self, name, value)
+        nested: dict[str, dict[str, Any]] = {}
+        for full, value in values.items():
+            name, deeper, inner = full.partition("__")
+            if name not in known or (deeper and known[name].form is None):
+                raise InputError(f"{type(self).__name__} has no parameter {full!r}; it has {', '.join(known)}")
+            if deeper:
+                nested.setdefault(name, {})[inner] = value
+        for name in known:
+            if name in values:
+                setattr(self, name, values[name])
+        for name, of in nested.items():
+            owner = getattr(self, name)
+            if not isinstance(owner, Conventions):
+                raise InputError(f"{type(self).__name__}: {name} is {owner!r} and has no parameters; give an estimator")
+            owner.set_params(**of)
         return self
+
+    @classmethod
+    def _from_plain(cls, values: Mapping[str, Any]) -> Self:
+        """The estimator whose `_plain_params` these are; raises TypeError or InputError if they are of none."""
+        forms = {name: p.form for name, p in parameters(cls).items() if p.form is not None}
+        return cls(**{name: forms[name].restored(value) if name in forms else value for name, value in values.items()})
 
     def check_parameters(self) -> None:
         """Raises InputError for the first parameter that breaks its rule."""
@@ -53,7 +74,7 @@ class Conventions:
         changed = [
             f"{name}={getattr(self, name)!r}"
             for name, parameter in parameters(type(self)).items()
-            if getattr(self, name) != parameter.default
+            if not _is_default(getattr(self, name), parameter.default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
@@ -68,3 +89,9 @@ class Conventions:
             target_tags=TargetTags(required=True),
             input_tags=InputTags(two_d_array=False, allow_nan=True, string=True),
         )
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    return type(value) is type(default) and bool(value == default) if default is not None else False

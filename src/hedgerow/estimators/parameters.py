@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numbers
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -70,6 +70,20 @@ class CountOrAll:
         return "at least 1, or -1 for all"
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a parameter takes that is of no simple type: in words, as a test, and how a model file holds it."""
+
+    words: str
+    holds: Callable[[Any], bool]
+    plain: Callable[[Any], Any] = _as_it_is
+    restored: Callable[[Any], Any] = _as_it_is
+
+
 # What several estimators declare in the same words.
 WindowSize: TypeAlias = Annotated[int, AtLeast(0), "how many positions on either side are read"]
 Beam: TypeAlias = Annotated[
@@ -85,11 +99,12 @@ class Parameter:
     """One declared parameter."""
 
     name: str
-    type: Any  # int, float, bool, str or a Literal; optional ones also take None
+    type: Any  # int, float, bool, str or a Literal; optional ones also take None; anything if there is a form
     optional: bool
     default: Any
     rules: tuple[AtLeast | AtMost | MoreThan | CountOrAll, ...]
     help: str
+    form: Form | None = None
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -97,6 +112,8 @@ class Parameter:
 
     def describe(self) -> str:
         """What values it takes, in words."""
+        if self.form is not None:
+            return self.form.words
         if self.choices:
             words = "one of " + ", ".join(repr(choice) for choice in self.choices)
         else:
@@ -106,6 +123,10 @@ class Parameter:
 
     def check(self, owner: str, value: Any) -> None:
         """Raises InputError unless the value is of the type and keeps the rules."""
+        if self.form is not None:
+            if not self.form.holds(value):
+                raise InputError(f"{owner}: {self.name} must be {self.form.words}; it is {value!r}")
+            return
         if value is None and self.optional:
             return
         if not (self._is_of_type(value) and all(rule.holds(value) for rule in self.rules)):
@@ -116,6 +137,8 @@ class Parameter:
 
     def plain(self, value: Any) -> Any:
         """A checked value as JSON can hold it: numbers of numpy become Python's."""
+        if self.form is not None:
+            return self.form.plain(value)
         return self.type(value) if self.type in (int, float) and value is not None else value
 
     def _is_of_type(self, value: Any) -> bool:
@@ -144,13 +167,14 @@ def _declared(estimator: type) -> Iterator[Parameter]:
         hint = hints[field.name]
         assert get_origin(hint) is Annotated, f"{estimator.__name__}.{field.name} is not declared as a parameter"
         kind, *details = get_args(hint)
-        optional = get_origin(kind) in (Union, types.UnionType) and type(None) in get_args(kind)
+        form = next((detail for detail in details if isinstance(detail, Form)), None)
+        optional = form is None and get_origin(kind) in (Union, types.UnionType) and type(None) in get_args(kind)
         if optional:
             (kind,) = (choice for choice in get_args(kind) if choice is not type(None))
         assert field.default is not MISSING, f"{estimator.__name__}.{field.name} has no default"
-        rules = tuple(detail for detail in details if not isinstance(detail, str))
+        rules = tuple(detail for detail in details if not isinstance(detail, (str, Form)))
         help_text = " ".join(detail for detail in details if isinstance(detail, str))
-        yield Parameter(field.name, kind, optional, field.default, rules, help_text)
+        yield Parameter(field.name, kind, optional, field.default, rules, help_text, form)
 
 
 def documentation(estimator: type) -> str:

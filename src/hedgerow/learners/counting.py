@@ -28,7 +28,7 @@ class Counting:
 
     def __iter__(self) -> Iterator[Record]:
         training = self.training
-        transitions = _log(_transitions(training, self.smoothing))
+        transitions = _log(transition_probabilities(training, self.smoothing))
         emissions = tuple(self._emission(column) for column in training.sequences.columns)
         self.potential = TablePotential(emissions, transitions)
         lattice = training.lattice(self.potential, training.sequences)
@@ -74,7 +74,7 @@ def _log(probabilities: Floats) -> Floats:
         return np.log(probabilities)
 
 
-def _transitions(training: Training, smoothing: float) -> Floats:
+def transition_probabilities(training: Training, smoothing: float) -> Floats:
     """P(label | history), in the rows of a lattice table: histories of 0, 1, ..., order labels.
 
     Rows of fewer than `order` labels are about the first positions of sequences only; what is expected

@@ -6,7 +6,7 @@ from hedgerow.potentials.table import TablePotential
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.potentials.votes import VotedPotential
 
-#: Every kind of potential that a model file may hold.
+#: The kinds of potential that make no use of others.
 KINDS: dict[str, type[Potential]] = {
     kind.kind: kind for kind in (LinearPotential, TablePotential, TreePotential, VotedPotential)
 }

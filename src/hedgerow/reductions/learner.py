@@ -1,0 +1,286 @@
+"""The learner of output codes: a round is a bit (MSc thesis, tables 3.2 and 3.3, section 4.1).
+
+Independent bits are learned side by side, those of a cascade one after the other. The length of a cascade, and the
+columns of a code that grows, are chosen by accuracy on held-out data: those given to fit, or a share of training, and
+then the bits are learned anew from all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.coding import Cascade, CodePotential, Distance
+from hedgerow.coding.distances import natural_temperature, terms
+from hedgerow.coding.potential import COLDEST, threads_within
+from hedgerow.errors import InputError
+from hedgerow.lattice import Lattice
+from hedgerow.learners.base import Held, Record, Training, log_likelihood
+from hedgerow.learners.counting import transition_probabilities
+from hedgerow.reductions.bits import Base, BitTrainer, LearnedBit, hold_out
+from hedgerow.reductions.codes import Words, is_distinct
+from hedgerow.reductions.growth import confusion, next_column, urgency
+
+LENGTHS = (0, 1, 5, 20)  # of cascades that are tried
+BITS_TRIED = 40  # of a code, with each length
+HELD_SHARE = 0.2
+PATIENCE = 10  # bits without a better accuracy before a code stops growing
+SMOOTHING = 0.1  # of transitions, as an HMM's
+TRUST = 0.5  # in transitions, for bits have read their neighbours too; best on held-out data of three sets
+MOST_KEPT = 2**25  # scores of held-out data that are kept up to date bit by bit
+WIDEST = 30.0  # a fitted temperature differs from the natural one by at most this factor
+PRECISION = 0.01  # of its logarithm
+
+
+@dataclass(frozen=True)
+class CodeRules:
+    """`words` is None for a code that grows to at most `n_bits` bits."""
+
+    words: Words | None
+    n_bits: int
+    cascade: int | Literal["all", "auto"]
+    left: int
+    right: int
+    cross: bool
+    distance: Distance
+    seed: int
+
+
+class OutputCoding:
+    """The learner of OutputCode."""
+
+    def __init__(self, training: Training, base: Base, rules: CodeRules) -> None:
+        if rules.words is None and rules.cascade == "auto":
+            raise InputError('code="grow" and cascade="auto" cannot both be found at once; give cascade a number')
+        if rules.cascade != 0 and rules.left == rules.right == 0:
+            raise InputError("a cascade reads positions before or after its own, but left and right are 0; raise one")
+        self.training, self.base, self.rules = training, base, rules
+        self.history: list[Record] = []
+        self._stop = Event()
+        self._table = _lift(training) if rules.distance == "lattice" else None
+        self._words = np.zeros((len(training.labels), 0), np.uint8) if rules.words is None else rules.words
+        self._learned: list[LearnedBit] = []
+        self._cascade = self._of_length(0)
+        self._temperature: float | None = None
+
+    def _of_length(self, length: int) -> Cascade:
+        return Cascade(min(length, self.rules.n_bits - 1), self.rules.left, self.rules.right)
+
+    @property
+    def potential(self) -> CodePotential:
+        """The bits so far; labels whose words differ in later bits alone are not told apart."""
+        return self._made(self._words[:, : len(self._learned)], self._learned, self._cascade, self._temperature)
+
+    def _made(
+        self, words: Words, learned: list[LearnedBit], cascade: Cascade, temperature: float | None = None
+    ) -> CodePotential:
+        return CodePotential(
+            np.ascontiguousarray(words),
+            tuple(bit.potential for bit in learned),
+            self.base.order,
+            replace(cascade, length=min(cascade.length, len(learned))),
+            self.rules.distance,
+            temperature or natural_temperature(words),
+            self._table,
+        )
+
+    def __iter__(self) -> Iterator[Record]:
+        try:
+            if self.rules.words is None:
+                yield from self._grow()
+            else:
+                yield from self._learn()
+        finally:
+            self._stop.set()
+
+    def _trainer(self, training: Training, cascade: Cascade) -> BitTrainer:
+        return BitTrainer(training, self.base, cascade, self.rules.cross, self._stop)
+
+    # A code that is known beforehand.
+
+    def _learn(self) -> Iterator[Record]:
+        first: Record = {}
+        ready: list[LearnedBit] = []
+        if self.rules.cascade == "auto":
+            self._cascade, first, ready = self._choose_cascade()
+        else:
+            length = self._words.shape[1] if self.rules.cascade == "all" else int(self.rules.cascade)
+            self._cascade = self._of_length(length)
+        watch = _DevWatch(self.training, self.rules.distance)
+        n_bits = self._words.shape[1]
+        for learned in self._bits(ready):
+            watch.see(learned, self._words[:, len(self._learned)])
+            self._learned.append(learned.forgotten())
+            record = {"bit": len(self._learned), **first, **learned.record}
+            if len(self._learned) < n_bits:
+                record |= watch.record
+            elif self.training.held is not None:
+                record |= self._finish(self.training.held)
+            first = {}
+            yield record
+
+    def _bits(self, ready: list[LearnedBit]) -> Iterator[LearnedBit]:
+        """The bits in their order, those that are ready first."""
+        yield from ready
+        trainer = self._trainer(self.training, self._cascade)
+        left = range(len(ready), self._words.shape[1])
+        if self._cascade.length:
+            yield from self._one_after_the_other(trainer, ready, left)
+            return
+        # Each on one thread: what is learned side by side leaves none to spare.
+        learn = partial(trainer.learn, before=(), n_threads=1, is_read=False)
+        if self.training.n_threads == 1:
+            yield from (learn(bit, self._words[:, bit]) for bit in left)
+            return
+        pool = ThreadPoolExecutor(self.training.n_threads)
+        try:
+            yield from pool.map(lambda bit: learn(bit, self._words[:, bit]), left)
+        finally:
+            self._stop.set()
+            pool.shutdown(cancel_futures=True)
+
+    def _one_after_the_other(self, trainer: BitTrainer, ready: list[LearnedBit], left: range) -> Iterator[LearnedBit]:
+        threads = threads_within(self.training.n_threads, self.training.sequences)
+        done = list(ready)
+        for bit in left:
+            done.append(trainer.learn(bit, self._words[:, bit], done, threads, bit + 1 < left.stop))
+            yield done[-1]
+            if bit >= self._cascade.length:
+                done[bit - self._cascade.length] = done[bit - self._cascade.length].forgotten()
+
+    def _finish(self, held: Held) -> Record:
+        """Fits the temperature, and says how the whole code does."""
+        self._temperature = _temperature(self.potential, self.training, held)
+        return {**self.training.held_out(self.potential), "temperature": self._temperature}
+
+    # The length of a cascade.
+
+    def _choose_cascade(self) -> tuple[Cascade, Record, list[LearnedBit]]:
+        """(the best length, how each did, bits that need not be learned again)"""
+        training = self.training
+        if training.held is None:
+            training = hold_out(training, HELD_SHARE, np.random.default_rng([self.rules.seed, 1]))
+        n_bits, threads = min(self._words.shape[1], BITS_TRIED), threads_within(training.n_threads, training.sequences)
+        words = self._words[:, :n_bits]
+        known: dict[tuple[int, int], LearnedBit] = {}  # by bit and how many it reads: shared by all longer cascades
+        scores: dict[int, float] = {}
+        chains: dict[int, list[LearnedBit]] = {}
+        for length in LENGTHS:
+            if length and length >= self._words.shape[1]:
+                continue
+            trainer = self._trainer(training, self._of_length(length))
+            chain: list[LearnedBit] = []
+            for bit in range(n_bits):
+                key = bit, min(length, bit)
+                if key not in known:
+                    known[key] = trainer.learn(bit, words[:, bit], chain, threads, True)
+                chain.append(known[key])
+            chains[length] = chain
+            scores[length] = self._accuracy(self._made(words, chain, trainer.cascade), training)
+        best = max(scores, key=lambda length: (scores[length], -length))
+        told: Record = {"cascade": best, "cascades_tried": {str(length): score for length, score in scores.items()}}
+        return self._of_length(best), told, chains[best] if self.training.held is not None else []
+
+    @staticmethod
+    def _accuracy(potential: CodePotential, training: Training) -> float:
+        return float(training.held_out(potential)["dev_accuracy"])
+
+    # A code that grows.
+
+    def _grow(self) -> Iterator[Record]:
+        if self.training.held is None:
+            training = hold_out(self.training, HELD_SHARE, np.random.default_rng([self.rules.seed, 1]))
+            for _ in self._grown(training):
+                pass
+            self._learned = []
+            yield from self._learn()
+            return
+        yield from self._grown(self.training)
+        self._temperature = _temperature(self.potential, self.training, self.training.held)
+
+    def _grown(self, training: Training) -> Iterator[Record]:
+        """Adds bits until the accuracy on held-out data no longer rises; then those after the best are dropped."""
+        rules, held = self.rules, training.held
+        assert held is not None
+        self._cascade = self._of_length(rules.n_bits if rules.cascade == "all" else int(rules.cascade))
+        trainer = self._trainer(training, self._cascade)
+        threads = threads_within(training.n_threads, training.sequences)
+        rng = np.random.default_rng([rules.seed, 2])
+        shares = np.bincount(training.codes, minlength=len(training.labels)) / len(training.codes)
+        watch = _DevWatch(training, rules.distance, always=True)
+        best, n_best = -1.0, 0
+        for n in range(1, rules.n_bits + 1):
+            confused = confusion(watch.scores / natural_temperature(self._words), held.codes, shares)
+            column = next_column(urgency(confused, self._words), self._words, rules.n_bits + 1 - n, rng)
+            if column is None:
+                break
+            self._learned.append(trainer.learn(n - 1, column, self._learned, threads, self._cascade.length > 0))
+            self._words = np.concatenate([self._words, column[:, None]], axis=1)
+            watch.see(self._learned[-1], column)
+            if watch.accuracy > best and is_distinct(self._words):
+                best, n_best = watch.accuracy, n
+            yield {"bit": n, **self._learned[-1].record, "dev_accuracy": watch.accuracy}
+            if n_best and n - n_best >= PATIENCE:
+                break
+        self._words, self._learned = self._words[:, :n_best], self._learned[:n_best]
+
+
+class _DevWatch:
+    """Scores of held-out data, label by label, added up bit by bit: how a code does as it gets longer."""
+
+    def __init__(self, training: Training, distance: Distance, *, always: bool = False) -> None:
+        held, k = training.held, len(training.labels)
+        wanted = always or (held is not None and distance != "lattice" and len(held.codes) * k <= MOST_KEPT)
+        self._held = held if wanted else None
+        self._distance = distance
+        self.scores = np.zeros((0 if self._held is None else len(self._held.codes), k))
+
+    def see(self, learned: LearnedBit, column: NDArray[np.uint8]) -> None:
+        if self._held is None or learned.held is None:
+            return
+        if_zero, if_one = terms(learned.held, self._distance)
+        self.scores += np.where(column[None, :] == 1, if_one[:, None], if_zero[:, None])
+
+    @property
+    def accuracy(self) -> float:
+        assert self._held is not None
+        return float(np.mean(self.scores.argmax(axis=1) == self._held.codes))
+
+    @property
+    def record(self) -> Record:
+        return {} if self._held is None else {"dev_accuracy": self.accuracy}
+
+
+def _lift(training: Training) -> NDArray[np.float32]:
+    """TRUST times log P(label | history) / P(label): previous labels say this, and bits know a label's share."""
+    probabilities = transition_probabilities(training, SMOOTHING)
+    shares = transition_probabilities(replace(training, order=0), SMOOTHING)
+    return (TRUST * np.log(probabilities / shares)).astype(np.float32)
+
+
+def _temperature(potential: CodePotential, training: Training, held: Held) -> float:
+    """Where the held-out labels are most probable, near the natural temperature."""
+    from scipy.optimize import minimize_scalar  # late: a bare import of hedgerow does not load scipy
+
+    natural = natural_temperature(potential.words)
+    scores = replace(potential, temperature=1.0).scores(held.sequences, training.n_threads)
+    assert scores.state is not None
+    state = scores.state
+    make = partial(Lattice, training.topology, held.sequences.starts, table=scores.table, n_threads=training.n_threads)
+
+    def loss(log_temperature: float) -> float:
+        values = log_likelihood(make(state=state / np.float32(np.exp(log_temperature))), held.codes)
+        return -float(values[values > -np.inf].sum())
+
+    if not (held.codes >= 0).any():
+        return natural
+    ends = np.log(np.clip([natural / WIDEST, natural * WIDEST], COLDEST, 1 / COLDEST))
+    found = minimize_scalar(loss, bounds=tuple(ends), method="bounded", options={"xatol": PRECISION})
+    return float(np.exp(found.x))
