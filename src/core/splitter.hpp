@@ -113,13 +113,13 @@ class Splitter {
             if (missing_of(run, histogram).is_zero()) return Split::Side::unknown;
             return hold ? Split::Side::yes : Split::Side::no;
         };
-        const bool together =
-            !marked && rules_.max_features >= 1;  // simple slots, as far as they follow each other
+        const bool together = rules_.max_features >= 1;  // simple slots, as far as they follow each other
         for (auto run = runs_.begin(); run != runs_.end();) {
             const auto first = run;
             candidates_.clear();
             names_.clear();
-            for (; together && run != runs_.end() && run->simple; ++run) put_all(*run, histogram, hold);
+            for (; together && run != runs_.end() && run->simple; ++run)
+                put_all(*run, histogram, marked, hold);
             if (run == first) {
                 collect(*run, histogram, marked, key);
                 const Sums missing = hold ? missing_of(*run, histogram) : Sums{};
@@ -135,18 +135,20 @@ class Splitter {
     }
 
     // The entries of simple slots, with those that miss a value or without; a test must hold somewhere.
-    void put_all(const Run& run, const Histogram& histogram, bool hold) {
+    void put_all(const Run& run, const Histogram& histogram, bool marked, bool hold) {
         const Sums missing = hold ? missing_of(run, histogram) : Sums{};
-        const std::size_t first = candidates_.size(), n = static_cast<std::size_t>(run.end - run.first);
-        candidates_.resize(first + n);
-        names_.resize(first + n);
-        const Sums* from = histogram.entries.data() + run.first;
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::int64_t there = from[i].packed != 0;
-            candidates_[first + i] = {from[i].residual + there * missing.residual,
-                                      from[i].packed + there * missing.packed};
-            names_[first + i] = run.first + static_cast<std::int32_t>(i);
-        }
+        const std::size_t first = candidates_.size(), most = static_cast<std::size_t>(run.end - run.first);
+        candidates_.resize(first + most);
+        names_.resize(first + most);
+        std::size_t n = first;
+        histogram.each(marked, run.first, run.end, [&](std::int32_t place) {
+            const Sums& sums = histogram.entries[place];
+            candidates_[n] = {sums.residual + missing.residual, sums.packed + missing.packed};
+            names_[n] = place;
+            n += sums.packed != 0;
+        });
+        candidates_.resize(n);
+        names_.resize(n);
     }
 
     bool consider(const Run& run, const Sums& total, Split& best) const {
