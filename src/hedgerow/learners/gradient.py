@@ -19,7 +19,7 @@ from hedgerow.potentials.linear import LinearPotential
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], tuple[float, Floats]]
 
-MEMORY = 20  # steps that the guess at the Hessian is made of
+MEMORY = 16  # steps that the guess at the Hessian is made of
 PERIOD = 10  # iterations over which improvement is judged
 MOST_HALVINGS = 20
 LONGEST_STEP = 4.0  # of a weight; the first directions are poor, and far out inference is slow
