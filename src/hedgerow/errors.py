@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 LONGEST_MESSAGE = 2000
+
+
+def first_few(values: Sequence[object]) -> str:
+    """For messages: the first five, and a sign that there are more."""
+    return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
 
 
 class InputError(ValueError):

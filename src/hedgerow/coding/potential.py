@@ -15,10 +15,10 @@ from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice, Topology, is_count
 from hedgerow.potentials import KINDS, Potential, Scores, VotedPotential
+from hedgerow.potentials.base import stored_table, stored_temperature
 from hedgerow.sequences import Sequences
 
 MANY_POSITIONS = 50_000  # a bit with fewer is done before several threads have agreed on anything
-COLDEST = 1e-6  # temperatures lie between this and its inverse
 
 
 def threads_within(n_threads: int, sequences: Sequences) -> int:
@@ -113,7 +113,7 @@ class CodePotential:
         parts = _by_bit(arrays, len(described))
         bits = tuple(_bit(entry, parts[i], cascade.encoder(encoder, i), bit_order) for i, entry in enumerate(described))
         table = _table(arrays.get("table"), distance, n_labels, order)
-        return cls(words, bits, bit_order, cascade, distance, _temperature(metadata["temperature"]), table)
+        return cls(words, bits, bit_order, cascade, distance, stored_temperature(metadata["temperature"]), table)
 
 
 def _cascade(stored: object, n_bits: int) -> Cascade:
@@ -144,16 +144,7 @@ def _bit(entry: Any, arrays: dict[str, NDArray[Any]], encoder: Encoder, order: i
     return KINDS[entry["kind"]].from_state(entry, arrays, encoder, 2, order)
 
 
-def _temperature(stored: object) -> float:
-    if not (isinstance(stored, float) and COLDEST <= stored <= 1 / COLDEST):
-        raise InputError(f"the temperature of a code must be from {COLDEST:g} to {1 / COLDEST:g}; it is {stored!r}")
-    return stored
-
-
 def _table(table: NDArray[Any] | None, distance: Distance, n_labels: int, order: int) -> NDArray[np.float32] | None:
     if (table is not None) != (distance == "lattice"):
         raise InputError("a code has a table of transitions if its distance is lattice, and none otherwise")
-    shape = (Topology(n_labels, order).n_rows, n_labels)
-    if table is not None and (table.dtype != np.float32 or table.shape != shape or not np.isfinite(table).all()):
-        raise InputError(f"the code's table of transitions must hold {shape} finite numbers")
-    return table
+    return stored_table(table, n_labels, order)

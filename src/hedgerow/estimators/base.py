@@ -22,6 +22,7 @@ from hedgerow.errors import (
     ModelFileError,
     NotFittedError,
     UnseenLabelWarning,
+    first_few,
 )
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
@@ -259,9 +260,13 @@ class Estimator(Conventions):
     def _lattices(self, sequences: Sequences) -> Iterator[Lattice]:
         """Lattices over some sequences after the other, so that the scores of all are never there at once."""
         model, threads = self._fitted(), n_threads(self.n_jobs)
-        for block in blocks(sequences.starts, model.topology):
+        for block in self._blocks(sequences):
             whole = block == slice(0, len(sequences))
             yield model.lattice(sequences if whole else sequences[block], threads, self._beam)
+
+    def _blocks(self, sequences: Sequences) -> Iterator[slice]:
+        """Sequences that are scored together."""
+        return blocks(sequences.starts, self._fitted().topology)
 
     def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
         return np.concatenate([best_labels(lattice, decode) for lattice in self._lattices(sequences)])
@@ -294,9 +299,8 @@ def _codes(labels: Labels, y: object, sequences: Sequences) -> NDArray[np.int32]
     codes = labels.codes(given, sequences)
     if (codes < 0).any():
         unseen = labels.unseen(given)
-        shown = ", ".join(map(repr, unseen[:5])) + (", ..." if len(unseen) > 5 else "")
         warnings.warn(
-            f"{len(unseen)} of the given labels never occurred in training ({shown}): they count as wrong, "
+            f"{len(unseen)} of the given labels never occurred in training ({first_few(unseen)}): they count as wrong, "
             "and their sequences have no likelihood",
             UnseenLabelWarning,
             stacklevel=3,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from hedgerow.columns import CategoricalColumn, Column, NumericColumn
-from hedgerow.errors import MissingColumnWarning
+from hedgerow.errors import MissingColumnWarning, first_few
 from hedgerow.learners.base import Record
 from hedgerow.sequences import Sequences
 
@@ -14,10 +14,9 @@ def warn_of_missing_columns(sequences: Sequences) -> None:
     """Once for all columns that hold missing values and no others."""
     empty = [column.name for column in sequences.columns if column.missing().any() and not _has_values(column)]
     if empty:
-        shown = ", ".join(map(repr, empty[:5])) + (", ..." if len(empty) > 5 else "")
         warnings.warn(
-            f"columns should have a value somewhere in training, but these have only missing ones: {shown}; nothing is "
-            "learned from what they might hold: leave them out, or look at how they were read",
+            f"columns should have a value somewhere in training, but these have only missing ones: {first_few(empty)}; "
+            "nothing is learned from what they might hold: leave them out, or look at how they were read",
             MissingColumnWarning,
             stacklevel=3,
         )

@@ -18,7 +18,7 @@ from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form
 from hedgerow.estimators.treecrf import TreeCRF
-from hedgerow.lattice import Lattice, Topology
+from hedgerow.lattice import Topology
 from hedgerow.learners import Learner, Training
 from hedgerow.learners.base import blocks
 from hedgerow.model import Model
@@ -189,12 +189,9 @@ class OutputCode(Estimator):
         )  # fmt: skip
         return OutputCoding(training, Base(base._order, base.decode, learner), rules)
 
-    def _lattices(self, sequences: Sequences) -> Iterator[Lattice]:
-        """As of every estimator, but in blocks by the number of labels alone: no position has more scores than that."""
-        model, threads = self._fitted(), n_threads(self.n_jobs)
-        for block in blocks(sequences.starts, Topology(len(model.labels), 0)):
-            whole = block == slice(0, len(sequences))
-            yield model.lattice(sequences if whole else sequences[block], threads)
+    def _blocks(self, sequences: Sequences) -> Iterator[slice]:
+        """By the number of labels alone: no position has more scores than that."""
+        return blocks(sequences.starts, Topology(len(self._fitted().labels), 0))
 
 
 # What a base may have alone but not as a base, and why.

@@ -143,7 +143,7 @@ def by_depth(starts: NDArray[np.int64], order: int) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(depth == m if m < order else depth >= m) for m in range(order + 1)]
 
 
-def refuse_missing(sequences: Sequences, data: str = "X", model: str = "this model") -> None:
+def refuse_missing(sequences: Sequences, data: str, model: str) -> None:
     for column in sequences.columns:
         missing = column.missing()
         if missing.any():

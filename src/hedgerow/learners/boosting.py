@@ -130,7 +130,7 @@ class Boosting:
             raise InputError("y_dev has no label in common with y, so early_stopping has nothing to go by")
         if rules.shared:
             setting = f'trees="shared" and missing={rules.growth["missing"]!r}'
-            refuse_missing(training.sequences, model=f"a TreeCRF with {setting}")
+            refuse_missing(training.sequences, "X", f"a TreeCRF with {setting}")
         self.training, self.rules = training, rules
         k = len(training.labels)
         tree_order = 0 if rules.transitions == "table" else training.order

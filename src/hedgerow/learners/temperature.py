@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Held, Record, Training, held_out_scores, log_likelihood
 from hedgerow.potentials import LinearPotential, Scores
-from hedgerow.potentials.linear import COLDEST
+from hedgerow.potentials.base import COLDEST
 
 WIDEST = 20.0  # temperatures from a twentieth to twenty times the spread of scores: dev data may be few and easy
 PRECISION = 0.01  # of the temperature's logarithm
@@ -19,25 +20,41 @@ PRECISION = 0.01  # of the temperature's logarithm
 
 def tempered(potential: LinearPotential, training: Training, held: Held) -> tuple[LinearPotential, Record]:
     """The potential at the temperature where the held-out labels are most probable, and its held-out scores."""
-    from scipy.optimize import minimize_scalar  # late: a bare import of hedgerow does not load scipy
-
     scores = potential.scores(held.sequences, training.n_threads)
     make = partial(Lattice, training.topology, held.sequences.starts, beam=training.beam, n_threads=training.n_threads)
 
-    def loss(log_temperature: float) -> float:
-        values = log_likelihood(make(**_divided(scores, np.exp(log_temperature))), held.codes)
-        return -float(values[values > -np.inf].sum())
+    def at(temperature: float) -> Lattice:
+        return make(**_divided(scores, temperature))
 
     spread = 0.0 if scores.state is None else float(scores.state.std(dtype=np.float64))
     temperature = 1.0
-    if spread > 0 and loss(0.0) != 0:
-        ends = np.log(np.clip([spread / WIDEST, spread * WIDEST], COLDEST, 1 / COLDEST))
-        if ends[0] < ends[1]:
-            found = minimize_scalar(loss, bounds=tuple(ends), method="bounded", options={"xatol": PRECISION})
-            temperature = float(np.clip(np.exp(found.x), COLDEST, 1 / COLDEST))
+    if spread > 0 and _loss(at(1.0), held) != 0:
+        temperature = best_temperature(at, held, spread, WIDEST)
     potential = replace(potential, temperature=temperature)
     lattice = make(**potential.scores(held.sequences, training.n_threads)._asdict())
     return potential, {**held_out_scores(lattice, held, training.decode), "temperature": temperature}
+
+
+def best_temperature(at: Callable[[float], Lattice], held: Held, around: float, widest: float) -> float:
+    """Where the held-out labels are most probable, no further from `around` than that factor; 1 if none may be."""
+    from scipy.optimize import minimize_scalar  # late: a bare import of hedgerow does not load scipy
+
+    ends = np.log(np.clip([around / widest, around * widest], COLDEST, 1 / COLDEST))
+    if not ends[0] < ends[1]:
+        return 1.0
+    found = minimize_scalar(
+        lambda log_temperature: _loss(at(np.exp(log_temperature)), held),
+        bounds=tuple(ends),
+        method="bounded",
+        options={"xatol": PRECISION},
+    )
+    return float(np.clip(np.exp(found.x), COLDEST, 1 / COLDEST))
+
+
+def _loss(lattice: Lattice, held: Held) -> float:
+    """Minus the log-likelihood of the sequences without unseen labels."""
+    values = log_likelihood(lattice, held.codes)
+    return -float(values[values > -np.inf].sum())
 
 
 def _divided(scores: Scores, temperature: float) -> dict[str, Any]:

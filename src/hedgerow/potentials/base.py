@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.encoding import Encoder
+from hedgerow.errors import InputError
 from hedgerow.sequences import Sequences
+
+COLDEST = 1e-6  # temperatures, by which scores may be divided, lie between this and its inverse
 
 
 class Scores(NamedTuple):
@@ -44,3 +47,18 @@ class Potential(Protocol):
     ) -> Self:
         """What `state` described; raises InputError unless all of it fits encoder, labels and order."""
         ...
+
+
+def stored_temperature(stored: object) -> float:
+    """A temperature of a model file."""
+    if not (isinstance(stored, float) and COLDEST <= stored <= 1 / COLDEST):
+        raise InputError(f"the temperature must be a number from {COLDEST:g} to {1 / COLDEST:g}; it is {stored!r}")
+    return stored
+
+
+def stored_table(table: NDArray[Any] | None, n_labels: int, order: int) -> NDArray[np.float32] | None:
+    """A table of transitions of a model file, or none."""
+    shape = (sum(n_labels**m for m in range(order + 1)), n_labels)
+    if table is not None and (table.dtype != np.float32 or table.shape != shape or not np.isfinite(table).all()):
+        raise InputError(f"the table of transitions must hold {shape} finite numbers")
+    return table

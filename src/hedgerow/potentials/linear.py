@@ -22,12 +22,10 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Encoder, Rows, Scaling, Window
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores
+from hedgerow.potentials.base import Scores, stored_temperature
 from hedgerow.sequences import Sequences
 
 Weights = NDArray[np.float32]
-
-COLDEST = 1e-6  # temperature
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +204,7 @@ class LinearPotential:
         potential = cls(
             window, scalings, state, _weights(arrays, "state.weights", len(state)), edge,
             None if edge is None else _weights(arrays, "edge.weights", len(edge)), NGrams(cells, n_labels, order),
-            _weights(arrays, "n_grams.weights", len(cells)), _temperature(metadata),
+            _weights(arrays, "n_grams.weights", len(cells)), stored_temperature(metadata.get("temperature", 1.0)),
             _conjunctions(arrays, encoder, window, scalings),
         )  # fmt: skip
         try:
@@ -251,13 +249,6 @@ def part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic])
     if array is None or array.dtype != dtype or array.ndim != 1:
         raise InputError(f"the potential's array {name!r} must be a row of {np.dtype(dtype)}")
     return array
-
-
-def _temperature(metadata: Mapping[str, Any]) -> float:
-    temperature = metadata.get("temperature", 1.0)
-    if not (isinstance(temperature, float) and COLDEST <= temperature <= 1 / COLDEST):
-        raise InputError(f"the temperature must be a number from {COLDEST:g} to {1 / COLDEST:g}; it is {temperature!r}")
-    return temperature
 
 
 def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Weights:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import Binning, Encoder, Rows, Window
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores
+from hedgerow.potentials.base import Scores, stored_table
 from hedgerow.sequences import Sequences
 
 
@@ -176,13 +176,7 @@ class TreePotential:
             raise InputError("the trees' arrays must be of one length")
         if not np.isfinite(trees.values).all():
             raise InputError("the trees' values must be finite")
-        table, mean_edges = arrays.get("table"), arrays.get("mean_edges")
-        shape = (sum(n_labels**m for m in range(order + 1)), n_labels)
-        for array in (table, mean_edges):
-            if array is not None and (
-                array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all()
-            ):
-                raise InputError(f"the table of transitions must hold {shape} finite numbers")
+        table, mean_edges = (stored_table(arrays.get(name), n_labels, order) for name in ("table", "mean_edges"))
         steps = arrays.get("table_steps")
         if steps is not None and (table is None or steps.dtype != np.float32 or steps.shape[1:] != table.shape):
             raise InputError("the steps of the table must have its shape")

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from hedgerow.coding import Cascade, CodePotential, Distance
 from hedgerow.coding.distances import natural_temperature, terms
-from hedgerow.coding.potential import COLDEST, threads_within
+from hedgerow.coding.potential import threads_within
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Held, Record, Training, log_likelihood
+from hedgerow.learners.base import Held, Record, Training
 from hedgerow.learners.counting import transition_probabilities
+from hedgerow.learners.temperature import best_temperature
 from hedgerow.reductions.bits import Base, BitTrainer, LearnedBit, hold_out
 from hedgerow.reductions.codes import Words, is_distinct
 from hedgerow.reductions.growth import confusion, next_column, urgency
@@ -36,7 +37,6 @@ SMOOTHING = 0.1  # of transitions, as an HMM's
 TRUST = 0.5  # in transitions, for bits have read their neighbours too; best on held-out data of three sets
 MOST_KEPT = 2**25  # scores of held-out data that are kept up to date bit by bit
 WIDEST = 30.0  # a fitted temperature differs from the natural one by at most this factor
-PRECISION = 0.01  # of its logarithm
 
 
 @dataclass(frozen=True)
@@ -267,20 +267,11 @@ def _lift(training: Training) -> NDArray[np.float32]:
 
 def _temperature(potential: CodePotential, training: Training, held: Held) -> float:
     """Where the held-out labels are most probable, near the natural temperature."""
-    from scipy.optimize import minimize_scalar  # late: a bare import of hedgerow does not load scipy
-
     natural = natural_temperature(potential.words)
+    if not (held.codes >= 0).any():
+        return natural
     scores = replace(potential, temperature=1.0).scores(held.sequences, training.n_threads)
     assert scores.state is not None
     state = scores.state
     make = partial(Lattice, training.topology, held.sequences.starts, table=scores.table, n_threads=training.n_threads)
-
-    def loss(log_temperature: float) -> float:
-        values = log_likelihood(make(state=state / np.float32(np.exp(log_temperature))), held.codes)
-        return -float(values[values > -np.inf].sum())
-
-    if not (held.codes >= 0).any():
-        return natural
-    ends = np.log(np.clip([natural / WIDEST, natural * WIDEST], COLDEST, 1 / COLDEST))
-    found = minimize_scalar(loss, bounds=tuple(ends), method="bounded", options={"xatol": PRECISION})
-    return float(np.exp(found.x))
+    return best_temperature(lambda t: make(state=state / np.float32(t)), held, natural, WIDEST)
