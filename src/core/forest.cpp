@@ -242,8 +242,7 @@ void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) co
     const TreeKernels& kernels = tree_kernels();
     std::uint64_t* sets = work.sets_.data();
     if (work.any_missing_) {
-        const Detours detours{detours_.data(), surrogates_.data(), work.missing_.data()};
-        share_kernels().divide_whole(replay, detours, tree, work.n_words_, sets);
+        share_kernels().divide_whole(replay, detours(work), tree, work.n_words_, sets);
     } else {
         kernels.divide(replay, tree, work.n_, sets);
     }
@@ -256,10 +255,9 @@ void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) co
 
 void Forest::add_by_shares(Work& work, const Replay& replay, const FlatTree& tree) const {
     const ShareKernels& kernels = share_kernels();
-    const Detours detours{detours_.data(), surrogates_.data(), work.missing_.data()};
     float *weights = work.weights_.data(), *sums = work.sums_.data();
     for (std::int64_t word = 0; 64 * word < work.n_; ++word) {
-        kernels.divide(replay, detours, tree, word, work.n_words_, weights);
+        kernels.divide(replay, detours(work), tree, word, work.n_words_, weights);
         if (shared_) {
             kernels.add_rows(replay, tree, weights, work.n_ - 64 * word, width_, sums + 64 * word * width_);
         } else {

@@ -95,6 +95,9 @@ class Forest {
                                                              const std::vector<Reached>& leaves) const;
     void add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
     void clear_sums(Work& work) const;
+    Detours detours(const Work& work) const {
+        return {detours_.data(), surrogates_.data(), work.missing_.data()};
+    }
     void add_tree(Work& work, const Replay& replay, const FlatTree& tree) const;
     void add_by_shares(Work& work, const Replay& replay, const FlatTree& tree) const;
     void spread(const Work& work, std::int64_t label, float* scores) const;

@@ -1,7 +1,6 @@
 #include "grower.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace hedgerow {
@@ -20,6 +19,7 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
       order_(order),
       rules_(rules),
       weights_(weights),
+      parts_positions_(parts_positions(data, rules.split.missing)),
       splitter_(data, rules.split),
       all_(data),
       some_(data),
@@ -39,8 +39,6 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
         if (slot.column->kind != TreeData::Kind::bag)
             dense_.push_back({slot.offset * data.stride + slot.column->at, slot.first_entry});
     }
-    for (const TreeData::Column& column : data.columns)
-        parts_positions_ |= column.has_missing && rules.split.missing == Missing::weighting;
     reads_ = static_cast<double>(n_reads) / static_cast<double>(data.n_positions);
 }
 
@@ -327,7 +325,7 @@ void Grower::split(std::size_t i, bool last) {
     } else {
         study_divided_histories(parent, yes, no);
     }
-    if (reads && tree_[parent.tree].share < 0) tree_[parent.tree].share = share_of_missing(parent, yes, no);
+    if (reads && tree.share < 0) tree.share = share_of_yes(yes, no);
     for (Node* child : {&yes, &no}) {
         tree_[child->tree].value = objective().value(child->total);
         tree_[child->tree].count = child->total.count();
@@ -357,9 +355,9 @@ Grower::Children Grower::divide_positions(Node& parent) {
     };
     const std::int64_t counted =
         cut(parent.counted, [&](std::int64_t i, std::int64_t j) { exchange(parent.layer, i, j); });
-    if (rules_.split.missing == Missing::learned && parent.of_missing == Split::Side::unknown) {
-        missing_hold =
-            2 * (counted - parent.counted.begin) >= parent.counted.size();  // the others follow most
+    if (rules_.split.missing == Missing::learned) {
+        if (parent.of_missing == Split::Side::unknown)  // then missing values follow most
+            missing_hold = 2 * (counted - parent.counted.begin) >= parent.counted.size();
         tree_[parent.tree].share = missing_hold ? 1.0 : 0.0;
     }
     const std::int64_t others = cut(parent.others, [](std::int64_t, std::int64_t) {});
@@ -398,6 +396,55 @@ void Grower::study_divided_positions(Node& parent, Node& yes, Node& no) {
     }
     find_best(large, *large.histogram, false);
     if (!is_large(large)) spare_.push_back(std::move(large.histogram));
+}
+
+// Weighting where no value is missing: the share that missing ones would have.
+double Grower::share_of_yes(const Node& yes, const Node& no) const {
+    const auto size = [&](const Node& node) {
+        return objective().newton ? static_cast<double>(node.total.count()) : objective().weight(node.total);
+    };
+    const double n_yes = size(yes), n_no = size(no);
+    return n_yes + n_no > 0 ? n_yes / (n_yes + n_no) : 0.5;
+}
+
+// The order in which a Forest has the leaves of a tree.
+std::vector<const Grower::Node*> Grower::leaves_by_level() const {
+    std::vector<const Node*> of(tree_.size(), nullptr), leaves;
+    for (const Node& node : nodes_) of[node.tree] = &node;
+    std::vector<std::int32_t> found{0};
+    for (std::size_t at = 0; at < found.size(); ++at) {
+        const TreeNode& node = tree_[found[at]];
+        if (node.test.is_leaf()) {
+            leaves.push_back(of[found[at]]);
+        } else {
+            found.push_back(node.if_true);
+            found.push_back(node.if_false);
+        }
+    }
+    return leaves;
+}
+
+void Grower::put_values(double step, float* to) const {
+    if (parts_positions_) std::fill(to, to + static_cast<std::int64_t>(data_.position.size()) * width_, 0.0f);
+    const std::uint8_t* depths = data_.depth_at.data();
+    for (const Node* node : leaves_by_level()) {
+        const auto value = static_cast<float>(tree_[node->tree].value * step);
+        const std::int32_t* cells = layers_[node->layer].cells.data();
+        const Members* members = node->of->members.data();
+        if (parts_positions_) {
+            const float* parts = parts_[node->layer].data();
+            for (std::int64_t i = node->counted.begin; i < node->counted.end; ++i) {
+                const float part = parts[i] * value;
+                for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width_ + h] += part;
+            }
+            continue;
+        }
+        for (const Range& range : {node->counted, node->others}) {
+            for (std::int64_t i = range.begin; i < range.end; ++i) {
+                for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width_ + h] = value;
+            }
+        }
+    }
 }
 
 }  // namespace hedgerow

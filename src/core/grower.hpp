@@ -33,6 +33,11 @@ struct GrowthRules {
     std::int64_t trim;  // positions whose residuals come to less are left out
 };
 
+// Whether splits send parts of positions to both sides.
+inline bool parts_positions(const TreeData& data, Missing missing) {
+    return missing == Missing::weighting && data.has_missing();
+}
+
 // Splits the node of the greatest gain, of equals the first, until there are as many leaves as may be or
 // nothing is gained. split(i, last) puts two children in the place of node i.
 template <class Nodes, class Split>
@@ -176,7 +181,7 @@ class Grower {
     void consider_surrogates(const TreeData::Slot& slot, std::size_t s, const Histogram& votes, bool marked,
                              const Sums& total, std::vector<Surrogate>& found) const;
     bool surrogate_says(const std::vector<Surrogate>& surrogates, std::int32_t c, bool otherwise) const;
-    double share_of_missing(const Node& parent, const Node& yes, const Node& no) const;
+    double share_of_yes(const Node& yes, const Node& no) const;
     void study_divided_positions(Node& parent, Node& yes, Node& no);
     void study_divided_histories(Node& parent, Node& yes, Node& no);
     void leave_labels(Node& parent, Node& no) const;
@@ -225,7 +230,7 @@ class Grower {
     const double* weights_;
     std::vector<DenseSlot> dense_;  // slots that read one code
     double reads_ = 0;              // entries counted for a position, on average
-    bool parts_positions_ = false;  // whether splits may
+    bool parts_positions_;
     const std::int32_t* residuals_ = nullptr;
     std::uint64_t seed_ = 0;
     Splitter splitter_;

@@ -80,10 +80,7 @@ std::pair<std::int64_t, bool> Grower::bring_smaller_side(const Node& parent, con
     if (order.indexed && !threshold && n_listed <= all.size()) {
         const std::int64_t middle = order.partition(data_, slot, code, all, swapped);
         missed_.clear();
-        if (column.has_missing) {
-            order.each_listed(slot, missing, {middle, all.end},
-                              [&](std::int64_t i) { missed_.push_back(static_cast<std::int32_t>(i)); });
-        }
+        if (column.has_missing) order.list_places(slot, missing, {middle, all.end}, missed_);
         return {middle, true};
     }
     const std::int32_t* codes = data_.rows.data() + slot.offset * data_.stride + column.at;
@@ -149,56 +146,6 @@ void Grower::move_parts(Node& small, Node& large, bool small_is_yes, double shar
     }
     small.layer = layer;
     small.counted = {0, j};
-}
-
-// The order in which a Forest has the leaves of a tree.
-std::vector<const Grower::Node*> Grower::leaves_by_level() const {
-    std::vector<const Node*> of(tree_.size(), nullptr), leaves;
-    for (const Node& node : nodes_) of[node.tree] = &node;
-    std::vector<std::int32_t> found{0};
-    for (std::size_t at = 0; at < found.size(); ++at) {
-        const TreeNode& node = tree_[found[at]];
-        if (node.test.is_leaf()) {
-            leaves.push_back(of[found[at]]);
-        } else {
-            found.push_back(node.if_true);
-            found.push_back(node.if_false);
-        }
-    }
-    return leaves;
-}
-
-void Grower::put_values(double step, float* to) const {
-    if (parts_positions_) std::fill(to, to + static_cast<std::int64_t>(data_.position.size()) * width_, 0.0f);
-    const std::uint8_t* depths = data_.depth_at.data();
-    for (const Node* node : leaves_by_level()) {
-        const auto value = static_cast<float>(tree_[node->tree].value * step);
-        const std::int32_t* cells = layers_[node->layer].cells.data();
-        const Members* members = node->of->members.data();
-        if (parts_positions_) {
-            const float* parts = parts_[node->layer].data();
-            for (std::int64_t i = node->counted.begin; i < node->counted.end; ++i) {
-                const float part = parts[i] * value;
-                for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width_ + h] += part;
-            }
-            continue;
-        }
-        for (const Range& range : {node->counted, node->others}) {
-            for (std::int64_t i = range.begin; i < range.end; ++i) {
-                for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width_ + h] = value;
-            }
-        }
-    }
-}
-
-// Where the node's positions all have a value, or all of those that do not went to one side.
-double Grower::share_of_missing(const Node& parent, const Node& yes, const Node& no) const {
-    if (parent.of_missing != Split::Side::unknown) return parent.of_missing == Split::Side::yes ? 1.0 : 0.0;
-    const auto size = [&](const Node& node) {
-        return objective().newton ? static_cast<double>(node.total.count()) : objective().weight(node.total);
-    };
-    const double n_yes = size(yes), n_no = size(no);
-    return n_yes + n_no > 0 ? n_yes / (n_yes + n_no) : 0.5;
 }
 
 // Positions whose value is missing come between those where the test holds and the others; then each goes

@@ -64,18 +64,13 @@ struct CellOrder {
                 return partition_if(range, [&](std::int32_t c) { return read(c) <= code; }, swapped, expect);
             return partition_if(range, [&](std::int32_t c) { return read(c) == code; }, swapped, expect);
         }
-        found_.resize(static_cast<std::size_t>(last - first));
-        const auto end = static_cast<std::int64_t>(where.size());
-        const auto size = static_cast<std::uint64_t>(range.size());
-        std::int64_t n = 0;
-        for (std::int64_t j = first; j < last; ++j) {
-            const std::int64_t c = column.postings[j] - slot.offset;
-            if (c < 0 || c >= end) continue;
-            const auto i = static_cast<std::uint64_t>(where[c] - range.begin);
-            found_[n] = static_cast<std::int32_t>(c);
-            n += i < size && cells[range.begin + static_cast<std::int64_t>(i < size ? i : 0)] == c;
+        const std::int64_t n = find_listed(slot, code, range);
+        std::int64_t front = range.begin;
+        for (std::int64_t j = 0; j < n; ++j) {  // one that was found twice is there already
+            const std::int64_t i = where[found_[j]];
+            if (i >= front) exchange(i, front++, swapped);
         }
-        return bring_found(n, range.begin, swapped);
+        return front;
     }
 
     // The same for any test of a cell; expect(cell) tells of a cell that will be tested soon.
@@ -93,17 +88,11 @@ struct CellOrder {
         return front;
     }
 
-    // visit(place) for each cell of the range that holds the code, by its list; for an order with an index.
-    template <class Visit>
-    void each_listed(const TreeData::Slot& slot, std::int32_t code, Range range, Visit visit) const {
-        const TreeData::Column& column = *slot.column;
-        const auto end = static_cast<std::int64_t>(where.size());
-        for (std::int64_t j = column.posting_starts[code]; j < column.posting_starts[code + 1]; ++j) {
-            const std::int64_t c = column.postings[j] - slot.offset;
-            if (c < 0 || c >= end) continue;
-            const std::int64_t i = where[c];
-            if (i >= range.begin && i < range.end && cells[i] == c) visit(i);
-        }
+    // places <- those of the cells of the range that hold the code, by its list; for an order with an index.
+    void list_places(const TreeData::Slot& slot, std::int32_t code, Range range,
+                     std::vector<std::int32_t>& places) {
+        places.resize(static_cast<std::size_t>(find_listed(slot, code, range)));
+        for (std::size_t j = 0; j < places.size(); ++j) places[j] = where[found_[j]];
     }
 
     // Exchanges the cells of two places.
@@ -117,14 +106,22 @@ struct CellOrder {
     }
 
   private:
-    // Brings the first n found cells to the front; one that was found twice is there already.
-    template <class Swapped>
-    std::int64_t bring_found(std::int64_t n, std::int64_t front, Swapped swapped) {
-        for (std::int64_t j = 0; j < n; ++j) {
-            const std::int64_t i = where[found_[j]];
-            if (i >= front) exchange(i, front++, swapped);
+    // found_ <- the cells of the range that hold the code, by its list; returns how many.
+    std::int64_t find_listed(const TreeData::Slot& slot, std::int32_t code, Range range) {
+        const TreeData::Column& column = *slot.column;
+        const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
+        found_.resize(static_cast<std::size_t>(last - first));
+        const auto end = static_cast<std::int64_t>(where.size());
+        const auto size = static_cast<std::uint64_t>(range.size());
+        std::int64_t n = 0;
+        for (std::int64_t j = first; j < last; ++j) {
+            const std::int64_t c = column.postings[j] - slot.offset;
+            if (c < 0 || c >= end) continue;
+            const auto i = static_cast<std::uint64_t>(where[c] - range.begin);
+            found_[n] = static_cast<std::int32_t>(c);
+            n += i < size && cells[range.begin + static_cast<std::int64_t>(i < size ? i : 0)] == c;
         }
-        return front;
+        return n;
     }
 
     std::vector<std::int32_t> found_;

@@ -83,7 +83,8 @@ class Splitter {
                 if (i >= 0) best.entries.assign(1, map_->entry(run.first + static_cast<std::int32_t>(i)));
                 continue;
             }
-            collect(run, histogram, marked, key);
+            start_collecting();
+            collect(run, histogram, marked, key, {});
             consider(run, known, best);
         }
         return best;
@@ -113,42 +114,18 @@ class Splitter {
             if (missing_of(run, histogram).is_zero()) return Split::Side::unknown;
             return hold ? Split::Side::yes : Split::Side::no;
         };
-        const bool together = rules_.max_features >= 1;  // simple slots, as far as they follow each other
         for (auto run = runs_.begin(); run != runs_.end();) {
             const auto first = run;
-            candidates_.clear();
-            names_.clear();
-            for (; together && run != runs_.end() && run->simple; ++run)
-                put_all(*run, histogram, marked, hold);
-            if (run == first) {
-                collect(*run, histogram, marked, key);
-                const Sums missing = hold ? missing_of(*run, histogram) : Sums{};
-                for (Sums& sums : candidates_) sums += missing;
-                ++run;
-            }
+            start_collecting();
+            do {  // simple slots together, as far as they follow each other
+                collect(*run, histogram, marked, key, hold ? missing_of(*run, histogram) : Sums{});
+            } while (run++->simple && run != runs_.end() && run->simple);
             if (!consider(*first, total, best)) continue;
             const std::int32_t place = map_->index()[best.entries[0]];
             const auto after =
                 std::upper_bound(first, run, place, [](std::int32_t p, const Run& r) { return p < r.first; });
             best.of_missing = side(*(after - 1));
         }
-    }
-
-    // The entries of simple slots, with those that miss a value or without; a test must hold somewhere.
-    void put_all(const Run& run, const Histogram& histogram, bool marked, bool hold) {
-        const Sums missing = hold ? missing_of(run, histogram) : Sums{};
-        const std::size_t first = candidates_.size(), most = static_cast<std::size_t>(run.end - run.first);
-        candidates_.resize(first + most);
-        names_.resize(first + most);
-        std::size_t n = first;
-        histogram.each(marked, run.first, run.end, [&](std::int32_t place) {
-            const Sums& sums = histogram.entries[place];
-            candidates_[n] = {sums.residual + missing.residual, sums.packed + missing.packed};
-            names_[n] = place;
-            n += sums.packed != 0;
-        });
-        candidates_.resize(n);
-        names_.resize(n);
     }
 
     bool consider(const Run& run, const Sums& total, Split& best) const {
@@ -166,24 +143,51 @@ class Splitter {
         return rules_.subsets && slot.column->kind == TreeData::Kind::categorical;
     }
 
-    // Candidates in the order of their entries, for sets in the order of their values.
-    void collect(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key) {
-        const std::vector<Sums>& sums = histogram.entries;
+    void start_collecting() {
         candidates_.clear();
         names_.clear();
-        if (!run.simple && !chosen(key, run.slot->first_entry, rules_.max_features)) return;
+    }
+
+    // Adds the candidates of a run, each with `more`; a test must hold somewhere.
+    void collect(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key,
+                 const Sums& more) {
+        return run.simple ? collect_simple(run, histogram, marked, key, more)
+                          : collect_prefixes(run, histogram, marked, key, more);
+    }
+
+    // Every entry by itself.
+    void collect_simple(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key,
+                        const Sums& more) {
+        std::size_t n = names_.size();
+        candidates_.resize(n + static_cast<std::size_t>(run.end - run.first));
+        names_.resize(candidates_.size());
         histogram.each(marked, run.first, run.end, [&](std::int32_t place) {
-            const bool may = !run.simple || chosen(key, map_->entry(place), rules_.max_features);
-            if (sums[place].packed != 0 && may) names_.push_back(place);
+            const Sums& sums = histogram.entries[place];
+            candidates_[n] = {sums.residual + more.residual, sums.packed + more.packed};
+            names_[n] = place;
+            n += sums.packed != 0 && chosen(key, map_->entry(place), rules_.max_features);
         });
-        if (!run.simple && in_sets(*run.slot)) sort_by_height(sums);
+        candidates_.resize(n);
+        names_.resize(n);
+    }
+
+    // Prefixes in the order of entries, for sets in the order of values; padding of numbers by itself.
+    // Nothing else has been collected before.
+    void collect_prefixes(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key,
+                          const Sums& more) {
+        if (!chosen(key, run.slot->first_entry, rules_.max_features)) return;
+        const std::vector<Sums>& sums = histogram.entries;
+        histogram.each(marked, run.first, run.end, [&](std::int32_t place) {
+            if (sums[place].packed != 0) names_.push_back(place);
+        });
+        if (in_sets(*run.slot)) sort_by_height(sums);
         const std::int32_t padding = run.slot->first_entry + run.slot->column->n_codes;
         const bool numeric = run.slot->column->kind == TreeData::Kind::numeric;
         Sums sum;
         for (const std::int32_t place : names_) {
             sum += sums[place];
-            const bool alone = run.simple || (numeric && map_->entry(place) == padding);
-            candidates_.push_back(alone ? sums[place] : sum);
+            candidates_.push_back(numeric && map_->entry(place) == padding ? sums[place] : sum);
+            candidates_.back() += more;
         }
     }
 

@@ -147,6 +147,11 @@ struct TreeData {
         entry_starts.push_back(static_cast<std::int64_t>(entry_list.size()));
     }
 
+    // Whether any column misses a value.
+    bool has_missing() const {
+        return std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.has_missing; });
+    }
+
     // Calls emit(code) for what the slot reads at a cell.
     template <class Emit>
     void read(const Slot& slot, std::int32_t c, Emit emit) const {

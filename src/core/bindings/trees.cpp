@@ -153,7 +153,7 @@ class TreeGrower {
     // Whether grow() adds what its trees say to the scores. Not where positions go to several leaves and some
     // positions are left out.
     bool adds_scores(bool samples) const {
-        return rules_.split.missing != Missing::weighting || !has_missing() || (!samples && rules_.trim == 0);
+        return !parts_positions(*data_, rules_.split.missing) || (!samples && rules_.trim == 0);
     }
 
     // One round: for each label a tree fitted to gold minus marginals, its values times `step` added to
@@ -204,7 +204,7 @@ class TreeGrower {
                           std::uint64_t seed, std::int64_t n_threads) {
         require(order_ == 0, "a tree for all labels does not test previous ones");
         require(!rules_.split.subsets, "a tree for all labels does not split categories into sets");
-        require(!has_missing(), "a tree for all labels takes no missing values");
+        require(!data_->has_missing(), "a tree for all labels takes no missing values");
         check(marginals, gold, scores, in_sample, n_threads);
         TreeWriter writer;
         {
@@ -231,16 +231,11 @@ class TreeGrower {
     }
 
   private:
-    bool has_missing() const {
-        return std::any_of(data_->columns.begin(), data_->columns.end(),
-                           [](const TreeData::Column& column) { return column.has_missing; });
-    }
-
     // The inverse of what weights are whole multiples of. Where positions are parted, as large as leaves room
     // for the weights of all.
     double weight_unit(const Rules& rules) const {
         if (rules.newton) return 65536.0;
-        if (rules.missing != Missing::weighting || !has_missing()) return weights_.empty() ? 1.0 : 256.0;
+        if (!parts_positions(*data_, rules.missing)) return weights_.empty() ? 1.0 : 256.0;
         double unit = 65536.0;
         const double examples = static_cast<double>(data_->n_positions) * static_cast<double>(n_histories_);
         while (unit > 1 && examples * unit >= std::ldexp(1.0, kCountShift)) unit /= 2;
