@@ -7,7 +7,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError
-from hedgerow.learners import LinearSpace, Penalty, Stochastic, StochasticRules
+from hedgerow.learners import LinearSpace, Stochastic, StochasticRules
 from oracles_linear import Problem, assert_same_weights, gradient_steps, mean, training_of
 from test_perceptron import random_data
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.kernel
 def test_the_steps_are_those_of_the_book(order, decay, observed_only):
     training = training_of(*random_data(order), order, weights=[1, 2, 0.5, 1, 1, 0.25, 1, 4])
     space = LinearSpace.of(training, 1, observed_only=observed_only)
-    learner = Stochastic(training, space, Penalty(0.0, decay * 4), StochasticRules(1, 1e-5, 0))
+    learner = Stochastic(training, space, decay * 4, StochasticRules(1, 1e-5, 0))
     trainer = learner.trainer(0.5)
     examples = np.array([3, 1, 7, 0, 2, 2, 5, 4, 6])
     known = {*zip(space.state.attributes.tolist(), space.state.outputs.tolist(), strict=True)}
@@ -37,7 +37,7 @@ def test_a_decay_takes_no_more_than_half():
     training = training_of(*random_data(0), 1)
     space = LinearSpace.of(training, 0)
     examples = np.tile(np.arange(8), 5)
-    learner = Stochastic(training, space, Penalty(0.0, 4e6), StochasticRules(1, 1e-5, 0))
+    learner = Stochastic(training, space, 4e6, StochasticRules(1, 1e-5, 0))
     trainer = learner.trainer(1.0)
     trainer.epoch(examples)
     rate, decay = 0.5 / 1e6, 1e6  # a step takes no more than half

@@ -85,19 +85,19 @@ class Scorer {
         }
     }
 
-    // scores (positions, width) += what the attributes of each position say. each_position(visit) calls
-    // visit(t, begin, end) for the positions in turn; those with fewer than `skip` before them get nothing.
+    // scores (positions, width) <- what the attributes of each position say. each_position(visit) calls
+    // visit(t, begin, end) for the positions in turn; those with fewer than `skip` before them get 0.
     template <class EachPosition>
-    void add(const Rows& rows, std::int64_t skip, float* scores, EachPosition each_position) const {
+    void score(const Rows& rows, std::int64_t skip, float* scores, EachPosition each_position) const {
         Tile tile(rows);
         each_position([&](std::int64_t t, std::int64_t begin, std::int64_t end) {
             tile.at[tile.n++] = {t, t - begin >= skip ? begin : end, end};  // an empty sequence: not read
             if (tile.n < kTile) return;
-            add_tile(tile, scores);
+            score_tile(tile, scores);
             scores += tile.n * width_;
             tile.n = 0;
         });
-        add_tile(tile, scores);
+        score_tile(tile, scores);
     }
 
   private:
@@ -135,7 +135,8 @@ class Scorer {
         }
     };
 
-    void add_tile(Tile& tile, float* scores) const {
+    void score_tile(Tile& tile, float* scores) const {
+        std::fill_n(scores, tile.n * width_, 0.0f);
         const std::size_t n_single = tile.single.size();
         for (std::size_t s = 0; s < n_single; ++s) {
             const Slot slot = tile.single[s];

@@ -135,9 +135,9 @@ class LinearScorer:
 
     def __init__(self, features: LinearFeatures, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def add_scores(self, reader: RowReader, first: int, last: int, skip: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    def score(self, reader: RowReader, first: int, last: int, skip: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
         """
-        Adds to scores (positions first..last, width), except where fewer than `skip` positions come before.
+        Fills scores (positions first..last, width): 0 where fewer than `skip` positions come before.
         """
 
 class LinearPostings:
@@ -153,6 +153,19 @@ class LinearPostings:
 def dot(a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
     """The scalar product, the same for any number of threads."""
 
+def penalize(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float, l2: float, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> float:
+    """
+    l1 * sum |w| + l2 * sum w^2; the slope of the second part is added to the gradient.
+    """
+
+def slope(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """The gradient with that of the penalty l1 * sum |w|."""
+
+def step(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: float, within: bool, n_threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
+    """
+    (weights + step, step = length * direction); within an orthant, weights that would leave it are 0.
+    """
+
 class QuasiNewton:
     """A guess at the inverse Hessian from the last steps."""
 
@@ -164,8 +177,10 @@ class QuasiNewton:
     def forget(self) -> bool:
         """Starts again from the identity; false if that is where it is."""
 
-    def times(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
-        """The guess at the inverse Hessian times the gradient."""
+    def down(self, slope: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], within: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Minus the guess at the inverse Hessian times the slope; within an orthant only what leads down.
+        """
 
 def sequence_digests(reader: RowReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
     """

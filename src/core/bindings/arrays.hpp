@@ -20,6 +20,10 @@ namespace nb = nanobind;
 template <class T, std::size_t Dims>
 using Input = nb::ndarray<const T, nb::ndim<Dims>, nb::c_contig, nb::device::cpu>;
 
+// The same, to be written to.
+template <class T, std::size_t Dims>
+using InOut = nb::ndarray<T, nb::ndim<Dims>, nb::c_contig, nb::device::cpu>;
+
 template <class T, std::size_t Dims>
 using Array = nb::ndarray<nb::numpy, T, nb::ndim<Dims>, nb::c_contig>;
 

@@ -11,14 +11,10 @@
 #include <vector>
 
 #include "../parallel.hpp"
-#include "../quasi_newton.hpp"
 #include "linear_features.hpp"
 
 namespace hedgerow {
 namespace {
-
-template <class T, std::size_t Dims>
-using InOut = nb::ndarray<T, nb::ndim<Dims>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::int64_t kTile = 512;          // positions that a thread scores at a time
 constexpr std::int64_t kOccurrences = 4096;  // occurrences that a thread sums at a time
@@ -75,10 +71,10 @@ class LinearScorer {
     LinearScorer(const LinearFeatures& features, const Input<float, 1>& weights)
         : features_(features), scorer_(checked(features, weights), weights.data()) {}
 
-    // scores (positions first..last, width) += what the attributes say; positions with fewer than `skip`
-    // before them in their sequence get nothing.
-    void add_scores(const RowReader& reader, std::int64_t first, std::int64_t last, std::int64_t skip,
-                    InOut<float, 2> scores, std::int64_t n_threads) const {
+    // scores (positions first..last, width) <- what the attributes say; positions with fewer than `skip`
+    // before them in their sequence get 0.
+    void score(const RowReader& reader, std::int64_t first, std::int64_t last, std::int64_t skip,
+               InOut<float, 2> scores, std::int64_t n_threads) const {
         features_.check(reader);
         reader.check_range(first, last);
         const std::int64_t width = features_.features().width;
@@ -91,8 +87,8 @@ class LinearScorer {
         parallel_for((last - first + kTile - 1) / kTile, n_threads, [&] {
             return [&](std::int64_t c) {
                 const std::int64_t from = first + c * kTile, until = std::min(last, from + kTile);
-                scorer_.add(rows, skip, to + (from - first) * width,
-                            [&](auto visit) { reader.for_each_position(from, until, visit); });
+                scorer_.score(rows, skip, to + (from - first) * width,
+                              [&](auto visit) { reader.for_each_position(from, until, visit); });
             };
         });
     }
@@ -172,59 +168,15 @@ void register_linear(nb::module_& m) {
     nb::class_<LinearScorer>(m, "LinearScorer", "Weights of features, laid out for scoring.")
         .def(nb::init<const LinearFeatures&, const Input<float, 1>&>(), nb::arg("features"),
              nb::arg("weights").noconvert())
-        .def("add_scores", &LinearScorer::add_scores, nb::arg("reader"), nb::arg("first"), nb::arg("last"),
+        .def("score", &LinearScorer::score, nb::arg("reader"), nb::arg("first"), nb::arg("last"),
              nb::arg("skip"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
-             "Adds to scores (positions first..last, width), except where fewer than `skip` positions come "
-             "before.");
+             "Fills scores (positions first..last, width): 0 where fewer than `skip` positions come before.");
     nb::class_<LinearPostings>(m, "LinearPostings", "Where the attributes of some positions occur.")
         .def(nb::init<const RowReader&, const LinearFeatures&, std::int64_t, std::int64_t, std::int64_t>(),
              nb::arg("reader"), nb::arg("features"), nb::arg("first"), nb::arg("last"), nb::arg("skip"))
         .def("add_gradient", &LinearPostings::add_gradient, nb::arg("residuals").noconvert(),
              nb::arg("gradient").noconvert(), nb::arg("n_threads"),
              "Adds the sums of residuals (positions, width), times values, to the gradient.");
-    m.def(
-        "dot",
-        [](const Input<double, 1>& a, const Input<double, 1>& b, std::int64_t n_threads) {
-            require(a.shape(0) == b.shape(0), "two vectors of one size");
-            const nb::gil_scoped_release release;
-            return Pieces(static_cast<std::int64_t>(a.shape(0)), n_threads).dot(a.data(), b.data());
-        },
-        nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("n_threads"),
-        "The scalar product, the same for any number of threads.");
-    nb::class_<QuasiNewton>(m, "QuasiNewton", "A guess at the inverse Hessian from the last steps.")
-        .def(
-            "__init__",
-            [](QuasiNewton* self, std::int64_t n, std::int64_t memory) {
-                require(n >= 0 && memory >= 1, "a size of at least 0 and a memory of at least 1");
-                new (self) QuasiNewton(n, memory);
-            },
-            nb::arg("n"), nb::arg("memory"))
-        .def(
-            "remember",
-            [](QuasiNewton& self, const Input<double, 1>& step, const Input<double, 1>& change,
-               std::int64_t n_threads) {
-                const auto n = static_cast<std::size_t>(self.n());
-                require(step.shape(0) == n && change.shape(0) == n, "vectors of its size");
-                const nb::gil_scoped_release release;
-                self.remember(step.data(), change.data(), n_threads);
-            },
-            nb::arg("step").noconvert(), nb::arg("change").noconvert(), nb::arg("n_threads"),
-            "Takes in a step and how the gradient changed along it.")
-        .def("forget", &QuasiNewton::forget, "Starts again from the identity; false if that is where it is.")
-        .def(
-            "times",
-            [](QuasiNewton& self, const Input<double, 1>& gradient, std::int64_t n_threads) {
-                const auto n = static_cast<std::size_t>(self.n());
-                require(gradient.shape(0) == n, "a vector of its size");
-                Output<double, 1> out({n});
-                {
-                    const nb::gil_scoped_release release;
-                    self.times(gradient.data(), out.data(), n_threads);
-                }
-                return out.array();
-            },
-            nb::arg("gradient").noconvert(), nb::arg("n_threads"),
-            "The guess at the inverse Hessian times the gradient.");
 }
 
 }  // namespace hedgerow

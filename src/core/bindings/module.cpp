@@ -6,6 +6,7 @@
 
 namespace hedgerow {
 void register_alphabet(nanobind::module_& m);
+void register_descent(nanobind::module_& m);
 void register_induction(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
@@ -27,6 +28,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_ingest(m);
     hedgerow::register_lattice(m);
     hedgerow::register_linear(m);
+    hedgerow::register_descent(m);
     hedgerow::register_online(m);
     hedgerow::register_rows(m);
     hedgerow::register_induction(m);

@@ -25,7 +25,6 @@
 namespace hedgerow {
 namespace {
 
-using Floats3 = nb::ndarray<float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 constexpr std::int64_t kTile = 256;  // positions that a thread turns at a time
 
 std::int64_t power(std::int64_t base, std::int64_t exponent) {
@@ -159,9 +158,9 @@ class TreeGrower {
     // One round: for each label a tree fitted to gold minus marginals, its values times `step` added to
     // `scores` if it does that. in_sample: by position, whether it counts. Returns the trees as TreeWriter
     // has them.
-    nb::tuple grow(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, Floats3 scores,
-                   std::optional<Input<std::uint8_t, 1>> in_sample, double step, std::uint64_t seed,
-                   std::int64_t n_threads) {
+    nb::tuple grow(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold,
+                   InOut<float, 3> scores, std::optional<Input<std::uint8_t, 1>> in_sample, double step,
+                   std::uint64_t seed, std::int64_t n_threads) {
         check(marginals, gold, scores, in_sample, n_threads);
         const bool adds_scores = this->adds_scores(in_sample.has_value());
         std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
@@ -200,8 +199,8 @@ class TreeGrower {
 
     // One round of a single tree for all labels.
     nb::tuple grow_shared(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold,
-                          Floats3 scores, std::optional<Input<std::uint8_t, 1>> in_sample, double step,
-                          std::uint64_t seed, std::int64_t n_threads) {
+                          InOut<float, 3> scores, std::optional<Input<std::uint8_t, 1>> in_sample,
+                          double step, std::uint64_t seed, std::int64_t n_threads) {
         require(order_ == 0, "a tree for all labels does not test previous ones");
         require(!rules_.split.subsets, "a tree for all labels does not split categories into sets");
         require(!data_->has_missing(), "a tree for all labels takes no missing values");
@@ -242,8 +241,9 @@ class TreeGrower {
         return unit;
     }
 
-    void check(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold, const Floats3& scores,
-               const std::optional<Input<std::uint8_t, 1>>& in_sample, std::int64_t n_threads) const {
+    void check(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold,
+               const InOut<float, 3>& scores, const std::optional<Input<std::uint8_t, 1>>& in_sample,
+               std::int64_t n_threads) const {
         const std::int64_t n = data_->n_positions;
         require(marginals.shape(0) == static_cast<std::size_t>(n) && has_shape(marginals) &&
                     has_shape(scores) && scores.shape(0) == static_cast<std::size_t>(n),
@@ -434,7 +434,7 @@ class BoundForest {
     }
 
     // Adds the values of all trees to scores (positions, histories, labels).
-    void add_scores(const RowReader& reader, Floats3 scores, std::int64_t n_threads) const {
+    void add_scores(const RowReader& reader, InOut<float, 3> scores, std::int64_t n_threads) const {
         require(same_layout(layout(reader)) && reader.n_ids() == forest_.n_ids(),
                 "a forest reads columns like those it was made for");
         require(scores.shape(0) == static_cast<std::size_t>(reader.n_positions()) &&

@@ -64,10 +64,9 @@ class LinearCRF(LinearEstimator):
             training, self.window, min_freq=self.min_freq, observed_only=self.observed_only,
             all_transitions=self.all_transitions, edges=self.edge_features,
         )  # fmt: skip
-        penalty = Penalty(self.l1, self.l2)
         if self.solver == "sgd":
-            return Stochastic(training, space, penalty, StochasticRules(self.max_iter, self.tol, self.random_state))
-        return QuasiNewton(training, space, penalty, self.max_iter, self.tol)
+            return Stochastic(training, space, self.l2, StochasticRules(self.max_iter, self.tol, self.random_state))
+        return QuasiNewton(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
 
     def _inducer(self, training: Training) -> Learner:
         if self.solver != "lbfgs":

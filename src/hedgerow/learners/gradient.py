@@ -35,10 +35,6 @@ class Penalty:
     l1: float
     l2: float
 
-    def value(self, weights: Floats, n_threads: int = 1) -> float:
-        sizes = float(np.abs(weights).sum()) if self.l1 else 0.0
-        return self.l1 * sizes + self.l2 * _core.dot(weights, weights, n_threads)
-
 
 class Minimizer:
     """Iterating takes steps, down to where ten of them gain less than `tol` of the value; `weights` is the best point.
@@ -60,6 +56,7 @@ class Minimizer:
     ) -> None:
         self._function, self._penalty, self._tol, self._n_threads = function, penalty, tol, n_threads
         self._noise = noise
+        self._within = penalty.l1 > 0  # the orthant of each step
         self.weights = start
         self._memory = _core.QuasiNewton(len(start), MEMORY)
         self.value, self._gradient = self._evaluate(start)
@@ -70,9 +67,8 @@ class Minimizer:
     def _evaluate(self, weights: Floats) -> tuple[float, Floats]:
         """The penalised value, and the gradient of its smooth part."""
         value, gradient = self._function(weights)
-        if self._penalty.l2:
-            gradient += 2 * self._penalty.l2 * weights
-        return value + self._penalty.value(weights, self._n_threads), gradient
+        value += _core.penalize(weights, self._penalty.l1, self._penalty.l2, gradient, self._n_threads)
+        return value, gradient
 
     def __iter__(self) -> Iterator[float]:
         """Yields the length of each step."""
@@ -81,11 +77,10 @@ class Minimizer:
             steepness = self._norm(slope) / max(1.0, self._norm(self.weights))
             if steepness <= self._tol:
                 return
-            direction = -self._memory.times(slope, self._n_threads)
-            if self._penalty.l1:
-                direction[direction * slope >= 0] = 0
+            direction = self._memory.down(slope, self._within, self._n_threads)
             first = 1.0 if len(self._values) > 1 else 1 / self._norm(slope)
-            first = min(first, LONGEST_STEP / float(np.abs(direction).max(initial=LONGEST_STEP)))
+            longest = max(direction.max(initial=LONGEST_STEP), -direction.min(initial=-LONGEST_STEP))
+            first = min(first, LONGEST_STEP / float(longest))
             length = self._search(direction, slope, first)
             promised = -self._dot(slope, direction)
             if length == 0 and promised > self._noise and self._memory.forget():
@@ -115,24 +110,14 @@ class Minimizer:
 
     def _slope(self) -> Floats:
         """The gradient; where a weight of 0 makes it undefined, what is left of it after the penalty."""
-        l1 = self._penalty.l1
-        if not l1:
+        if not self._within:
             return self._gradient
-        slope: Floats = self._gradient - self._gradient.clip(-l1, l1)
-        away = np.flatnonzero(self.weights)
-        slope[away] = self._gradient[away] + l1 * np.sign(self.weights[away])
-        return slope
+        return _core.slope(self.weights, self._gradient, self._penalty.l1, self._n_threads)
 
     def _search(self, direction: Floats, slope: Floats, length: float) -> float:
         """Halves the step until it gains enough; 0 if none does."""
-        away = np.flatnonzero(self.weights) if self._penalty.l1 else np.zeros(0, np.int64)
         for _ in range(MOST_HALVINGS):
-            step = length * direction
-            weights = self.weights + step
-            if len(away):  # a weight of 0 goes where its direction points
-                crossed = away[weights[away] * self.weights[away] <= 0]
-                weights[crossed] = 0
-                step[crossed] = -self.weights[crossed]
+            weights, step = _core.step(self.weights, direction, length, self._within, self._n_threads)
             value, gradient = self._evaluate(weights)
             if np.isfinite(value) and value <= self.value + self._noise + SUFFICIENT * self._dot(slope, step):
                 self._memory.remember(step, gradient - self._gradient, self._n_threads)
@@ -176,6 +161,8 @@ class QuasiNewton:
             record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
             if self.penalty.l1:
                 record["n_active"] = int(np.count_nonzero(self._weights))
-            yield record | training.held_out(self.potential)
+            if training.held is not None:
+                record |= training.held_out(self.potential)
+            yield record
             if iteration == self.max_iter:
                 return

@@ -95,7 +95,9 @@ class Induction:
             self._weights = minimizer.weights
             record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
             record |= {"n_sequences": len(part.weights), "n_features": len(self.space.state)}
-            yield record | self.training.held_out(self.potential)
+            if self.training.held is not None:
+                record |= self.training.held_out(self.potential)
+            yield record
 
     def _grow(self, part: Training) -> int:
         """Adds the best candidates, with weights of 0; how many they are."""

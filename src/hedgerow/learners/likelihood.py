@@ -206,8 +206,7 @@ class Likelihood:
         k, n = len(training.labels), block.last - block.first
         scores = [room[:n] for room in self._scores]
         for scorer, part, (_, skip) in zip(scorers, scores, self._features, strict=True):
-            part.fill(0)
-            scorer.add_scores(self._rows.reader, block.first, block.last, skip, part, training.n_threads)
+            scorer.score(self._rows.reader, block.first, block.last, skip, part, training.n_threads)
         edge = scores[1].reshape(n, -1, k) if len(scores) > 1 else None
         gold = slice(block.first, block.last)
         lattice = Lattice(

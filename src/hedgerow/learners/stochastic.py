@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgerow import _core
 from hedgerow.learners.base import Record, Training
-from hedgerow.learners.gradient import PERIOD, Penalty
+from hedgerow.learners.gradient import PERIOD
 from hedgerow.learners.likelihood import LinearSpace
 from hedgerow.learners.online import lattices, turns
 from hedgerow.potentials.linear import LinearPotential
@@ -32,8 +32,8 @@ class StochasticRules:
 class Stochastic:
     """The learner of LinearCRF for stochastic gradient descent; the weights are the mean over all steps."""
 
-    def __init__(self, training: Training, space: LinearSpace, penalty: Penalty, rules: StochasticRules) -> None:
-        self.training, self.space, self.penalty, self.rules = training, space, penalty, rules
+    def __init__(self, training: Training, space: LinearSpace, l2: float, rules: StochasticRules) -> None:
+        self.training, self.space, self.l2, self.rules = training, space, l2, rules
         self._rows = space.rows(training)
         self._weights = np.zeros(space.n_weights)
         self._n_examples = int(np.count_nonzero(training.weights))
@@ -52,7 +52,7 @@ class Stochastic:
         return _core.StochasticTrainer(
             self._rows.reader, training.codes, training.weights, space.state.starts, space.state.outputs,
             space.n_grams.cells, len(training.labels), training.order, rate=rate,
-            decay=2 * self.penalty.l2 / self._n_examples,
+            decay=2 * self.l2 / self._n_examples,
         )  # fmt: skip
 
     def _calibrated(self) -> float:
@@ -62,7 +62,7 @@ class Stochastic:
         def loss(rate: float) -> float:
             trainer = self.trainer(rate)
             trainer.epoch(sample)
-            value = trainer.loss(sample) + self.penalty.l2 * trainer.squared_size * len(sample) / self._n_examples
+            value = trainer.loss(sample) + self.l2 * trainer.squared_size * len(sample) / self._n_examples
             return value if math.isfinite(value) else math.inf
 
         best, least = FIRST_GUESS, loss(FIRST_GUESS)
@@ -93,7 +93,7 @@ class Stochastic:
 
     def _objective(self, potential: LinearPotential) -> float:
         """What the quasi-Newton steps of the other solvers lower."""
-        value = self.penalty.value(self._weights)
+        value = self.l2 * float(np.square(self._weights).sum())
         for sequences, positions, lattice in lattices(self.training, potential):
             unlikely = lattice.log_partition() - lattice.score(self.training.codes[positions])
             value += float(unlikely @ self.training.weights[sequences])

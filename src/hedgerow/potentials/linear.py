@@ -131,7 +131,7 @@ class LinearPotential:
             object.__setattr__(self, "_scorers", self._made())
         rows = Rows(sequences, self.window, self.scalings, self.conjunctions)
         state, *edge = (
-            added(scorer, rows, features.width, skip, n_threads)
+            scored(scorer, rows, features.width, skip, n_threads)
             for scorer, features, skip in zip(
                 self._scorers, (self.state_features, self.edge_features), (0, self.n_grams.order), strict=False
             )
@@ -214,11 +214,11 @@ class LinearPotential:
         return potential
 
 
-def added(scorer: _core.LinearScorer, rows: Rows, width: int, skip: int, n_threads: int) -> NDArray[np.float32]:
+def scored(scorer: _core.LinearScorer, rows: Rows, width: int, skip: int, n_threads: int) -> NDArray[np.float32]:
     """The scores (positions, width) of all rows."""
     n = rows.sequences.n_positions
-    scores = np.zeros((n, width), np.float32)
-    scorer.add_scores(rows.reader, 0, n, skip, scores, n_threads)
+    scores = np.empty((n, width), np.float32)
+    scorer.score(rows.reader, 0, n, skip, scores, n_threads)
     return scores
 
 

@@ -1,0 +1,115 @@
+// Minimising: quasi-Newton directions, and steps under a penalty.
+#include "../descent.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstdint>
+
+#include "../quasi_newton.hpp"
+#include "arrays.hpp"
+#include "errors.hpp"
+
+namespace hedgerow {
+
+namespace {
+
+Pieces pieces_of(const Input<double, 1>& vector, std::int64_t n_threads) {
+    return Pieces(static_cast<std::int64_t>(vector.shape(0)), n_threads);
+}
+
+double penalize_by(const Input<double, 1>& weights, double l1, double l2, InOut<double, 1> gradient,
+                   std::int64_t n_threads) {
+    require(weights.shape(0) == gradient.shape(0), "two vectors of one size");
+    const nb::gil_scoped_release release;
+    return penalize(weights.data(), l1, l2, gradient.data(), pieces_of(weights, n_threads));
+}
+
+Array<double, 1> slope_by(const Input<double, 1>& weights, const Input<double, 1>& gradient, double l1,
+                          std::int64_t n_threads) {
+    require(weights.shape(0) == gradient.shape(0), "two vectors of one size");
+    Output<double, 1> out({weights.shape(0)});
+    {
+        const nb::gil_scoped_release release;
+        slope_of(weights.data(), gradient.data(), l1, out.data(), pieces_of(weights, n_threads));
+    }
+    return out.array();
+}
+
+std::pair<Array<double, 1>, Array<double, 1>> step_by(const Input<double, 1>& weights,
+                                                      const Input<double, 1>& direction, double length,
+                                                      bool within, std::int64_t n_threads) {
+    require(weights.shape(0) == direction.shape(0), "two vectors of one size");
+    Output<double, 1> reached({weights.shape(0)}), step({weights.shape(0)});
+    {
+        const nb::gil_scoped_release release;
+        take_step(weights.data(), direction.data(), length, within, reached.data(), step.data(),
+                  pieces_of(weights, n_threads));
+    }
+    return {reached.array(), step.array()};
+}
+
+}  // namespace
+
+void register_descent(nb::module_& m) {
+    m.def(
+        "dot",
+        [](const Input<double, 1>& a, const Input<double, 1>& b, std::int64_t n_threads) {
+            require(a.shape(0) == b.shape(0), "two vectors of one size");
+            const nb::gil_scoped_release release;
+            return pieces_of(a, n_threads).dot(a.data(), b.data());
+        },
+        nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("n_threads"),
+        "The scalar product, the same for any number of threads.");
+    m.def("penalize", &penalize_by, nb::arg("weights").noconvert(), nb::arg("l1"), nb::arg("l2"),
+          nb::arg("gradient").noconvert(), nb::arg("n_threads"),
+          "l1 * sum |w| + l2 * sum w^2; the slope of the second part is added to the gradient.");
+    m.def("slope", &slope_by, nb::arg("weights").noconvert(), nb::arg("gradient").noconvert(), nb::arg("l1"),
+          nb::arg("n_threads"), "The gradient with that of the penalty l1 * sum |w|.");
+    m.def(
+        "step", &step_by, nb::arg("weights").noconvert(), nb::arg("direction").noconvert(), nb::arg("length"),
+        nb::arg("within"), nb::arg("n_threads"),
+        "(weights + step, step = length * direction); within an orthant, weights that would leave it are 0.");
+    nb::class_<QuasiNewton>(m, "QuasiNewton", "A guess at the inverse Hessian from the last steps.")
+        .def(
+            "__init__",
+            [](QuasiNewton* self, std::int64_t n, std::int64_t memory) {
+                require(n >= 0 && memory >= 1, "a size of at least 0 and a memory of at least 1");
+                new (self) QuasiNewton(n, memory);
+            },
+            nb::arg("n"), nb::arg("memory"))
+        .def(
+            "remember",
+            [](QuasiNewton& self, const Input<double, 1>& step, const Input<double, 1>& change,
+               std::int64_t n_threads) {
+                const auto n = static_cast<std::size_t>(self.n());
+                require(step.shape(0) == n && change.shape(0) == n, "vectors of its size");
+                const nb::gil_scoped_release release;
+                self.remember(step.data(), change.data(), n_threads);
+            },
+            nb::arg("step").noconvert(), nb::arg("change").noconvert(), nb::arg("n_threads"),
+            "Takes in a step and how the gradient changed along it.")
+        .def("forget", &QuasiNewton::forget, "Starts again from the identity; false if that is where it is.")
+        .def(
+            "down",
+            [](QuasiNewton& self, const Input<double, 1>& slope, bool within, std::int64_t n_threads) {
+                const auto n = static_cast<std::size_t>(self.n());
+                require(slope.shape(0) == n, "a vector of its size");
+                Output<double, 1> out({n});
+                {
+                    const nb::gil_scoped_release release;
+                    self.times(slope.data(), out.data(), n_threads);
+                    const Pieces pieces(self.n(), n_threads);
+                    pieces.each([&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                        for (std::int64_t i = begin; i < end; ++i) out.data()[i] = -out.data()[i];
+                    });
+                    if (within) turn_down(out.data(), slope.data(), pieces);
+                }
+                return out.array();
+            },
+            nb::arg("slope").noconvert(), nb::arg("within"), nb::arg("n_threads"),
+            "Minus the guess at the inverse Hessian times the slope; within an orthant only what leads "
+            "down.");
+}
+
+}  // namespace hedgerow
