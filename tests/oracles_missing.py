@@ -217,21 +217,13 @@ def goes(node, e):
 
 def fit_tree(examples, features, max_leaves, rules, method, categorical=None):
     """Best-first, the first of equals: {"split", "gain", "share", "surrogates", "true", "false"} or {"value"}."""
-    root = {}
-    queue = [(root, examples, best_split(examples, features, rules, method, categorical))]
-    while len(queue) < max_leaves:
-        at = max(range(len(queue)), key=lambda i: (queue[i][2][0], -i))
-        node, inside, (gain, split) = queue[at]
-        if split is None:
-            break
-        del queue[at]
-        node["split"], node["gain"] = split, gain
-        for branch, part in zip(("true", "false"), divide(node, inside, features, rules, method), strict=True):
-            node[branch] = {}
-            queue.append((node[branch], part, best_split(part, features, rules, method, categorical)))
-    for node, inside, _ in queue:
-        node["value"] = rules.value(inside)
-    return root
+    return oracles_trees.best_first(
+        examples,
+        max_leaves,
+        lambda part: best_split(part, features, rules, method, categorical),
+        lambda node, part: divide(node, part, features, rules, method),
+        rules.value,
+    )
 
 
 def evaluate(node, e):

@@ -89,24 +89,37 @@ def best_split(examples, features, rules):
     return best, found
 
 
-def fit_regression_tree(examples, features, max_leaves, rules):
-    """{"test", "true", "false"} or {"value"}; best-first, the first of equals."""
+def best_first(examples, max_leaves, best, divide, value):
+    """{"split", "gain", "true", "false"} or {"value"}; the first of equals first.
+
+    best(examples) is (gain, split), (0, None) where nothing is gained; divide(node, examples) the two sides of a node
+    whose split is known; value(examples) that of a leaf.
+    """
     root = {}
-    queue = [(root, examples, best_split(examples, features, rules))]
+    queue = [(root, examples, best(examples))]
     while len(queue) < max_leaves:
         at = max(range(len(queue)), key=lambda i: (queue[i][2][0], -i))
         node, inside, (gain, split) = queue[at]
         if split is None:
             break
         del queue[at]
-        node["test"], yes, no = split
-        node["gain"] = gain
-        for branch, part in (("true", yes), ("false", no)):
+        node |= {"split": split, "gain": gain}
+        for branch, part in zip(("true", "false"), divide(node, inside), strict=True):
             node[branch] = {}
-            queue.append((node[branch], part, best_split(part, features, rules)))
+            queue.append((node[branch], part, best(part)))
     for node, inside, _ in queue:
-        node["value"] = rules.value(inside)
+        node["value"] = value(inside)
     return root
+
+
+def fit_regression_tree(examples, features, max_leaves, rules):
+    """{"test", "gain", "true", "false"} or {"value"}."""
+
+    def divide(node, _):
+        node["test"], yes, no = node.pop("split")
+        return yes, no
+
+    return best_first(examples, max_leaves, lambda part: best_split(part, features, rules), divide, rules.value)
 
 
 def fit_tree_with_sets(examples, rows, order, k, max_leaves, rules):
@@ -151,11 +164,10 @@ def fit_tree_with_sets(examples, rows, order, k, max_leaves, rules):
                 found, top = (yes, no), gain
         return top, found
 
-    queue = [(examples, best(examples))]
-    while len(queue) < max_leaves:
-        at = max(range(len(queue)), key=lambda i: (queue[i][1][0], -i))
-        if queue[at][1][1] is None:
-            break
-        _, (_, (yes, no)) = queue.pop(at)
-        queue += [(yes, best(yes)), (no, best(no))]
-    return {(t, history): rules.value(inside) for inside, _ in queue for t, history, _ in inside}
+    found = {}
+
+    def keep(inside):
+        found.update({(t, history): rules.value(inside) for t, history, _ in inside})
+
+    best_first(examples, max_leaves, best, lambda node, _: node["split"], keep)
+    return found
