@@ -140,7 +140,7 @@ def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_lea
 @pytest.mark.parametrize("newton", [False, True])
 @pytest.mark.parametrize("order", [0, 1])
 def test_large_nodes_equal_the_printed_algorithm(order, newton, columns):
-    """Nodes so large that slots are counted in pairs, and that what a label leaves is not counted anew."""
+    """Nodes so large that slots are counted in groups, and that what a label leaves is not counted anew."""
     rng = np.random.default_rng(order)
     rows = random_rows(rng, [7] * 30, 1, **dict.fromkeys(columns, True))
     gold = rng.integers(0, 3, size=210).astype(np.int32)

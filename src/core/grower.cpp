@@ -12,9 +12,10 @@ static bool looks_up(const TreeData& data) {
 
 constexpr std::size_t kMostSpare = 16;  // histograms kept for the next tree
 
-Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, const GrowthRules& rules,
-               const double* weights)
+Grower::Grower(const TreeData& data, const SlotGroups& groups, std::int64_t n_labels, std::int64_t order,
+               const GrowthRules& rules, const double* weights)
     : data_(data),
+      groups_(groups),
       k_(n_labels),
       order_(order),
       rules_(rules),
@@ -189,13 +190,13 @@ void Grower::count(const Node& node, Histogram& histogram, bool marking) {
         histogram.entries[map_->n_places()] = {};
         return;
     }
-    const bool in_pairs = pairs_pay(node);
-    if (in_pairs) {
-        count_paired(node, histogram);
+    const bool in_groups = groups_pay(node);
+    if (in_groups) {
+        count_grouped(node, histogram);
     } else {
         marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
     }
-    const bool skips = in_pairs || !data_.entry_starts.empty();
+    const bool skips = in_groups || !data_.entry_starts.empty();
     for (const TreeData::Slot& slot : data_.slots) {
         if (skips && slot.usual >= 0) restore_usual(node, slot, histogram, marking);
         histogram.entries[slot.nothing()] = {};
@@ -235,25 +236,12 @@ void Grower::count_listed(const Node& node, const std::vector<std::int64_t>& sta
     }
 }
 
-// Counts what pairs of slots read, and adds up for each slot what its partner reads beside it.
-void Grower::count_paired(const Node& node, Histogram& histogram) {
-    paired_.resize(static_cast<std::size_t>(data_.n_paired + data_.n_entries));
-    Sums *table = paired_.data(), *entries = histogram.entries.data();
-    count_listed(node, data_.paired_starts, data_.paired_list,
-                 [&](std::int32_t place, const Sums& sum) { table[place] += sum; });
-    for (const TreeData::Pair& pair : data_.pairs) {
-        Sums* second = entries + pair.second;
-        for (std::int32_t i = 0; i < pair.n_first; ++i, table += pair.n_second) {
-            Sums row;
-            for (std::int32_t j = 0; j < pair.n_second; ++j) {
-                row += table[j];
-                second[j] += table[j];
-            }
-            entries[pair.first + i] += row;
-        }
-    }
-    for (std::int32_t e = 0; e < data_.n_entries; ++e) entries[e] += table[e];
-    std::fill(paired_.begin(), paired_.end(), Sums{});
+void Grower::count_grouped(const Node& node, Histogram& histogram) {
+    grouped_.resize(static_cast<std::size_t>(groups_.n_places() + data_.n_entries));
+    Sums* places = grouped_.data();
+    count_listed(node, groups_.starts(), groups_.list(),
+                 [&](std::int32_t place, const Sums& sum) { places[place] += sum; });
+    groups_.add_up(grouped_, histogram.entries);
 }
 
 template <bool marking, bool mapped>

@@ -21,6 +21,7 @@
 #include "histogram.hpp"
 #include "histories.hpp"
 #include "partition.hpp"
+#include "slot_groups.hpp"
 #include "splitter.hpp"
 #include "tree.hpp"
 #include "tree_data.hpp"
@@ -55,8 +56,8 @@ void split_best_first(const Nodes& nodes, std::int64_t max_leaves, Split split) 
 class Grower {
   public:
     // weights: how much each position counts, at most 1; null where all count 1.
-    Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, const GrowthRules& rules,
-           const double* weights);
+    Grower(const TreeData& data, const SlotGroups& groups, std::int64_t n_labels, std::int64_t order,
+           const GrowthRules& rules, const double* weights);
 
     // residuals: (cells, width) in units of 2^-30, at least K^order wide; of a cell with fewer than `order`
     // labels before it, the first K^depth of a row matter, and the others are 0. in_sample: by position, null
@@ -141,7 +142,7 @@ class Grower {
     template <class Entry, class Add>
     void count_listed(const Node& node, const std::vector<std::int64_t>& starts,
                       const std::vector<Entry>& list, Add add) const;
-    void count_paired(const Node& node, Histogram& histogram);
+    void count_grouped(const Node& node, Histogram& histogram);
     template <bool marking, bool mapped>
     void count_as(const Node& node, Histogram& histogram) const;
     void count_histories(Node& node);
@@ -192,10 +193,11 @@ class Grower {
     bool is_large(const Node& node) const {
         return 4 * static_cast<double>(node.counted.size()) * reads_ >= map_->n_places();
     }
-    // Whether counting in pairs saves more than adding up their tables costs; never where entries are marked.
-    bool pairs_pay(const Node& node) const {
-        return is_large(node) && static_cast<std::size_t>(node.counted.size()) * data_.pairs.size() >
-                                     static_cast<std::size_t>(data_.n_paired);
+    // Whether counting in groups saves more than adding up their tables costs; never where entries are
+    // marked.
+    bool groups_pay(const Node& node) const {
+        return is_large(node) &&
+               static_cast<double>(node.counted.size()) * groups_.saved() > groups_.n_places();
     }
     const Objective& objective() const { return rules_.split.objective; }
     // Whether the weight of a whole position is the number of its examples.
@@ -225,6 +227,7 @@ class Grower {
     std::int64_t label_entry(std::int64_t lag, std::int64_t v) const { return 2 * (lag * (k_ + 1) + v); }
 
     const TreeData& data_;
+    const SlotGroups& groups_;
     std::int64_t k_, order_, width_ = 1;
     GrowthRules rules_;
     const double* weights_;
@@ -244,8 +247,8 @@ class Grower {
     std::vector<std::vector<float>> parts_;  // how much of each position is there; only if splits part them
     std::size_t n_layers_ = 0;
     std::vector<std::unique_ptr<Histogram>> spare_;
-    Histogram scratch_, root_;  // zero between uses
-    std::vector<Sums> paired_;  // the same
+    Histogram scratch_, root_;   // zero between uses
+    std::vector<Sums> grouped_;  // the same
     std::vector<std::int64_t> by_label_, columns_, n_cells_;
     std::vector<double> part_by_label_, part_columns_;
     std::vector<std::uint8_t> in_set_;

@@ -47,16 +47,8 @@ struct TreeData {
         }
     };
 
-    // Two slots counted as one: what a position reads in both is one number, and a table has sums for each.
-    struct Pair {
-        std::int32_t first, second;      // where their entries begin
-        std::int32_t n_first, n_second;  // entries
-        std::int32_t size() const { return n_first * n_second; }
-    };
-
     static constexpr std::int32_t kFewEntries = 1024;
-    static constexpr std::int32_t kFewCodes = 32;
-    static constexpr std::int64_t kFewCells = 1 << 23, kManyCells = 1 << 26;
+    static constexpr std::int64_t kManyCells = 1 << 26;
 
     std::int64_t n_positions = 0, stride = 0;
     std::int32_t n_entries = 0;
@@ -69,12 +61,6 @@ struct TreeData {
     std::vector<std::int64_t>
         entry_starts;  // by cell: where its entries begin below; empty where they are not listed
     std::vector<std::int32_t> entry_list;
-    // The same in pairs of slots, half as much to count: places in the tables of all pairs, one table after
-    // the other, then the entries of slots that are in no pair.
-    std::vector<Pair> pairs;
-    std::int32_t n_paired = 0;  // places in the tables
-    std::vector<std::int64_t> paired_starts;
-    std::vector<std::uint16_t> paired_list;
     std::vector<Column> columns;
     std::vector<Slot> slots;
 
@@ -132,7 +118,6 @@ struct TreeData {
             n_read += read;
             n_listed += slot.usual < 0 ? read : read - (starts[slot.usual + 1] - starts[slot.usual]);
         }
-        if (n_entries <= kFewEntries && n_listed <= kFewCells) pair_slots();
         if (2 * n_listed > n_read || n_listed > kManyCells) return;
         entry_starts.reserve(position.size() + 1);
         for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
@@ -200,44 +185,6 @@ struct TreeData {
     }
 
   private:
-    // Neighbours of which each reads one code, and none usually, where that makes a small table.
-    void pair_slots() {
-        std::vector<const Slot*> firsts, alone;
-        for (std::size_t s = 0; s < slots.size(); ++s) {
-            const auto fits = [](const Slot& slot) {
-                return slot.usual < 0 && slot.column->kind != Kind::bag && slot.n_entries() <= kFewCodes;
-            };
-            if (s + 1 == slots.size() || !fits(slots[s]) || !fits(slots[s + 1])) {
-                alone.push_back(&slots[s]);
-                continue;
-            }
-            const Slot &one = slots[s], &other = slots[++s];
-            firsts.push_back(&one);
-            pairs.push_back({one.first_entry, other.first_entry, one.n_entries(), other.n_entries()});
-            n_paired += pairs.back().size();
-        }
-        for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
-            paired_starts.push_back(static_cast<std::int64_t>(paired_list.size()));
-            if (position[c] < 0) continue;
-            std::int32_t table = 0;
-            for (std::size_t p = 0; p < pairs.size(); ++p) {
-                const auto code = [&](const Slot& slot) {
-                    return rows[(c + slot.offset) * stride + slot.column->at];
-                };
-                const std::int32_t place = code(*firsts[p]) * pairs[p].n_second + code(*(firsts[p] + 1));
-                paired_list.push_back(static_cast<std::uint16_t>(table + place));
-                table += pairs[p].size();
-            }
-            for (const Slot* slot : alone) {
-                read(*slot, c, [&](std::int32_t code) {
-                    const std::int32_t place = n_paired + slot->first_entry + code;
-                    if (code != slot->usual) paired_list.push_back(static_cast<std::uint16_t>(place));
-                });
-            }
-        }
-        paired_starts.push_back(static_cast<std::int64_t>(paired_list.size()));
-    }
-
     // The code that more than half of all positions read.
     std::int32_t usual_of(const Slot& slot) const {
         const Column& column = *slot.column;

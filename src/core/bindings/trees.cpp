@@ -266,8 +266,9 @@ class TreeGrower {
 
     std::shared_ptr<Grower> take_grower() {
         const std::lock_guard<std::mutex> lock(lending_);
+        if (!groups_) groups_ = std::make_unique<SlotGroups>(*data_);
         if (n_lent_ == growers_.size()) {
-            growers_.push_back(std::make_shared<Grower>(*data_, k_, order_, rules_,
+            growers_.push_back(std::make_shared<Grower>(*data_, *groups_, k_, order_, rules_,
                                                         weights_.empty() ? nullptr : weights_.data()));
         }
         return growers_[n_lent_++];
@@ -334,6 +335,7 @@ class TreeGrower {
     std::vector<std::int64_t> n_histories_of_;      // by depth
     std::vector<double> weights_;
     std::unique_ptr<TreeData> data_;
+    std::unique_ptr<SlotGroups> groups_;  // only where single trees grow
     GrowthRules rules_{};
     std::mutex guard_, lending_;
     std::vector<std::shared_ptr<Grower>> growers_;
