@@ -253,6 +253,13 @@ def test_early_stopping_needs_held_out_labels(learner):
         hr.MEMM(learner=learner, early_stopping="accuracy").fit(*TRAIN)
 
 
+def test_dev_data_that_need_too_much_memory_are_refused():
+    X, y = [[str(i) for i in range(300)]], [list(range(300))]
+    dev = [["0"] * 40_000], [[0] * 40_000]
+    with pytest.raises(InputError, match=r"GiB here, but the machine has .*; lower the order, or give less dev data"):
+        hr.MEMM(order=2).fit(X, y, X_dev=dev[0], y_dev=dev[1])
+
+
 # Beams.
 
 
