@@ -81,7 +81,7 @@ def _scaled(tree, rate):
 def scores_by_place(model, sequences, order):
     """{(position, history): scores} of the potential before it is normalised."""
     potential, k = unnormalised(model.model_.potential), len(model.classes_)
-    state, edge, table = potential.scores(sequences)
+    state, edge, table, _ = potential.scores(sequences)
     found = {}
     for begin, end in pairwise(sequences.starts.tolist()):
         for t in range(begin, end):
@@ -101,7 +101,8 @@ def test_answers_equal_those_of_all_label_sequences(order, learner):
     sequences, k = model.model_.encode(X), len(model.classes_)
     scores = scores_by_place(model, sequences, order)
     lattice = model.model_.lattice(sequences)
-    np.testing.assert_allclose(lattice.log_partition(), 0, atol=1e-5)
+    np.testing.assert_allclose(lattice.marginals()[0], 0, atol=1e-5)
+    assert not lattice.log_partition().any()
     proba, ranked = model.predict_proba(X), model.predict_nbest(X, n=3)
     predicted, by_position = model.predict(X), model.predict(X, decode="marginal")
     for i, (begin, end) in enumerate(pairwise(sequences.starts.tolist())):
@@ -272,6 +273,26 @@ def test_a_beam_of_one_is_greedy():
             row = edge[t, oracles.number(oracles.history(labels, t, 2), 3)]
             labels.append(int(row.argmax()))
         assert model.predict_single(x).tolist() == model.classes_[labels].tolist()
+
+
+def test_a_beam_changes_no_probability_of_a_labelling():
+    exact, beam = (hr.MEMM(order=2, n_rounds=10, beam=b).fit(*TRAIN, X_dev=HELD[0], y_dev=HELD[1]) for b in (None, 1))
+    np.testing.assert_allclose(beam.log_likelihood(*HELD), exact.log_likelihood(*HELD), atol=1e-6)
+    records = zip(beam.history_, exact.history_, strict=True)
+    assert all(a["dev_log_likelihood"] == pytest.approx(b["dev_log_likelihood"]) for a, b in records)
+    for x, ((log_probability, labels), *_) in zip(HELD[0], beam.predict_nbest(HELD[0], n=1), strict=True):
+        assert log_probability == pytest.approx(exact.log_likelihood([x], [labels])[0], abs=1e-6)
+
+
+def test_constraints_take_probability_away():
+    model = hr.MEMM(n_rounds=5).fit(*TRAIN).model_
+    sequences = model.encode(["ab"])
+    allowed = np.array([[True, False, False], [True, True, True]])
+    lattice = Lattice(
+        model.topology, sequences.starts, **model.potential.scores(sequences)._asdict(), allowed=allowed
+    )  # fmt: skip
+    first = model.lattice(sequences).marginals()[1][0, 0]
+    assert lattice.log_partition()[0] == pytest.approx(math.log(first), abs=1e-6)
 
 
 def test_a_wide_beam_is_exact_and_said():

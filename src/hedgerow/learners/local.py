@@ -92,7 +92,10 @@ class _Judge:
             own = starts[block.start : block.stop + 1]
             edge = self.scored.scores[own[0] : own[-1]].copy()
             normalise(edge)
-            yield Lattice(training.topology, own - own[0], edge=edge, beam=training.beam, n_threads=training.n_threads)
+            yield Lattice(
+                training.topology, own - own[0], edge=edge, normalised=True, beam=training.beam,
+                n_threads=training.n_threads,
+            )  # fmt: skip
 
 
 class LocalGradient:
