@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
     from hedgerow.estimators import HMM as HMM
+    from hedgerow.estimators import MEMM as MEMM
     from hedgerow.estimators import LinearCRF as LinearCRF
     from hedgerow.estimators import OutputCode as OutputCode
     from hedgerow.estimators import StructuredPerceptron as StructuredPerceptron
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 _HOME = {
     "HMM": "hedgerow.estimators",
     "LinearCRF": "hedgerow.estimators",
+    "MEMM": "hedgerow.estimators",
     "OutputCode": "hedgerow.estimators",
     "Sequences": "hedgerow.sequences",
     "StructuredPerceptron": "hedgerow.estimators",

@@ -3,9 +3,20 @@
 from hedgerow.estimators.base import Estimator, load
 from hedgerow.estimators.hmm import HMM
 from hedgerow.estimators.linear_crf import LinearCRF
+from hedgerow.estimators.memm import MEMM
 from hedgerow.estimators.output_code import OutputCode
 from hedgerow.estimators.perceptron import StructuredPerceptron
 from hedgerow.estimators.svm import StructuredSVM
 from hedgerow.estimators.treecrf import TreeCRF
 
-__all__ = ["HMM", "Estimator", "LinearCRF", "OutputCode", "StructuredPerceptron", "StructuredSVM", "TreeCRF", "load"]
+__all__ = [
+    "HMM",
+    "MEMM",
+    "Estimator",
+    "LinearCRF",
+    "OutputCode",
+    "StructuredPerceptron",
+    "StructuredSVM",
+    "TreeCRF",
+    "load",
+]

@@ -13,6 +13,7 @@ from hedgerow.encoding import Rows
 from hedgerow.encoding.rows import PADDING
 from hedgerow.errors import InputError
 from hedgerow.model import Model
+from hedgerow.potentials.local import unnormalised
 from hedgerow.potentials.trees import TreePotential
 
 PREVIOUS = "previous label"
@@ -39,7 +40,7 @@ class _Names:
 
     @classmethod
     def of(cls, model: Model) -> _Names:
-        potential = model.potential
+        potential = unnormalised(model.potential)
         if not isinstance(potential, TreePotential):
             raise InputError(f"{model.estimator} has no trees to look at; fit a TreeCRF")
         return cls(model, potential, Rows(model.encoder.nothing(), potential.window, potential.binnings))

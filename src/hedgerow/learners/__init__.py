@@ -6,6 +6,7 @@ from hedgerow.learners.counting import Counting
 from hedgerow.learners.gradient import Penalty, QuasiNewton
 from hedgerow.learners.induction import Induction
 from hedgerow.learners.likelihood import LinearSpace
+from hedgerow.learners.local import LocalBoosting, LocalGradient
 from hedgerow.learners.margin import Margin, MarginRules
 from hedgerow.learners.stochastic import Stochastic, StochasticRules
 
@@ -17,6 +18,8 @@ __all__ = [
     "Induction",
     "Learner",
     "LinearSpace",
+    "LocalBoosting",
+    "LocalGradient",
     "Margin",
     "MarginRules",
     "Penalty",

@@ -110,11 +110,15 @@ def log_likelihood(lattice: Lattice, codes: NDArray[np.int32]) -> NDArray[np.flo
 
 
 def held_out_scores(lattice: Lattice, held: Held, decode: Decode) -> Record:
+    """How a model does on held-out data."""
+    return held_out_record(best_labels(lattice, decode), log_likelihood(lattice, held.codes), held)
+
+
+def held_out_record(found: NDArray[np.int32], likelihood: NDArray[np.float64], held: Held) -> Record:
     """Accuracy, and mean log-likelihood of the sequences without unseen labels (None if there are none)."""
-    likelihood = log_likelihood(lattice, held.codes)
     known = likelihood > -np.inf
     return {
-        "dev_accuracy": float(np.mean(best_labels(lattice, decode) == held.codes)),
+        "dev_accuracy": float(np.mean(found == held.codes)),
         "dev_log_likelihood": float(likelihood[known].mean()) if known.any() else None,
     }
 

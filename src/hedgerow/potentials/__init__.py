@@ -2,13 +2,23 @@
 
 from hedgerow.potentials.base import Potential, Scores
 from hedgerow.potentials.linear import LinearPotential
+from hedgerow.potentials.local import LocalPotential
 from hedgerow.potentials.table import TablePotential
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.potentials.votes import VotedPotential
 
-#: The kinds of potential that make no use of others.
+#: The kinds of potential that speak of labels themselves, not of words of a code.
 KINDS: dict[str, type[Potential]] = {
-    kind.kind: kind for kind in (LinearPotential, TablePotential, TreePotential, VotedPotential)
+    kind.kind: kind for kind in (LinearPotential, LocalPotential, TablePotential, TreePotential, VotedPotential)
 }
 
-__all__ = ["KINDS", "LinearPotential", "Potential", "Scores", "TablePotential", "TreePotential", "VotedPotential"]
+__all__ = [
+    "KINDS",
+    "LinearPotential",
+    "LocalPotential",
+    "Potential",
+    "Scores",
+    "TablePotential",
+    "TreePotential",
+    "VotedPotential",
+]
