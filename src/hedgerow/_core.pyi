@@ -40,6 +40,16 @@ class SortedSet:
         (codes in `other`, absent where it lacks the string; how many were left out).
         """
 
+def bag_sums(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, back: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    For each position the sum over those in its bag: the next `size` of its sequence, or the last.
+    """
+
+def bag_probabilities(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, back: bool, n_threads: int) -> tuple:
+    """
+    (p, 1 - p) for each position: the noisy-or over its bag of what scores say as log-odds.
+    """
+
 def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[tuple[Any, ...]]:
     """
     Columns of a flat list of dicts, one for each position, in the order of first sight.
@@ -253,7 +263,7 @@ class RowReader:
         One code for each position; negative where missing (-1) or absent (-2). A local column is read at the position itself alone.
         """
 
-    def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int) -> None:
+    def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int, local: bool = False) -> None:
         """One bin for each position, 255 where missing."""
 
     def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
@@ -317,6 +327,11 @@ class TreeGrower:
     def grow_shared(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
         """
         One tree for all labels, as grow() returns trees, with a row of values for each node.
+        """
+
+    def fit(self, targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> tuple:
+        """
+        One tree fitted to a target for each position, whose weight in sums is given; (the tree as grow() returns trees, what it says of each position).
         """
 
 class Forest:

@@ -6,6 +6,7 @@
 
 namespace hedgerow {
 void register_alphabet(nanobind::module_& m);
+void register_bags(nanobind::module_& m);
 void register_induction(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
@@ -24,6 +25,7 @@ NB_MODULE(_core, m) {
         hedgerow::check_signals();
     };
     hedgerow::register_alphabet(m);
+    hedgerow::register_bags(m);
     hedgerow::register_ingest(m);
     hedgerow::register_lattice(m);
     hedgerow::register_linear(m);
