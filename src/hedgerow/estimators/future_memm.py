@@ -52,7 +52,7 @@ class FutureMEMM(TreeEstimator):
         'how many positions ahead are looked at; "rest" for all to the end of the sequence',
     ] = "rest"
     direction: Annotated[
-        Literal["future", "past", "both"], "whether bags go after their position, before it, or each feature as it gains"
+        Literal["future", "past", "both"], "whether bags go after their position or before it; or as a feature gains more"
     ] = "future"
     initial: Annotated[
         float, AtLeast(-100), AtMost(100), "log-odds of a pattern at a position before anything is known; below 0"
