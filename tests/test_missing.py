@@ -23,6 +23,8 @@ MAKES = {
     "table": hr.TreeCRF(n_rounds=4, transitions="table", category_splits="subset"),
     "shared": hr.TreeCRF(n_rounds=4, trees="shared"),
     "published": hr.TreeCRF.published(n_rounds=4),
+    "MEMM": hr.MEMM(n_rounds=4, window=1, order=2),
+    "linear MEMM": hr.MEMM(learner="linear", max_iter=30, order=2),
 }
 NAMES = ("word", "size", "has")
 
@@ -150,7 +152,8 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["LinearCRF", "StructuredPerceptron", "StructuredSVM", "trees", "HMM"])
+@pytest.mark.parametrize("name", ["LinearCRF", "StructuredPerceptron", "StructuredSVM", "trees", "HMM", "MEMM",
+                                  "linear MEMM"])  # fmt: skip
 def test_every_form_of_input(form, name):
     X, new = FORMS[form]
     y = [["A", "B", "A"], ["B", "A"]]
@@ -196,7 +199,8 @@ EMPTY = [[{"w": "a", "gone": None, "part": None}, {"w": "b", "gone": None}], [{"
     [hr.HMM(), hr.LinearCRF(), hr.LinearCRF(missing="impute"), hr.StructuredPerceptron(random_state=0),
      hr.StructuredSVM(random_state=0),
      hr.TreeCRF(n_rounds=2, missing="impute"), hr.TreeCRF(n_rounds=2, missing="indicator"), hr.TreeCRF(n_rounds=2),
-     hr.TreeCRF(n_rounds=2, missing="surrogate"), hr.TreeCRF(n_rounds=2, missing="learned")],
+     hr.TreeCRF(n_rounds=2, missing="surrogate"), hr.TreeCRF(n_rounds=2, missing="learned"),
+     hr.MEMM(n_rounds=2), hr.MEMM(learner="linear")],
     ids=repr,
 )  # fmt: skip
 def test_columns_without_any_value_are_warned_of_once(model):

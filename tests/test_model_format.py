@@ -251,6 +251,34 @@ def test_weights_read_by_the_page(make, order, window, tmp_path):
     np.testing.assert_allclose(scores.table, file.n_grams(), rtol=1e-5, atol=1e-5)
 
 
+class Inner(File):
+    """What a locally normalised potential normalises, as if it were a file of its own."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.metadata = {"potential": self.metadata["potential"]["of"]}
+        inner = {name: array for name, array in self.arrays.items() if name.startswith("potential.of.")}
+        self.arrays |= {name.replace("potential.of.", "potential."): array for name, array in inner.items()}
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("learner", ["trees", "linear"])
+def test_local_potentials_read_by_the_page(learner, order, tmp_path):
+    model = hr.MEMM(order=order, window=1, learner=learner, n_rounds=4, learning_rate=0.5, l2=0.1).fit(X, Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = Inner(tmp_path / "m.hedgerow")
+    assert file.metadata["potential"]["kind"] == learner
+    edge = model.model_.potential.scores(model.model_.encode(NEW)).edge
+    table = {} if learner == "trees" else dict(zip(model.model_.topology.histories(), file.n_grams(), strict=True))
+    for t in range(len(NEW[0])):
+        for h, history in enumerate(file.histories(min(t, order))):
+            if learner == "trees":
+                raw = file.trees(NEW[0], t, history)
+            else:
+                raw = file.linear(NEW[0], t) + table[tuple(history)]
+            np.testing.assert_allclose(edge[t, h], raw - np.log(np.exp(raw).sum()), atol=1e-4)
+
+
 class Bit(File):
     """A bit of a code, as if it were a file of its own."""
 

@@ -30,6 +30,8 @@ MODELS = {
     "linear": hr.StructuredSVM(window=1, order=2, epochs=2, random_state=0),
     "votes": hr.StructuredPerceptron(window=1, epochs=2, averaging="vote", random_state=0),
     "missing": hr.LinearCRF(max_iter=5),
+    "local trees": hr.MEMM(window=1, n_rounds=3, order=2),
+    "local weights": hr.MEMM(window=1, learner="linear", max_iter=10),
     "code": hr.OutputCode(hr.TreeCRF(n_rounds=2, window=1), cascade=1, distance="lattice", random_state=0),
 }
 STRANGE: list[Any] = [

@@ -115,6 +115,8 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     ),
     "code-trees-1": lambda: code(hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, left=2, distance="lattice"),
     "code-linear-1": lambda: code(hr.LinearCRF(max_iter=20, window=1), code="one-vs-rest", cascade=1),
+    "memm-trees-1": lambda: with_missing(hr.MEMM(order=2, window=1, n_rounds=4, max_leaves=6, n_jobs=1)),
+    "memm-linear-1": lambda: with_missing(hr.MEMM(learner="linear", order=2, max_iter=20, n_jobs=1)),
     "svm-1": lambda: margin(hr.StructuredSVM(order=2, beam=4, n_jobs=1, random_state=1)),
 }
 

@@ -157,7 +157,8 @@ class Boosting:
         self._make_judge = judge or self._of_its_lattice
         k = len(training.labels)
         tree_order = 0 if rules.transitions == "table" else training.order
-        _check_memory(training.sequences.n_positions * k ** (tree_order + 1), training.order)
+        n_scores = training.sequences.n_positions * k ** (tree_order + 1)
+        check_memory(n_scores, training.order, 'lower the order, or take transitions="table"')
         self._start, self._before = start or (self._nothing(tree_order), [])
         self._steps: list[Step] = []
         table, steps = self._start.table, self._start.table_steps
@@ -330,7 +331,7 @@ class Boosting:
         return self._infer(here, at + 1)
 
 
-def _check_memory(n_scores: int, order: int) -> None:
+def check_memory(n_scores: int, order: int, cure: str) -> None:
     """Scores, marginals and residuals of every position and history must fit."""
     needed = 12 * n_scores
     try:
@@ -340,5 +341,5 @@ def _check_memory(n_scores: int, order: int) -> None:
     if needed > there:
         raise InputError(
             f"trees of order {order} need about {needed / 2**30:,.1f} GiB here, but the machine has "
-            f'{there / 2**30:,.1f}; lower the order, or take transitions="table"'
+            f"{there / 2**30:,.1f}; {cure}"
         )

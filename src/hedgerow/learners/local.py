@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.encoding import Rows
 from hedgerow.lattice import Lattice
 from hedgerow.learners.base import Held, Record, Training, best_labels, blocks, held_out_record, log_likelihood
-from hedgerow.learners.boosting import Boosting, BoostingRules, Scored, Step
+from hedgerow.learners.boosting import Boosting, BoostingRules, Scored, Step, check_memory
 from hedgerow.learners.gradient import Penalty, QuasiNewton
 from hedgerow.learners.histories import asking_columns, asking_labels, with_histories, with_n_grams
 from hedgerow.learners.likelihood import LinearSpace
@@ -31,7 +31,10 @@ class LocalBoosting:
     def __init__(
         self, training: Training, rules: BoostingRules, start: tuple[TreePotential, list[Record]] | None = None
     ) -> None:
-        self.training = training
+        self.training, held = training, training.held
+        if held is not None:
+            n_scores = held.sequences.n_positions * len(training.labels) ** (training.order + 1)
+            check_memory(n_scores, training.order, "lower the order, or give less dev data")
         if start is not None:
             start = self._by_column(start[0]), start[1]
         self._boosting = Boosting(with_histories(training), rules, start, self._judge)
@@ -89,7 +92,10 @@ class _Judge:
             own = starts[block.start : block.stop + 1]
             edge = self.scored.scores[own[0] : own[-1]].copy()
             normalise(edge)
-            yield Lattice(training.topology, own - own[0], edge=edge, beam=training.beam, n_threads=training.n_threads)
+            yield Lattice(
+                training.topology, own - own[0], edge=edge, normalised=True, beam=training.beam,
+                n_threads=training.n_threads,
+            )  # fmt: skip
 
 
 class LocalGradient:

@@ -40,11 +40,11 @@ class LocalPotential:
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
         edge = self._edges(self.inner.scores(sequences, n_threads), sequences.starts)
         normalise(edge)
-        return Scores(edge=edge)
+        return Scores(edge=edge, normalised=True)
 
     def _edges(self, scores: Scores, starts: NDArray[np.int64]) -> Floats:
         """The scores as one array (positions, histories, labels), which is nobody else's."""
-        state, edge, table = scores
+        state, edge, table, _ = scores
         if edge is not None:
             return edge
         assert state is not None
