@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.errors import BagWarning
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, Form, MoreThan, WindowSize
 from hedgerow.estimators.trees import TreeEstimator
-from hedgerow.inspection.future import FoundFeature, future_features
+from hedgerow.inspection.future import FoundFeature, future_features, pattern_probabilities, plot_patterns
 from hedgerow.learners import DiscoveryRules, FutureBoosting, FutureRules, Learner, Training
 from hedgerow.model import Model
 from hedgerow.potentials.future import REST, WIDEST, Bags
 
 MAX_STEP = 1.0  # of a Newton leaf of the top level
+LOWER_L2 = None
 BOUND = 5.0  # log-odds of instances stay within this and its opposite, so that no pattern is ever beyond recall
 SIDES = {"future": (False,), "past": (True,), "both": (False, True)}
 
@@ -52,7 +55,7 @@ class FutureMEMM(TreeEstimator):
         'how many positions ahead are looked at; "rest" for all to the end of the sequence',
     ] = "rest"
     direction: Annotated[
-        Literal["future", "past", "both"], "whether bags go after their position or before it; or as a feature gains more"
+        Literal["future", "past", "both"], "whether bags go after their position or before it; or what is best each time"
     ] = "future"
     initial: Annotated[
         float, AtLeast(-100), AtMost(100), "log-odds of a pattern at a position before anything is known; below 0"
@@ -85,6 +88,17 @@ class FutureMEMM(TreeEstimator):
         """What was found, in order: patterns, the trees that say them, where they fire, and for which labels."""
         return future_features(self._fitted())
 
+    def pattern_probabilities(self, x: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For one sequence, (features, positions) twice: that a position shows the pattern, and that its bag does."""
+        return pattern_probabilities(self._fitted(), self._encode([x]))
+
+    def plot_patterns(self, x: object, names: Sequence[object] | None = None, axes: Any = None) -> Any:
+        """The same as a picture, a panel for each feature; positions are called by `names`, or as they are counted."""
+        sequences = self._encode([x])
+        called = list(x) if names is None and isinstance(x, str) else names
+        texts = [str(one) for one in (range(sequences.n_positions) if called is None else called)]
+        return plot_patterns(self._fitted(), sequences, texts, axes)
+
     @property
     def _takes_missing(self) -> bool:
         return True
@@ -104,7 +118,7 @@ class FutureMEMM(TreeEstimator):
         }
         size = REST if self.bag == "rest" else int(self.bag)
         bound = max(BOUND, abs(self.initial)) if self.newton else WIDEST
-        lower = _core.GrowthRules(**{**growth, "newton": False, "max_leaves": self.lower_leaves})
+        lower = _core.GrowthRules(**{**growth, "newton": False, "max_leaves": self.lower_leaves, "l2": LOWER_L2 or self.l2})
         rules = FutureRules(
             self.window,
             SIDES[self.direction],

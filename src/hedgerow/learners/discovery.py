@@ -88,10 +88,10 @@ class Found(NamedTuple):
     feature: FutureFeature
     likelihood: float
     held_likelihood: float | None
-    values: Floats
+    scores: Floats  # G of training
+    values: Floats  # Q of training
     held_values: Floats | None
     steps: list[float]
-    gains: list[float]  # what each round made of the likelihood
 
     @property
     def merit(self) -> float:
@@ -108,7 +108,6 @@ class _Pattern:
     held: Floats | None
     trees: list[Trees] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
-    gains: list[float] = field(default_factory=list)
     likelihood: float = -np.inf
 
 
@@ -181,7 +180,6 @@ class Discovery:
         pattern.steps.append(step)
         pattern.eta = self._fitted(pattern.eta, self._q(pattern.scores))
         pattern.likelihood = here.likelihood(pattern.eta, self._q(pattern.scores))
-        pattern.gains.append(pattern.likelihood)
         return True
 
     def _gradient(self, pattern: _Pattern) -> tuple[Floats, Floats]:
@@ -242,7 +240,7 @@ class Discovery:
             held_q = self._q(pattern.held, self.held)
             held_likelihood = self.held.likelihood(pattern.eta, held_q)
         return Found(
-            feature, pattern.likelihood, held_likelihood, q, held_q, list(pattern.steps), list(pattern.gains)
+            feature, pattern.likelihood, held_likelihood, pattern.scores, q, held_q, list(pattern.steps)
         )
 
 

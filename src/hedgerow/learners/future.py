@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.columns import NumericColumn
+from hedgerow.columns import NumericColumn, place
 from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.errors import InputError
 from hedgerow.learners.base import Record, Training, hold_out
@@ -37,6 +37,7 @@ PATIENCE = 5  # rounds without a better likelihood before the top level has stal
 LEAST_GAIN = 1e-4  # of likelihood, for each position: less is no better
 MOST_HALVINGS = 10
 N_BINS = 20  # of a feature
+MOST_EXAMPLES = 5
 PUBLISHED_STEPS = 10.0 ** np.arange(-1, 2.25, 0.25)
 
 
@@ -175,7 +176,7 @@ class _Run:
             found, side = self._discover(self.rules.sides, self.rules.discovery)
             if found is not None:
                 self._add(found)
-                yield self._record("discovery", future_feature=len(self.features), **_told(found))
+                yield self._record("discovery", **self._told(found))
                 yield from self._climb(side, len(found.steps), before)
             if self._likelihood <= before.likelihood + LEAST_GAIN:
                 self._go_back(before)
@@ -206,7 +207,7 @@ class _Run:
                 found, _ = self._discover((phase.back,), rules)
                 if found is not None:
                     self._add(found)
-                    yield self._record("discovery", future_feature=len(self.features), **_told(found))
+                    yield self._record("discovery", **self._told(found))
             grower = self._grower()
             for _ in range(phase.rounds):
                 if not self._round(grower):
@@ -288,6 +289,20 @@ class _Run:
         merits = [-np.inf if found is None else found.merit for found, _ in tried]
         return tried[int(np.argmax(merits))]
 
+    def _told(self, found: Found) -> Record:
+        """What a record says of a feature: how it came about, and where in training it fires."""
+        shows = np.flatnonzero(found.scores > 0)
+        some = shows[:MOST_EXAMPLES]
+        return {
+            "future_feature": len(self.features),
+            "direction": "past" if found.feature.back else "future",
+            "lower_rounds": len(found.steps),
+            "lower_steps": found.steps,
+            "fires_at": len(shows) / len(found.scores),
+            "fires_in": float(np.mean(found.values > 0.5)),
+            "examples": [list(place(self.training.sequences.starts, int(at))) for at in some],
+        }
+
     def _add(self, found: Found) -> None:
         """A column with bins over the range of its values, and a step along the feature itself."""
         number, weights = len(self.features), found.feature.weights
@@ -324,8 +339,3 @@ def _moved(trees: Trees, first: int, middle: int, last: int) -> Trees:
     nodes = trees.nodes.copy()
     nodes[:, 0] = shifted
     return replace(trees, nodes=nodes)
-
-
-def _told(found: Found) -> Record:
-    side = "past" if found.feature.back else "future"
-    return {"direction": side, "lower_rounds": len(found.steps), "steps": found.steps}
