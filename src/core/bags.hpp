@@ -38,7 +38,9 @@ inline void sum_bags(const double* values, std::int64_t n, std::int64_t u, bool 
 }
 
 // log(1 + exp x), for any x.
-inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+inline double softplus(double x) {
+    return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
+}
 
 // IN: scores G of a sequence. OUT: p and 1 - p of each bag, each to full precision.
 inline void noisy_or(const double* scores, std::int64_t n, std::int64_t u, bool back,

@@ -19,8 +19,7 @@ constexpr std::int64_t kPiece = 4096;  // positions that a thread takes at a tim
 void check(const Input<double, 1>& values, const Input<std::int64_t, 1>& starts, std::int64_t size,
            std::int64_t n_threads) {
     const auto n = static_cast<std::int64_t>(starts.shape(0)) - 1;
-    require(n >= 0 && starts.data()[0] == 0 &&
-                starts.data()[n] == static_cast<std::int64_t>(values.shape(0)),
+    require(n >= 0 && starts.data()[0] == 0 && starts.data()[n] == static_cast<std::int64_t>(values.shape(0)),
             "starts go from 0 to the number of values");
     for (std::int64_t i = 0; i < n; ++i) require(starts.data()[i] <= starts.data()[i + 1], "starts rise");
     require(size >= 1, "a bag has room for a position");

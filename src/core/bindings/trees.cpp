@@ -257,9 +257,9 @@ class TreeGrower {
                 power_of_two_below(std::ldexp(1.0, kCountShift) - static_cast<double>(n), all);
             std::vector<Sums> brought(data_->position.size());
             for (std::size_t t = 0; t < n; ++t) {
-                brought[data_->cell[t]] = one_position(
-                    std::llrint(targets.data()[t] * scale * kResidualUnit),
-                    std::llrint(weights.data()[t] * rules.split.objective.weight_unit));
+                brought[data_->cell[t]] =
+                    one_position(std::llrint(targets.data()[t] * scale * kResidualUnit),
+                                 std::llrint(weights.data()[t] * rules.split.objective.weight_unit));
             }
             Grower grower(*data_, k_, order_, rules, nullptr);
             std::vector<TreeNode> tree = grower.grow(brought.data(), seed);
@@ -606,7 +606,8 @@ void register_trees(nb::module_& m) {
              "One tree for all labels, as grow() returns trees, with a row of values for each node.")
         .def("fit", &TreeGrower::fit, nb::arg("targets").noconvert(), nb::arg("weights").noconvert(),
              nb::arg("seed"),
-             "One tree fitted to a target for each position, whose weight in sums is given; (the tree as grow() "
+             "One tree fitted to a target for each position, whose weight in sums is given; (the tree as "
+             "grow() "
              "returns trees, what it says of each position).");
     nb::class_<BoundForest>(m, "Forest")
         .def(nb::init<const RowReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,

@@ -20,7 +20,6 @@ from hedgerow.model import Model
 from hedgerow.potentials.future import REST, WIDEST, Bags
 
 MAX_STEP = 1.0  # of a Newton leaf of the top level
-LOWER_L2 = None
 BOUND = 5.0  # log-odds of instances stay within this and its opposite, so that no pattern is ever beyond recall
 SIDES = {"future": (False,), "past": (True,), "both": (False, True)}
 
@@ -28,7 +27,7 @@ SIDES = {"future": (False,), "past": (True,), "both": (False, True)}
 def _is_bag(value: Any) -> bool:
     if isinstance(value, str):
         return value == "rest"
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 1 <= value < 2**31
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(1 <= value < 2**31)
 
 
 def _plain_bag(value: Any) -> Any:
@@ -55,7 +54,7 @@ class FutureMEMM(TreeEstimator):
         'how many positions ahead are looked at; "rest" for all to the end of the sequence',
     ] = "rest"
     direction: Annotated[
-        Literal["future", "past", "both"], "whether bags go after their position or before it; or what is best each time"
+        Literal["future", "past", "both"], "whether bags go after their position or before it; both: as is best"
     ] = "future"
     initial: Annotated[
         float, AtLeast(-100), AtMost(100), "log-odds of a pattern at a position before anything is known; below 0"
@@ -118,7 +117,7 @@ class FutureMEMM(TreeEstimator):
         }
         size = REST if self.bag == "rest" else int(self.bag)
         bound = max(BOUND, abs(self.initial)) if self.newton else WIDEST
-        lower = _core.GrowthRules(**{**growth, "newton": False, "max_leaves": self.lower_leaves, "l2": LOWER_L2 or self.l2})
+        lower = _core.GrowthRules(**{**growth, "newton": False, "max_leaves": self.lower_leaves})
         rules = FutureRules(
             self.window,
             SIDES[self.direction],

@@ -14,7 +14,7 @@ from hedgerow.encoding import Rows, Window
 from hedgerow.errors import InputError
 from hedgerow.inspection.trees import Names, in_words, text_of
 from hedgerow.model import Model
-from hedgerow.potentials.future import REST, FutureFeature, FuturePotential
+from hedgerow.potentials.future import REST, FutureFeature, FuturePotential, logistic
 from hedgerow.potentials.local import unnormalised
 from hedgerow.sequences import Sequences
 
@@ -27,10 +27,11 @@ Floats = NDArray[np.float64]
 class FoundFeature:
     """A future feature: `str` of it is a description.
 
-    `pattern` says in words which positions show it, with their log-odds, the highest first: of a single column every
-    value that does, otherwise leaves of the trees. `fires_at` and `fires_in` are the shares of training positions that
-    show it and of bags that hold one; `examples` are some of these positions, as (sequence, position). `weights` are
-    what a bag that surely shows it adds to the scores of labels.
+    A position or a bag counts as showing the pattern where that is at least half as probable as where it is most
+    probable in training. `pattern` says in words which positions these are, with their log-odds, the highest first: of
+    a single column the values, otherwise leaves of the trees with what they add. `fires_at` and `fires_in` are the
+    shares of positions and of bags that show it; `examples` are some of these positions, as (sequence, position).
+    `weights` are what a bag that surely shows it adds to the scores of labels.
     """
 
     number: int
@@ -64,9 +65,7 @@ def future_features(model: Model) -> list[FoundFeature]:
     if not isinstance(potential, FuturePotential):
         return []
     told = [record for record in model.history if "fires_at" in record]
-    return [
-        _described(model, potential, i, told[i] if i < len(told) else {}) for i in range(len(potential.features))
-    ]
+    return [_described(model, potential, i, told[i] if i < len(told) else {}) for i in range(len(potential.features))]
 
 
 def _described(model: Model, potential: FuturePotential, number: int, record: dict[str, Any]) -> FoundFeature:
@@ -90,21 +89,18 @@ def _no_instances(model: Model, potential: FuturePotential) -> Rows:
     return Rows(model.encoder.nothing(), Window(0, 0), potential.binnings)
 
 
-def _pattern(
-    model: Model, potential: FuturePotential, feature: FutureFeature, names: Names
-) -> list[tuple[str, float]]:
+def _pattern(model: Model, potential: FuturePotential, feature: FutureFeature, names: Names) -> list[tuple[str, float]]:
     (column, *others) = model.encoder.nothing().columns
     if isinstance(column, CategoricalColumn) and not others:
         found = _by_value(column, potential, feature)
+        q = logistic(np.array([value for _, value in found]))
+        shown = [one for one, shows in zip(found, q >= q.max() / 2, strict=True) if shows]
     else:
-        found = [(" and ".join(words) or "any", value) for words, value in _leaves(names)]
-    shown = [(words, value) for words, value in found if value > 0] or sorted(found, key=lambda one: -one[1])[:1]
+        shown = [(" and ".join(words) or "any", value) for words, value in _leaves(names) if value > 0]
     return sorted(shown, key=lambda one: (-one[1], one[0]))[:MOST_CONDITIONS]
 
 
-def _by_value(
-    column: CategoricalColumn, potential: FuturePotential, feature: FutureFeature
-) -> list[tuple[str, float]]:
+def _by_value(column: CategoricalColumn, potential: FuturePotential, feature: FutureFeature) -> list[tuple[str, float]]:
     """The log-odds of each value of the only column."""
     n = len(column.alphabet)
     if n == 0:
@@ -139,7 +135,7 @@ def pattern_probabilities(model: Model, sequences: Sequences) -> tuple[Floats, F
         return empty, empty
     rows = potential.instances(sequences)
     scores = np.array([feature.instance_scores(rows, potential.bags) for feature in potential.features])
-    return 1 / (1 + np.exp(-scores)), np.array(potential.values(sequences))
+    return logistic(scores), np.array(potential.values(sequences))
 
 
 def plot_patterns(model: Model, sequences: Sequences, names: list[str], axes: Any = None) -> Any:

@@ -77,14 +77,15 @@ class Training:
         return float((by_sequence * self.weights).sum() / self.weights.sum())
 
 
-def hold_out(training: Training, share: float, rng: np.random.Generator) -> Training:
+def hold_out(training: Training, share: float, drawn: NDArray[np.integer[Any]]) -> Training:
     """The same training with a share of its sequences held out, at least one; there must be two or more.
 
-    Those that are left count alike where all their weights would be 0, for something has to be learned.
+    They are the first that were drawn. Those that are left count alike where all their weights would be 0, for
+    something has to be learned.
     """
     sequences, n = training.sequences, len(training.sequences)
     away = np.zeros(n, np.bool_)
-    away[rng.permutation(n)[: max(1, round(share * n))]] = True
+    away[drawn[: max(1, round(share * n))]] = True
     at = np.repeat(away, sequences.lengths)
     weights = training.weights[~away]
     return replace(

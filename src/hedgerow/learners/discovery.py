@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.encoding import Rows
-from hedgerow.potentials.future import Bags, FutureFeature
+from hedgerow.potentials.future import Bags, FutureFeature, logistic
 from hedgerow.potentials.trees import Trees
 
 Floats = NDArray[np.float64]
@@ -187,7 +187,7 @@ class Discovery:
         here, size = self.here, self.rules.bags.size
         q, rest = _core.bag_probabilities(pattern.scores, here.starts, size, self.back, here.n_threads)
         residuals, p = here.residuals(pattern.eta, q)
-        shown = _logistic(pattern.scores)
+        shown = logistic(pattern.scores)
         targets = shown * self._spread(_along(residuals, pattern.eta) * rest)
         if not self.rules.newton:
             return targets, self._pairs
@@ -208,7 +208,7 @@ class Discovery:
     def _fitted(self, eta: Floats, q: Floats) -> Floats:
         """Steps for the direction, penalised by l2, with a curvature that is never too small: P for P (1 - P)."""
         here, l2 = self.here, self.rules.l2
-        total = here.weights.sum()
+        total = float(here.weights.sum())
 
         def objective(eta: Floats) -> float:
             return here.likelihood(eta, q) - l2 * float((eta * eta).sum()) / (2 * total)
@@ -239,9 +239,7 @@ class Discovery:
         if self.held is not None and pattern.held is not None:
             held_q = self._q(pattern.held, self.held)
             held_likelihood = self.held.likelihood(pattern.eta, held_q)
-        return Found(
-            feature, pattern.likelihood, held_likelihood, pattern.scores, q, held_q, list(pattern.steps)
-        )
+        return Found(feature, pattern.likelihood, held_likelihood, pattern.scores, q, held_q, list(pattern.steps))
 
 
 def _values(tree: Trees, scene: Scene) -> NDArray[np.float32]:
@@ -282,8 +280,3 @@ def _along(rows: Floats, eta: Floats) -> Floats:
 def _times(q: Floats, rows: Floats) -> Floats:
     sums: Floats = np.einsum("t,tl->l", q, rows, optimize=False)
     return sums
-
-
-def _logistic(scores: Floats) -> Floats:
-    small = np.exp(-np.abs(scores))
-    return np.where(scores >= 0, 1.0, small) / (1 + small)

@@ -11,8 +11,10 @@ with as many rounds and features as were found good. A single sequence cannot be
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,7 @@ from hedgerow.learners.base import Record, Training, hold_out
 from hedgerow.learners.discovery import Discovery, DiscoveryRules, Found, Scene, log_gold, mean_log, softmax
 from hedgerow.learners.histories import asking_labels, with_histories
 from hedgerow.potentials import LocalPotential, Potential
-from hedgerow.potentials.future import FutureFeature, FuturePotential, feature_name, with_features
+from hedgerow.potentials.future import FutureFeature, FuturePotential, feature_name, logistic, with_features
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.sequences import Sequences
 
@@ -89,7 +91,7 @@ class FutureBoosting:
         if training.held is not None or len(training.sequences) < 2:
             yield from self._run.searched()
             return
-        trial = _Run(hold_out(training, HELD_SHARE, np.random.default_rng([rules.seed, 1])), rules)
+        trial = _Run(hold_out(training, HELD_SHARE, _drawn(training, rules.seed)), rules)
         for _ in trial.searched():
             pass
         yield from self._run.replayed(trial.plan)
@@ -291,15 +293,16 @@ class _Run:
 
     def _told(self, found: Found) -> Record:
         """What a record says of a feature: how it came about, and where in training it fires."""
-        shows = np.flatnonzero(found.scores > 0)
+        q = logistic(found.scores)
+        shows = np.flatnonzero(q >= q.max() / 2)
         some = shows[:MOST_EXAMPLES]
         return {
             "future_feature": len(self.features),
             "direction": "past" if found.feature.back else "future",
             "lower_rounds": len(found.steps),
             "lower_steps": found.steps,
-            "fires_at": len(shows) / len(found.scores),
-            "fires_in": float(np.mean(found.values > 0.5)),
+            "fires_at": len(shows) / len(q),
+            "fires_in": float(np.mean(found.values >= found.values.max() / 2)),
             "examples": [list(place(self.training.sequences.starts, int(at))) for at in some],
         }
 
@@ -339,3 +342,19 @@ def _moved(trees: Trees, first: int, middle: int, last: int) -> Trees:
     nodes = trees.nodes.copy()
     nodes[:, 0] = shifted
     return replace(trees, nodes=nodes)
+
+
+def _drawn(training: Training, seed: int) -> NDArray[np.int64]:
+    """All sequences in an order that the seed and what they hold decide, not the order in which they came."""
+    sequences, keys = training.sequences, []
+    for i, (begin, end) in enumerate(pairwise(sequences.starts.tolist())):
+        digest = hashlib.blake2b(f"{seed} {training.weights[i]!r}".encode(), digest_size=8)
+        digest.update(training.codes[begin:end].tobytes())
+        for column in sequences.columns:
+            here = column.take(slice(begin, end))
+            parts = (getattr(here, field) for field in here.__match_args__)
+            for part in parts:
+                if isinstance(part, np.ndarray):
+                    digest.update(part.tobytes())
+        keys.append(int.from_bytes(digest.digest(), "big"))
+    return np.argsort(np.array(keys, dtype=np.uint64), kind="stable")

@@ -34,6 +34,13 @@ WIDEST = 1e6  # log-odds of instances lie between this and its opposite
 MOST_FEATURES = 1000
 
 
+def logistic(scores: Floats) -> Floats:
+    """Probabilities of log-odds, however large."""
+    small = np.exp(-np.abs(scores))
+    p: Floats = np.where(scores >= 0, 1.0, small) / (1 + small)
+    return p
+
+
 @dataclass(frozen=True)
 class Bags:
     """Which positions go into the bag of a position, and where the log-odds of their pattern begin and may go."""

@@ -265,7 +265,7 @@ def _held_out(training: Training, seed: int) -> Training:
             "X_dev and y_dev are needed, or a second sequence that can be held out: this code, or this cascade, is "
             "chosen by how it does on data that it did not learn from"
         )
-    return hold_out(training, HELD_SHARE, np.random.default_rng([seed, 1]))
+    return hold_out(training, HELD_SHARE, np.random.default_rng([seed, 1]).permutation(len(training.sequences)))
 
 
 def _lift(training: Training) -> NDArray[np.float32]:
