@@ -5,8 +5,9 @@ The top level grows trees on columns of the window, on gold histories, and on th
 (see discovery.py). It enters as a column and as a term of its own, and the top level goes on. A feature that gains
 nothing even so is given up, and all is done.
 
-Without held-out data a share of training is put aside to find out how far to go; then all of training is learned from,
-with as many rounds and features as were found good. A single sequence cannot be shared out: its own likelihood decides.
+Without held-out data a share of training is put aside to find out how far to go, which is a trial; then all of training
+is learned from, with as many rounds and features as were found good. A few sequences cannot be shared out: their own
+likelihood decides.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from hedgerow.sequences import Sequences
 Floats = NDArray[np.float64]
 
 HELD_SHARE = 0.2
+FEWEST = 5  # sequences of which a share is put aside
 PATIENCE = 5  # rounds without a better likelihood before the top level has stalled
 LEAST_GAIN = 1e-4  # of likelihood, for each position: less is no better
 MOST_HALVINGS = 10
@@ -76,7 +78,9 @@ class FutureBoosting:
         if training.held is not None and not (training.held.codes >= 0).any():
             raise InputError("y_dev has no label in common with y, so there is nothing to stop by")
         self.training, self.rules = training, rules
-        self._run = _Run(training, rules)
+        shared_out = training.held is None and len(training.sequences) >= FEWEST
+        trial = hold_out(training, HELD_SHARE, _drawn(training, rules.seed)) if shared_out else training
+        self._run = _Run(trial, rules)
 
     @property
     def history(self) -> list[Record]:
@@ -84,17 +88,19 @@ class FutureBoosting:
 
     @property
     def potential(self) -> Potential:
+        """That of all data when it is whole, and of the trial until then."""
         return self._run.potential
 
     def __iter__(self) -> Iterator[Record]:
-        training, rules = self.training, self.rules
-        if training.held is not None or len(training.sequences) < 2:
-            yield from self._run.searched()
+        training, trial = self.training, self._run
+        if trial.training is training:
+            yield from trial.searched()
             return
-        trial = _Run(hold_out(training, HELD_SHARE, _drawn(training, rules.seed)), rules)
-        for _ in trial.searched():
-            pass
-        yield from self._run.replayed(trial.plan)
+        for record in trial.searched():
+            yield {**record, "trial": True}
+        whole = _Run(training, self.rules, trial.count)
+        yield from whole.replayed(trial.plan)
+        self._run = whole  # not before: half of it is worse than the trial
 
 
 class _Data:
@@ -142,8 +148,8 @@ class _Mark(NamedTuple):
 class _Run:
     """One course of learning: what it has so far, and how it got there."""
 
-    def __init__(self, training: Training, rules: FutureRules) -> None:
-        self.training, self.rules = training, rules
+    def __init__(self, training: Training, rules: FutureRules, count: int = 0) -> None:
+        self.training, self.rules, self.count = training, rules, count
         self.window = Window.of(rules.window)
         columns = training.sequences.columns
         self.binnings = {c.name: Binning.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
@@ -157,7 +163,6 @@ class _Run:
         self.steps: list[Trees] = []
         self.features: list[FutureFeature] = []
         self.plan: list[Phase] = []
-        self._count = 0
         self._held_rows: Rows | None = None  # as the trees that are grown now read them
 
     @property
@@ -230,8 +235,8 @@ class _Run:
             del side.values[mark.n_features :]
 
     def _record(self, what: str, **more: Any) -> Record:
-        self._count += 1
-        record: Record = {"round": self._count, "what": what, "objective": self.here.by_sequence, **more}
+        self.count += 1
+        record: Record = {"round": self.count, "what": what, "objective": self.here.by_sequence, **more}
         if self.held is not None:
             record["dev_log_likelihood"] = self.held.by_sequence
             if what != "round":
