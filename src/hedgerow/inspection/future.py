@@ -97,7 +97,11 @@ def _pattern(model: Model, potential: FuturePotential, feature: FutureFeature, n
         q = logistic(np.array([value for _, value in found]))
         shown = [one for one, shows in zip(found, q >= q.max() / 2, strict=True) if shows]
     else:
-        shown = [(" and ".join(words) or "any", value) for words, value in _leaves(names) if value > 0]
+        added: dict[str, float] = {}
+        for words, value in _leaves(names):
+            text = " and ".join(words) or "any"
+            added[text] = added.get(text, 0.0) + value
+        shown = [(text, value) for text, value in added.items() if value > 0]
     return sorted(shown, key=lambda one: (-one[1], one[0]))[:MOST_CONDITIONS]
 
 
