@@ -12,7 +12,7 @@ import hedgerow as hr
 from hedgerow.columns import ABSENT, LocalColumn
 from hedgerow.encoding import Encoder, Labels, Rows
 from hedgerow.learners import Boosting, BoostingRules, Held, Training
-from hedgerow.learners.histories import asking_labels, with_histories
+from hedgerow.learners.histories import asking_columns, asking_labels, with_histories
 
 GROWTH = {
     "l2": 0.1, "newton": False, "max_step": 1.0, "min_leaf": 1, "max_leaves": 12, "trim": 0.0, "subsets": False,
@@ -67,6 +67,9 @@ def test_trees_that_ask_columns_become_trees_that_ask_labels(n_labels, order, su
     assert (trees.nodes[:, 0] < rows.n_ids).all()
     assert (trees.nodes[:, 1] >= 0).any()
     assert not subsets or (trees.nodes[trees.nodes[:, 1] >= 0, 5] >= 0).any()
+    back = asking_columns(trees, rows.n_ids, k)
+    np.testing.assert_array_equal(back.nodes, potential.trees.nodes)
+    np.testing.assert_array_equal(back.set_members, potential.trees.set_members)
     scores = replace(potential, trees=trees, tree_order=order, mean_edges=None).scores(training.sequences).edge
     for begin, end in pairwise(training.sequences.starts.tolist()):
         for t in range(begin, end):
