@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,11 +70,12 @@ class Scene:
 
     def likelihood(self, eta: Floats, q: Floats) -> float:
         """Mean of log P(gold) of positions when the feature speaks."""
-        return mean_log(self.scores + q[:, None] * eta, self.codes, self.weights)
+        gold = _core.log_gold(self.scores, self.codes, eta, q, self.n_threads)
+        return float((gold * self.weights).sum() / self.weights.sum())
 
     def residuals(self, eta: Floats, q: Floats) -> tuple[Floats, Floats]:
         """(gold - P, P), each times the weights of positions."""
-        p = softmax(self.scores + q[:, None] * eta)
+        p: Floats = _core.softmax(self.scores, eta, q, self.n_threads)
         p *= self.weights[:, None]
         residuals = -p
         at = np.flatnonzero(self.weights)
@@ -248,25 +249,6 @@ def _values(tree: Trees, scene: Scene) -> NDArray[np.float32]:
     forest = replace(tree, labels=np.zeros(1, np.int32)).compiled(scene.instances, 1, 0)
     forest.add_scores(scene.instances.reader, values, scene.n_threads)
     return values[:, 0, 0]
-
-
-def softmax(scores: NDArray[np.floating[Any]]) -> Floats:
-    p: Floats = (scores - scores.max(axis=1, keepdims=True)).astype(np.float64)
-    np.exp(p, out=p)
-    p /= p.sum(axis=1, keepdims=True)
-    return p
-
-
-def log_gold(scores: NDArray[np.floating[Any]], codes: NDArray[np.int32]) -> Floats:
-    """log P(gold) of each position; of a code of -1, that of label 0."""
-    highest = scores.max(axis=1)
-    log_z = highest + np.log(np.exp(scores - highest[:, None]).sum(axis=1, dtype=np.float64))
-    gold: Floats = scores[np.arange(len(codes)), np.maximum(codes, 0)] - log_z
-    return gold
-
-
-def mean_log(scores: NDArray[np.floating[Any]], codes: NDArray[np.int32], weights: Floats) -> float:
-    return float((log_gold(scores, codes) * weights).sum() / weights.sum())
 
 
 # Sums without a library that would divide them among threads of its own, and round as these come.

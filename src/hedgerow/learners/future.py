@@ -26,7 +26,7 @@ from hedgerow.columns import NumericColumn, place
 from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.errors import InputError
 from hedgerow.learners.base import Record, Training, hold_out
-from hedgerow.learners.discovery import Discovery, DiscoveryRules, Found, Scene, log_gold, mean_log, softmax
+from hedgerow.learners.discovery import Discovery, DiscoveryRules, Found, Scene
 from hedgerow.learners.histories import asking_labels, with_histories
 from hedgerow.potentials import LocalPotential, Potential
 from hedgerow.potentials.future import FutureFeature, FuturePotential, feature_name, logistic, with_features
@@ -106,8 +106,16 @@ class FutureBoosting:
 class _Data:
     """Positions with their gold histories, the features found so far, and the scores so far."""
 
-    def __init__(self, plain: Sequences, given: Sequences, codes: NDArray[np.int32], weights: Floats, k: int) -> None:
-        self.plain, self.given, self.codes = plain, given, codes
+    def __init__(
+        self,
+        plain: Sequences,
+        given: Sequences,
+        codes: NDArray[np.int32],
+        weights: Floats,
+        k: int,
+        n_threads: int,
+    ) -> None:
+        self.plain, self.given, self.codes, self.n_threads = plain, given, codes, n_threads
         known = np.logical_and.reduceat(codes >= 0, plain.starts[:-1])
         self.sequence_weights = np.where(known, weights, 0.0)
         self.weights = np.where(codes >= 0, np.repeat(weights, plain.lengths), 0.0)
@@ -117,14 +125,14 @@ class _Data:
     def rows(self, window: Window, binnings: Mapping[str, Binning]) -> Rows:
         return Rows(with_features(self.given, self.values), window, binnings)
 
-    def scene(self, binnings: Mapping[str, Binning], n_threads: int) -> Scene:
+    def scene(self, binnings: Mapping[str, Binning]) -> Scene:
         instances = Rows(self.plain, Window(0, 0), binnings)
-        return Scene(instances, self.codes, self.weights, self.scores[:, 0].astype(np.float64), n_threads)
+        return Scene(instances, self.codes, self.weights, self.scores[:, 0].astype(np.float64), self.n_threads)
 
     @property
     def likelihood(self) -> float:
         """Mean of log P(gold) of a position."""
-        return mean_log(self.scores[:, 0], self.codes, self.weights)
+        return float((self._log_gold() * self.weights).sum() / self.weights.sum())
 
     @property
     def by_sequence(self) -> float | None:
@@ -132,8 +140,12 @@ class _Data:
         weights = self.sequence_weights
         if not weights.any():
             return None
-        sums = np.add.reduceat(log_gold(self.scores[:, 0], self.codes), self.plain.starts[:-1])
+        sums = np.add.reduceat(self._log_gold(), self.plain.starts[:-1])
         return float((sums * weights).sum() / weights.sum())
+
+    def _log_gold(self) -> Floats:
+        gold: Floats = _core.log_gold(self.scores[:, 0], self.codes, None, None, self.n_threads)
+        return gold
 
 
 class _Mark(NamedTuple):
@@ -154,12 +166,12 @@ class _Run:
         columns = training.sequences.columns
         self.binnings = {c.name: Binning.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
         self.n_own = len(self.binnings)
-        given, k = with_histories(training), len(training.labels)
-        self.here = _Data(training.sequences, given.sequences, training.codes, training.weights, k)
+        given, k, threads = with_histories(training), len(training.labels), training.n_threads
+        self.here = _Data(training.sequences, given.sequences, training.codes, training.weights, k, threads)
         self.held: _Data | None = None
         if training.held is not None and given.held is not None:
             sequences, weights = training.held.sequences, np.ones(len(training.held.sequences))
-            self.held = _Data(sequences, given.held.sequences, training.held.codes, weights, k)
+            self.held = _Data(sequences, given.held.sequences, training.held.codes, weights, k, threads)
         self.steps: list[Trees] = []
         self.features: list[FutureFeature] = []
         self.plan: list[Phase] = []
@@ -255,11 +267,10 @@ class _Run:
     def _round(self, grower: _core.TreeGrower) -> bool:
         """A tree for each label; whether any step along them made gold more likely."""
         here, rules, k = self.here, self.rules, len(self.training.labels)
-        before, start = here.likelihood, here.scores.copy()
-        marginals = softmax(here.scores[:, 0]).astype(np.float32)[:, None, :]
+        before, start, threads = here.likelihood, here.scores.copy(), self.training.n_threads
+        marginals = _core.softmax(here.scores[:, 0], None, None, threads).astype(np.float32)[:, None, :]
         seed = (rules.seed * 1_000_003 + len(self.steps)) % 2**64
         rate = rules.learning_rate if rules.growth["newton"] else 1.0
-        threads = self.training.n_threads
         trees = Trees.of_round(*grower.grow(marginals, here.codes, here.scores, None, rate, seed, threads))
         factor = self._stepped(start, here.scores - start, before)
         if factor == 0:
@@ -289,8 +300,7 @@ class _Run:
 
     def _discover(self, sides: tuple[bool, ...], rules: DiscoveryRules) -> tuple[Found | None, bool]:
         """The best feature of any side, and its side."""
-        threads = self.training.n_threads
-        scenes = [side.scene(self.binnings, threads) for side in self._sides]
+        scenes = [side.scene(self.binnings) for side in self._sides]
         here, held = scenes[0], scenes[1] if len(scenes) > 1 else None
         tried = [(Discovery(rules, here, held, back).best(), back) for back in sides]
         merits = [-np.inf if found is None else found.merit for found, _ in tried]
