@@ -13,7 +13,7 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "experiments"
 SCRIPTS = [
     "shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin",
-    "missing", "missing --modern --fixed", "ozone", "future",
+    "missing", "missing --modern --fixed", "ozone", "future", "ahead",
 ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """The estimators: the family's scikit-learn face."""
 
 from hedgerow.estimators.base import Estimator, load
+from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.hmm import HMM
 from hedgerow.estimators.linear_crf import LinearCRF
 from hedgerow.estimators.memm import MEMM
@@ -13,6 +14,7 @@ __all__ = [
     "HMM",
     "MEMM",
     "Estimator",
+    "FutureMEMM",
     "LinearCRF",
     "OutputCode",
     "StructuredPerceptron",

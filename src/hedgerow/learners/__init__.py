@@ -3,6 +3,8 @@
 from hedgerow.learners.base import Held, Learner, Record, Training, held_out_scores
 from hedgerow.learners.boosting import Boosting, BoostingRules
 from hedgerow.learners.counting import Counting
+from hedgerow.learners.discovery import DiscoveryRules
+from hedgerow.learners.future import FutureBoosting, FutureRules
 from hedgerow.learners.gradient import Penalty, QuasiNewton
 from hedgerow.learners.induction import Induction
 from hedgerow.learners.likelihood import LinearSpace
@@ -14,6 +16,9 @@ __all__ = [
     "Boosting",
     "BoostingRules",
     "Counting",
+    "DiscoveryRules",
+    "FutureBoosting",
+    "FutureRules",
     "Held",
     "Induction",
     "Learner",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -75,6 +75,26 @@ class Training:
     def mean(self, by_sequence: NDArray[np.float64]) -> float:
         """The weighted mean over sequences."""
         return float((by_sequence * self.weights).sum() / self.weights.sum())
+
+
+def hold_out(training: Training, share: float, drawn: NDArray[np.integer[Any]]) -> Training:
+    """The same training with a share of its sequences held out, at least one; there must be two or more.
+
+    They are the first that were drawn. Those that are left count alike where all their weights would be 0, for
+    something has to be learned.
+    """
+    sequences, n = training.sequences, len(training.sequences)
+    away = np.zeros(n, np.bool_)
+    away[drawn[: max(1, round(share * n))]] = True
+    at = np.repeat(away, sequences.lengths)
+    weights = training.weights[~away]
+    return replace(
+        training,
+        sequences=sequences[~away],
+        codes=training.codes[~at],
+        weights=weights if weights.any() else np.ones(len(weights)),
+        held=Held(sequences[away], training.codes[at]),
+    )
 
 
 class Learner(Protocol):

@@ -1,6 +1,7 @@
 """Potentials: scores of labels, from sequences. What they give fits a lattice over the same labels and order."""
 
 from hedgerow.potentials.base import Potential, Scores
+from hedgerow.potentials.future import FuturePotential
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.local import LocalPotential
 from hedgerow.potentials.table import TablePotential
@@ -14,6 +15,7 @@ KINDS: dict[str, type[Potential]] = {
 
 __all__ = [
     "KINDS",
+    "FuturePotential",
     "LinearPotential",
     "LocalPotential",
     "Potential",

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Potential, Scores
+from hedgerow.potentials.future import FuturePotential
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.sequences import Sequences
@@ -24,7 +25,7 @@ from hedgerow.sequences import Sequences
 Floats = NDArray[np.floating[Any]]
 
 CHUNK = 2**18  # scores that are normalised at a time, so that what is in between stays small
-INNER: dict[str, type[Potential]] = {kind.kind: kind for kind in (LinearPotential, TreePotential)}
+INNER: dict[str, type[Potential]] = {kind.kind: kind for kind in (FuturePotential, LinearPotential, TreePotential)}
 
 
 @dataclass(frozen=True, eq=False)
