@@ -260,7 +260,7 @@ class TreeGrower {
                     one_position(std::llrint(targets.data()[t] * scale * kResidualUnit),
                                  std::llrint(weights.data()[t] * rules.split.objective.weight_unit));
             }
-            Grower grower(*data_, k_, order_, rules, nullptr);
+            Grower grower(*data_, groups(), k_, order_, rules, nullptr);
             std::vector<TreeNode> tree = grower.grow(brought.data(), seed);
             for (TreeNode& node : tree) node.gain /= scale * scale;
             std::vector<float> by_cell(data_->position.size());
@@ -313,11 +313,16 @@ class TreeGrower {
                array.shape(2) == static_cast<std::size_t>(k_);
     }
 
+    // Only where single trees grow.
+    const SlotGroups& groups() {
+        std::call_once(grouping_, [&] { groups_ = std::make_unique<SlotGroups>(*data_); });
+        return *groups_;
+    }
+
     std::shared_ptr<Grower> take_grower() {
         const std::lock_guard<std::mutex> lock(lending_);
-        if (!groups_) groups_ = std::make_unique<SlotGroups>(*data_);
         if (n_lent_ == growers_.size()) {
-            growers_.push_back(std::make_shared<Grower>(*data_, *groups_, k_, order_, rules_,
+            growers_.push_back(std::make_shared<Grower>(*data_, groups(), k_, order_, rules_,
                                                         weights_.empty() ? nullptr : weights_.data()));
         }
         return growers_[n_lent_++];
@@ -384,7 +389,8 @@ class TreeGrower {
     std::vector<std::int64_t> n_histories_of_;      // by depth
     std::vector<double> weights_;
     std::unique_ptr<TreeData> data_;
-    std::unique_ptr<SlotGroups> groups_;  // only where single trees grow
+    std::once_flag grouping_;
+    std::unique_ptr<SlotGroups> groups_;
     GrowthRules rules_{};
     std::mutex guard_, lending_;
     std::vector<std::shared_ptr<Grower>> growers_;
