@@ -29,6 +29,7 @@ MODELS = {
     "shared": hr.TreeCRF(window=1, n_rounds=3, trees="shared"),
     "linear": hr.StructuredSVM(window=1, order=2, epochs=2, random_state=0),
     "votes": hr.StructuredPerceptron(window=1, epochs=2, averaging="vote", random_state=0),
+    "search": hr.SearchTagger(window=1, epochs=2, direction="right-to-left", random_state=0),
     "missing": hr.LinearCRF(max_iter=5),
     "code": hr.OutputCode(hr.TreeCRF(n_rounds=2, window=1), cascade=1, distance="lattice", random_state=0),
 }

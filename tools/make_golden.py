@@ -81,7 +81,7 @@ def with_missing(model: hr.LinearCRF | hr.TreeCRF) -> tuple[Any, Data]:
     return model, [*diary(6, seed=9)[0], [{"place": None, "celsius": None, "carried": None}]]
 
 
-def margin(model: hr.StructuredPerceptron | hr.StructuredSVM) -> tuple[Any, Data]:
+def margin(model: hr.SearchTagger | hr.StructuredPerceptron | hr.StructuredSVM) -> tuple[Any, Data]:
     X, y = diary(40, seed=5)
     dev, dev_labels = diary(10, seed=6)
     model.fit(without_missing(X), y, X_dev=without_missing(dev), y_dev=dev_labels)
@@ -112,6 +112,10 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "perceptron-1": lambda: margin(hr.StructuredPerceptron(window=1, n_jobs=1, random_state=1)),
     "perceptron-vote-1": lambda: margin(
         hr.StructuredPerceptron(order=2, averaging="vote", epochs=2, n_jobs=1, random_state=1)
+    ),
+    "search-1": lambda: margin(hr.SearchTagger(window=1, n_jobs=1, random_state=1)),
+    "search-backward-1": lambda: margin(
+        hr.SearchTagger(order=1, beam=2, update="max-violation", direction="right-to-left", n_jobs=1, random_state=1)
     ),
     "code-trees-1": lambda: code(hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, left=2, distance="lattice"),
     "code-linear-1": lambda: code(hr.LinearCRF(max_iter=20, window=1), code="one-vs-rest", cascade=1),

@@ -5,7 +5,18 @@ from hedgerow.estimators.hmm import HMM
 from hedgerow.estimators.linear_crf import LinearCRF
 from hedgerow.estimators.output_code import OutputCode
 from hedgerow.estimators.perceptron import StructuredPerceptron
+from hedgerow.estimators.search import SearchTagger
 from hedgerow.estimators.svm import StructuredSVM
 from hedgerow.estimators.treecrf import TreeCRF
 
-__all__ = ["HMM", "Estimator", "LinearCRF", "OutputCode", "StructuredPerceptron", "StructuredSVM", "TreeCRF", "load"]
+__all__ = [
+    "HMM",
+    "Estimator",
+    "LinearCRF",
+    "OutputCode",
+    "SearchTagger",
+    "StructuredPerceptron",
+    "StructuredSVM",
+    "TreeCRF",
+    "load",
+]

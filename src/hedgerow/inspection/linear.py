@@ -11,11 +11,11 @@ from hedgerow.encoding import PADDING, Rows
 from hedgerow.errors import InputError
 from hedgerow.lattice import Topology
 from hedgerow.model import Model
-from hedgerow.potentials.linear import LinearPotential
+from hedgerow.potentials import LinearPotential, SearchPotential
 
 
-def _potential(model: Model) -> LinearPotential:
-    if not isinstance(model.potential, LinearPotential):
+def _potential(model: Model) -> LinearPotential | SearchPotential:
+    if not isinstance(model.potential, (LinearPotential, SearchPotential)):
         raise InputError(f"{model.estimator} has no weights to look at; fit a LinearCRF")
     return model.potential
 
@@ -33,15 +33,30 @@ def state_features(model: Model) -> dict[tuple[str, Any], float]:
 
 
 def transition_features(model: Model) -> dict[tuple[Any, ...], float]:
-    """{(previous label, label): weight}, the labels in the order of the sequence."""
+    """{(previous label, label): weight}, the labels in the order of the sequence; None is outside of it.
+
+    Of a search that goes from right to left, the label comes first and the others follow it.
+    """
     potential = _potential(model)
     k, labels = len(model.labels), model.labels.classes.tolist()
+    if isinstance(potential, SearchPotential):
+        return _searched_transitions(potential, [*labels, None])
     histories = Topology(k, model.order).histories()
     found = {}
     for cell, weight in zip(potential.n_grams.cells.tolist(), potential.n_gram_weights.tolist(), strict=True):
         row, label = divmod(cell, k)
         if histories[row]:
             found[tuple(labels[y] for y in [*reversed(histories[row]), label])] = weight
+    return found
+
+
+def _searched_transitions(potential: SearchPotential, names: list[Any]) -> dict[tuple[Any, ...], float]:
+    found, k = {}, potential.n_grams.n_labels
+    for cell, weight in zip(potential.n_grams.cells.tolist(), potential.n_gram_weights.tolist(), strict=True):
+        gram, label = divmod(cell, k)
+        given = [names[y] for y in [label, *potential.n_grams.labels(gram)]]
+        if len(given) > 1:
+            found[tuple(given if potential.direction == "right-to-left" else reversed(given))] = weight
     return found
 
 

@@ -7,6 +7,7 @@ from hedgerow.learners.gradient import Penalty, QuasiNewton
 from hedgerow.learners.induction import Induction
 from hedgerow.learners.likelihood import LinearSpace
 from hedgerow.learners.margin import Margin, MarginRules
+from hedgerow.learners.search import Searching, SearchRules
 from hedgerow.learners.stochastic import Stochastic, StochasticRules
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "Penalty",
     "QuasiNewton",
     "Record",
+    "SearchRules",
+    "Searching",
     "Stochastic",
     "StochasticRules",
     "Training",

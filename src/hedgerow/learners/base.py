@@ -77,6 +77,19 @@ class Training:
         return float((by_sequence * self.weights).sum() / self.weights.sum())
 
 
+class Answers(Protocol):
+    """What a lattice tells of a batch of sequences, or a search in its place; see hedgerow.lattice."""
+
+    @property
+    def starts(self) -> NDArray[np.int64]: ...
+    def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
+    def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.floating[Any]]]: ...
+    def log_partition(self) -> NDArray[np.float64]: ...
+    def nbest(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
+    def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]: ...
+    def keeping(self, labels: NDArray[np.int32]) -> Answers: ...
+
+
 class Learner(Protocol):
     """Iterating does the work, a record for each round; stopping early leaves the rounds done so far."""
 
@@ -93,7 +106,7 @@ class Learner(Protocol):
         ...
 
 
-def best_labels(lattice: Lattice, decode: Decode) -> NDArray[np.int32]:
+def best_labels(lattice: Answers, decode: Decode) -> NDArray[np.int32]:
     """The best path, or the most probable label of each position."""
     if decode == "viterbi":
         return lattice.viterbi()[1]
@@ -101,7 +114,7 @@ def best_labels(lattice: Lattice, decode: Decode) -> NDArray[np.int32]:
     return best
 
 
-def log_likelihood(lattice: Lattice, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+def log_likelihood(lattice: Answers, codes: NDArray[np.int32]) -> NDArray[np.float64]:
     """log P(labels) of each sequence, which no beam loses; -inf where a label is one that training never saw."""
     lattice = lattice.keeping(codes)
     known = np.logical_and.reduceat(codes >= 0, lattice.starts[:-1])
@@ -109,7 +122,7 @@ def log_likelihood(lattice: Lattice, codes: NDArray[np.int32]) -> NDArray[np.flo
     return np.where(known, np.minimum(values, 0.0), -np.inf)
 
 
-def held_out_scores(lattice: Lattice, held: Held, decode: Decode) -> Record:
+def held_out_scores(lattice: Answers, held: Held, decode: Decode) -> Record:
     """Accuracy, and mean log-likelihood of the sequences without unseen labels (None if there are none)."""
     likelihood = log_likelihood(lattice, held.codes)
     known = likelihood > -np.inf

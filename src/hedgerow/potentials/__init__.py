@@ -2,13 +2,23 @@
 
 from hedgerow.potentials.base import Potential, Scores
 from hedgerow.potentials.linear import LinearPotential
+from hedgerow.potentials.search import SearchPotential
 from hedgerow.potentials.table import TablePotential
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.potentials.votes import VotedPotential
 
 #: The kinds of potential that make no use of others.
 KINDS: dict[str, type[Potential]] = {
-    kind.kind: kind for kind in (LinearPotential, TablePotential, TreePotential, VotedPotential)
+    kind.kind: kind for kind in (LinearPotential, SearchPotential, TablePotential, TreePotential, VotedPotential)
 }
 
-__all__ = ["KINDS", "LinearPotential", "Potential", "Scores", "TablePotential", "TreePotential", "VotedPotential"]
+__all__ = [
+    "KINDS",
+    "LinearPotential",
+    "Potential",
+    "Scores",
+    "SearchPotential",
+    "TablePotential",
+    "TreePotential",
+    "VotedPotential",
+]
