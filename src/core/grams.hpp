@@ -63,17 +63,22 @@ class GramNumbers {
     bool bias_;
 };
 
-// From numbers to rows: open addressing, never more than half full.
+// From numbers to rows: low ones in a list, the others by open addressing, never more than half full.
 class RowIndex {
   public:
-    RowIndex() : keys_(16, kNone), rows_(16) {}
+    RowIndex() : listed_(kListed, -1), keys_(16, kNone), rows_(16) {}
 
     // Negative if it has none.
     std::int64_t find(std::int64_t key) const {
+        if (key < kListed) return listed_[key];
         const std::size_t at = place(key);
         return keys_[at] == key ? rows_[at] : -1;
     }
     void insert(std::int64_t key, std::int32_t row) {
+        if (key < kListed) {
+            listed_[key] = row;
+            return;
+        }
         if (2 * (n_ + 1) > keys_.size()) widen();
         const std::size_t at = place(key);
         keys_[at] = key;
@@ -82,7 +87,7 @@ class RowIndex {
     }
 
   private:
-    static constexpr std::int64_t kNone = -1;
+    static constexpr std::int64_t kNone = -1, kListed = 2048;
     std::size_t place(std::int64_t key) const {
         std::size_t at =
             static_cast<std::size_t>((static_cast<std::uint64_t>(key) * 0x9E3779B97F4A7C15u) >> 20) &
@@ -103,6 +108,7 @@ class RowIndex {
         }
     }
 
+    std::vector<std::int32_t> listed_;
     std::vector<std::int64_t> keys_;
     std::vector<std::int32_t> rows_;
     std::size_t n_ = 0;

@@ -59,29 +59,31 @@ std::int64_t BeamSearch::group(std::int64_t shared) {
 }
 
 void BeamSearch::expand(const float* state) {
-    const std::int64_t step = n_steps(), begin = from(step), end = to(step);
+    const std::int64_t step = n_steps(), begin = from(step), n = to(step) - begin;
     const auto add = search_kernels().expand;
+    const auto width = static_cast<std::size_t>(grams_.numbers().order() + 2);
+    if (rows_.size() < n * width) rows_.resize(n * width);
+    if (pool_.size() < static_cast<std::size_t>(n * stride_))
+        pool_.resize(static_cast<std::size_t>(n * stride_), kLowest);
+    expansions_.resize(static_cast<std::size_t>(n));
     groups_.clear();
-    expansions_.clear();
-    rows_.clear();
-    for (std::int64_t i = begin; i < end; ++i) {
-        const auto first_row = static_cast<std::int64_t>(rows_.size()), member = i - begin;
-        rows_.push_back(state);
-        grams_.each_row(all_[i].code, step, [&](const float* weights) { rows_.push_back(weights); });
-        const auto n_rows = static_cast<std::int64_t>(rows_.size()) - first_row;
-        expansions_.push_back({first_row, n_rows, -1});
-        const std::int64_t shared = grams_.numbers().shared(all_[i].code);
+    const float** row = rows_.data();
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Hypothesis& from_here = all_[begin + i];
+        const float** const first = row;
+        *row++ = state;
+        grams_.each_row(from_here.code, step, [&](const float* weights) { *row++ = weights; });
+        expansions_[i] = {first, row - first, -1};
+        const std::int64_t shared = grams_.numbers().shared(from_here.code);
         const auto n_groups = static_cast<std::int64_t>(groups_.size());
         const std::int64_t g = merges_ ? group(shared) : n_groups;
         if (g == n_groups) {
-            groups_.push_back({shared, member, member});
-            const auto size = static_cast<std::size_t>((g + 1) * stride_);
-            if (pool_.size() < size) pool_.resize(size, kLowest);
+            groups_.push_back({shared, i, i});
         } else {
-            expansions_[groups_[g].last].next = member;
-            groups_[g].last = member;
+            expansions_[groups_[g].last].next = i;
+            groups_[g].last = i;
         }
-        add(all_[i].score, rows_.data() + first_row, n_rows, k_, g < n_groups, pool_.data() + g * stride_);
+        add(from_here.score, first, row - first, k_, g < n_groups, pool_.data() + g * stride_);
     }
 }
 
@@ -103,8 +105,7 @@ std::int64_t BeamSearch::winner(const Choice& choice) const {
     std::int64_t i = of.first;
     for (; i != of.last; i = expansions_[i].next) {
         float value = all_[begin + i].score;
-        for (std::int64_t r = 0; r < expansions_[i].n_rows; ++r)
-            value += rows_[expansions_[i].first_row + r][label];
+        for (std::int64_t r = 0; r < expansions_[i].n_rows; ++r) value += expansions_[i].rows[r][label];
         if (value == choice.value) break;
     }
     return begin + i;

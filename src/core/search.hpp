@@ -57,7 +57,8 @@ class BeamSearch {
     };
     // What speaks of the next label of a hypothesis.
     struct Expansion {
-        std::int64_t first_row, n_rows;
+        const float* const* rows;
+        std::int64_t n_rows;
         std::int64_t next;  // of its group, -1 for none
     };
     void expand(const float* state);

@@ -40,10 +40,10 @@ void expand(float score, const float* const* rows, std::int64_t n_rows, std::int
     }
 }
 
-// Which of a block is how high: 0 for the highest, of equals the first.
-void rank(const float* block, std::int32_t* ranks) {
+// How high each of a block is among its first n: 0 for the highest, of equals the first.
+void rank(const float* block, std::int32_t n, std::int32_t* ranks) {
     for (std::int64_t i = 0; i < kScoreBlock; ++i) ranks[i] = 0;
-    for (std::int32_t j = 0; j < kScoreBlock; ++j) {
+    for (std::int32_t j = 0; j < n; ++j) {
         const float value = block[j];
 #pragma omp simd
         for (std::int32_t i = 0; i < kScoreBlock; ++i)
@@ -63,7 +63,7 @@ float bound(const float* scores, std::int64_t n, std::int64_t most) {
         store<N>(columns + c, top);
     }
     std::int32_t ranks[kScoreBlock];
-    rank(columns, ranks);
+    rank(columns, kScoreBlock, ranks);
     float least = INFINITY;
 #pragma omp simd reduction(min : least)
     for (std::int64_t c = 0; c < kScoreBlock; ++c)
@@ -96,9 +96,8 @@ class Highest {
             put_few();
             return count_;
         }
-        for (std::int64_t i = n_few_; i < kScoreBlock; ++i) few_[i] = -INFINITY;
         std::int32_t ranks[kScoreBlock];
-        rank(few_, ranks);
+        rank(few_, static_cast<std::int32_t>(n_few_), ranks);
         for (std::int64_t i = 0; i < n_few_; ++i)
             if (ranks[i] < most_) out_[ranks[i]] = {few_[i], at_[i]};
         return n_few_ < most_ ? n_few_ : most_;
@@ -118,7 +117,7 @@ class Highest {
 
     std::int64_t most_;
     Choice* out_;
-    float few_[kScoreBlock];
+    float few_[kScoreBlock] = {};
     std::int64_t at_[kScoreBlock];
     std::int64_t n_few_ = 0, count_ = 0;
 };

@@ -66,14 +66,20 @@ class Searching:
         LabelGrams(np.zeros(0, np.int64), k, rules.order)  # an order that is too high is refused here
         self._scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
         self._rows = Rows(training.sequences, Window.of(rules.window), self._scalings)
-        anything = np.zeros_like(training.codes)
-        often = Features.observed(self._rows, anything, 1, min_freq=rules.min_freq)
         self._trainer = _core.SearchTrainer(
-            self._rows.reader, training.codes, training.weights, np.diff(often.starts) > 0, k, rules.order,
+            self._rows.reader, training.codes, training.weights, self._often(), k, rules.order,
             bias=bool(self._scalings), update=rules.update, beam=rules.beam,
             backward=rules.direction == "right-to-left", tie=TIE, summed=rules.averaged,
         )  # fmt: skip
         self._made: SearchPotential | None = None  # of the examples seen so far
+
+    def _often(self) -> NDArray[np.bool_]:
+        """Which attributes may have weights; those that never occur get none anyway."""
+        if self.rules.min_freq == 1:
+            return np.ones(self._rows.n_basic, np.bool_)
+        anything = np.zeros_like(self.training.codes)
+        features = Features.observed(self._rows, anything, 1, min_freq=self.rules.min_freq)
+        return np.diff(features.starts) > 0
 
     @property
     def history(self) -> list[Record]:
