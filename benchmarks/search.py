@@ -3,9 +3,9 @@
 HEDGEROW_DATA=... python benchmarks/search.py
 
 Chunking has 22 labels and the attributes of benchmarks/encoding.py; the joint task has 118 in training, with the words
-around a position and the spelling of its own. Everything is on one thread. Models are learned in turn, several times; times are CPU seconds,
-the least of them, and an epoch is a whole fit less one of a single epoch, shared out. How many epochs each of the two
-is given was chosen on held-out training data (experiments/search.py).
+around a position and the spelling of its own. Everything is on one thread. Models are learned in turn, several times;
+times are CPU seconds, the least of them, and an epoch is a whole fit less one of a single epoch, shared out. Orders
+and numbers of epochs were chosen on held-out training data (experiments/search.py).
 """
 
 from __future__ import annotations

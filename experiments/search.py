@@ -13,12 +13,14 @@ from typing import Any
 
 import hedgerow as hr
 from common import arguments, percent, print_table, say
+from hedgerow.learners.search import Update
+from hedgerow.potentials.search import Direction
 from margin import CHUNK_PARTS, WORD_PARTS, conll, joined, spelling
 
 Data = tuple[Any, list[Any]]
 
-UPDATES = ("laso", "early", "max-violation", "standard")
-DIRECTIONS = ("left-to-right", "right-to-left")
+UPDATES: tuple[Update, ...] = ("laso", "early", "max-violation", "standard")
+DIRECTIONS: tuple[Direction, ...] = ("left-to-right", "right-to-left")
 ORDERS = (1, 2, 3, 4)
 EPOCHS = 12
 

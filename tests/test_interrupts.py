@@ -21,6 +21,8 @@ WORK = {
     "dicts": "x = [[{'a': 'x', 'b': 1.0, 'c': ['y', 'z']}] * 10**6] * 20\n" + READY + "hr.Sequences(x)",
     "strings": "x = [['a', 'b'] * 10**6] * 20\n" + READY + "hr.Sequences(x)",
     "fit": READY + "hr.TreeCRF(n_rounds=10**9).fit([x * 50 for x in X], [y * 50 for y in Y])",
+    "memm": READY + "hr.MEMM(n_rounds=10**9).fit([x * 50 for x in X], [y * 50 for y in Y])",
+    "future": READY + "hr.FutureMEMM(n_rounds=10**9).fit([x * 900 for x in X], [y * 900 for y in Y])",
     "code": (
         READY + "hr.OutputCode(hr.TreeCRF(n_rounds=10**9), n_jobs=2).fit([x * 50 for x in X], [y * 50 for y in Y])"
     ),

@@ -24,11 +24,12 @@ import hedgerow as hr
 from hedgerow.lattice import Lattice, Topology
 X, Y = ["abcd", "bca"] * 4, [list(x) for x in ["abcd", "bca"] * 4]
 text = hr.Sequences(["abcd" * 500_000])
-models = [hr.HMM(n_jobs=2).fit(X, Y), hr.TreeCRF(n_rounds=1, n_jobs=2).fit(X, Y)]
+models = [hr.HMM(n_jobs=2).fit(X, Y), hr.TreeCRF(n_rounds=1, n_jobs=2).fit(X, Y), hr.MEMM(n_rounds=1).fit(X, Y)]
 lattice = Lattice(Topology(20, 2), np.arange(0, 20_001, 100), state=np.zeros((20_000, 20)), n_threads=4)
 work = [
     lambda: hr.Sequences([[{"a": "x", "b": 1.0, "c": ["y", "z"]}] * 10**6] * 2),
     lambda: models[0].predict(text), lambda: models[1].predict(text), lambda: models[1].predict_proba(text),
+    lambda: models[2].predict(text),
     lattice.pair_marginals, lambda: lattice.nbest(500), lambda: lattice.sample(10_000),
     lambda: hr.TreeCRF(n_rounds=1, order=3).fit(["abcdefgh" * 3000], [list("abcdefgh" * 3000)]),
 ]

@@ -24,6 +24,9 @@ MAKES = {
     "table": hr.TreeCRF(n_rounds=4, transitions="table", category_splits="subset"),
     "shared": hr.TreeCRF(n_rounds=4, trees="shared"),
     "published": hr.TreeCRF.published(n_rounds=4),
+    "MEMM": hr.MEMM(n_rounds=4, window=1, order=2),
+    "linear MEMM": hr.MEMM(learner="linear", max_iter=30, order=2),
+    "FutureMEMM": hr.FutureMEMM(n_rounds=20, window=1, order=2, bag=2, random_state=0),
 }
 NAMES = ("word", "size", "has")
 
@@ -151,7 +154,8 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["LinearCRF", "SearchTagger", "StructuredPerceptron", "StructuredSVM", "trees", "HMM"])
+@pytest.mark.parametrize("name", ["LinearCRF", "SearchTagger", "StructuredPerceptron", "StructuredSVM", "trees", "HMM",
+                                  "MEMM", "linear MEMM", "FutureMEMM"])  # fmt: skip
 def test_every_form_of_input(form, name):
     X, new = FORMS[form]
     y = [["A", "B", "A"], ["B", "A"]]
@@ -197,7 +201,8 @@ EMPTY = [[{"w": "a", "gone": None, "part": None}, {"w": "b", "gone": None}], [{"
     [hr.HMM(), hr.LinearCRF(), hr.LinearCRF(missing="impute"), hr.StructuredPerceptron(random_state=0),
      hr.SearchTagger(random_state=0), hr.StructuredSVM(random_state=0),
      hr.TreeCRF(n_rounds=2, missing="impute"), hr.TreeCRF(n_rounds=2, missing="indicator"), hr.TreeCRF(n_rounds=2),
-     hr.TreeCRF(n_rounds=2, missing="surrogate"), hr.TreeCRF(n_rounds=2, missing="learned")],
+     hr.TreeCRF(n_rounds=2, missing="surrogate"), hr.TreeCRF(n_rounds=2, missing="learned"),
+     hr.MEMM(n_rounds=2), hr.MEMM(learner="linear"), hr.FutureMEMM(n_rounds=4, random_state=0)],
     ids=repr,
 )  # fmt: skip
 def test_columns_without_any_value_are_warned_of_once(model):

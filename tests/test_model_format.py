@@ -279,6 +279,94 @@ def test_searches_read_by_the_page(direction, tmp_path):
         assert found == pytest.approx(score / potential["temperature"], rel=1e-4)
 
 
+class Inner(File):
+    """What a locally normalised potential normalises, as if it were a file of its own."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.metadata = {"potential": self.metadata["potential"]["of"]}
+        inner = {name: array for name, array in self.arrays.items() if name.startswith("potential.of.")}
+        self.arrays |= {name.replace("potential.of.", "potential."): array for name, array in inner.items()}
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("learner", ["trees", "linear"])
+def test_local_potentials_read_by_the_page(learner, order, tmp_path):
+    model = hr.MEMM(order=order, window=1, learner=learner, n_rounds=4, learning_rate=0.5, l2=0.1).fit(X, Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = Inner(tmp_path / "m.hedgerow")
+    assert file.metadata["potential"]["kind"] == learner
+    edge = model.model_.potential.scores(model.model_.encode(NEW)).edge
+    table = {} if learner == "trees" else dict(zip(model.model_.topology.histories(), file.n_grams(), strict=True))
+    for t in range(len(NEW[0])):
+        for h, history in enumerate(file.histories(min(t, order))):
+            if learner == "trees":
+                raw = file.trees(NEW[0], t, history)
+            else:
+                raw = file.linear(NEW[0], t) + table[tuple(history)]
+            np.testing.assert_allclose(edge[t, h], raw - np.log(np.exp(raw).sum()), atol=1e-4)
+
+
+class Ahead(File):
+    """Trees over future features, and these features."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.own, self.potential = self.columns, self.metadata["potential"]["of"]
+        features = range(len(self.potential["features"]))
+        more = [{"name": f"future feature {i + 1}", "kind": "numeric", "cascade": True} for i in features]
+        self.columns = [*self.own, *more]
+        self.stored = self.arrays
+        self._as("potential.of.of.", self.potential["of"]["window"])
+
+    def _as(self, prefix, window):
+        bins = {n.replace("potential.of.of.", "potential."): a for n, a in self.stored.items() if ".bins." in n}
+        found = {n.replace(prefix, "potential."): a for n, a in self.stored.items() if n.startswith(prefix)}
+        encoder = {n: a for n, a in self.stored.items() if n.startswith("encoder.")}
+        self.arrays, self.metadata = encoder | bins | found, {"potential": {"window": window}}
+
+    def feature(self, i, sequence):
+        """Q of the bag of each position."""
+        bags, columns, n_labels = self.potential["bags"], self.columns, self.n_labels
+        self._as(f"potential.of.features.{i}.", [0, 0])
+        self.columns, self.n_labels = self.own, len(self.arrays["potential.trees.labels"])
+        shown = []
+        for t in range(len(sequence)):
+            log_odds = bags["initial"]
+            for said in self.trees(sequence, t, []):
+                log_odds = min(max(log_odds + said, bags["bounds"][0]), bags["bounds"][1])
+            shown.append(1 / (1 + np.exp(-log_odds)))
+        self.columns, self.n_labels = columns, n_labels
+        self._as("potential.of.of.", self.potential["of"]["window"])
+        size, back = bags["size"] or len(sequence), self.potential["features"][i]["back"]
+        spans = [shown[max(t - size, 0) : t] if back else shown[t + 1 : t + 1 + size] for t in range(len(sequence))]
+        return [1 - np.prod([1 - q for q in span]) for span in spans]
+
+
+@pytest.mark.parametrize("bag", [1, 2, "rest"])
+def test_future_features_read_by_the_page(bag, tmp_path):
+    rng = np.random.default_rng(0)
+    positions = [position for x in X for position in x]
+    train = [[positions[i] for i in rng.integers(len(positions), size=9)] for _ in range(60)]
+    seen = [[position.get("word") for position in x] for x in train]
+    y = [["+" if "row" in words[t + 1 : t + 3] else "-" for t in range(9)] for words in seen]
+    model = hr.FutureMEMM(window=1, bag=bag, direction="both", max_future=3, random_state=0).fit(train, y)
+    model.save(tmp_path / "m.hedgerow")
+    file, asked = Ahead(tmp_path / "m.hedgerow"), X[0] + NEW[0]
+    n = len(file.potential["features"])
+    assert n > 0
+    features = [file.feature(i, asked) for i in range(n)]
+    whole = [
+        position | {f"future feature {i + 1}": features[i][t] for i in range(n)} for t, position in enumerate(asked)
+    ]
+    edge = model.model_.potential.scores(model.model_.encode([asked])).edge
+    for t in range(len(asked)):
+        linear = sum(features[i][t] * file.stored[f"potential.of.features.{i}.weights"] for i in range(n))
+        for h, history in enumerate(file.histories(min(t, 1))):
+            raw = file.trees(whole, t, history) + linear
+            np.testing.assert_allclose(edge[t, h], raw - np.log(np.exp(raw).sum()), atol=1e-4)
+
+
 class Bit(File):
     """A bit of a code, as if it were a file of its own."""
 

@@ -19,6 +19,7 @@ MUTATIONS = int(os.environ.get("HEDGEROW_MUTATIONS", "200"))
 WORDS = ["cat", "dog", "cog", "at", "dot", "tact"]
 WHOLE = [[{"w": w, "n": i / 3, "b": ["x", w]} for i, w in enumerate(x)] for x in WORDS * 2]
 Y = [[p["w"] if p["w"] in "ao" else "-" for p in x] for x in WHOLE]
+AHEAD = [["v" if any(p["w"] in "ao" for p in x[t + 1 : t + 3]) else "-" for t in range(len(x))] for x in WHOLE]
 HOLES = [[{"w": None, "n": None, "b": None}, *x[1:]] for x in WHOLE]
 MODELS = {
     "HMM": hr.HMM(order=2),
@@ -31,6 +32,9 @@ MODELS = {
     "votes": hr.StructuredPerceptron(window=1, epochs=2, averaging="vote", random_state=0),
     "search": hr.SearchTagger(window=1, epochs=2, direction="right-to-left", random_state=0),
     "missing": hr.LinearCRF(max_iter=5),
+    "local trees": hr.MEMM(window=1, n_rounds=3, order=2),
+    "local weights": hr.MEMM(window=1, learner="linear", max_iter=10),
+    "future": hr.FutureMEMM(window=1, bag=2, direction="both", lower_rounds=2, n_rounds=6, random_state=0),
     "code": hr.OutputCode(hr.TreeCRF(n_rounds=2, window=1), cascade=1, distance="lattice", random_state=0),
 }
 STRANGE: list[Any] = [
@@ -93,8 +97,10 @@ def test_mutated_models_are_refused_or_usable(name: str, tmp_path: Path, monkeyp
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # half the time
     path = tmp_path / "m"
     X = HOLES if name == "missing" else WHOLE
-    MODELS[name].fit(X, Y, X_dev=X, y_dev=Y).save(path)
+    y = AHEAD if name == "future" else Y
+    MODELS[name].fit(X, y, X_dev=X, y_dev=y).save(path)
     arrays, metadata = storage.read(path)
+    assert name != "future" or len(metadata["potential"]["of"]["features"]) > 0
     outcomes = {"refused": 0, "used": 0}
     for seed in range(MUTATIONS):
         rng = random.Random(f"{name} {seed}")

@@ -96,6 +96,20 @@ def code(base: Any, **parameters: Any) -> tuple[hr.OutputCode, Data]:
     return model, [*without_missing(diary(6, seed=11)[0]), unseen, [{"celsius": -8.0}]]
 
 
+def future() -> tuple[hr.FutureMEMM, Data]:
+    """Whether somebody carries skis within three days, or did, for each day; some values are missing."""
+    X, _ = diary(60, seed=12)
+    y = []
+    for week in X:
+        skis = ["skis" in (day["carried"] or ()) for day in week]
+        y.append([f"{any(skis[max(t - 3, 0) : t]):d}{any(skis[t + 1 : t + 4]):d}" for t in range(len(week))])
+    model = hr.FutureMEMM(
+        window=1, bag=3, direction="both", max_future=2, lower_rounds=2, lower_leaves=5, n_rounds=8, max_leaves=6,
+        n_jobs=1, random_state=0,
+    )  # fmt: skip
+    return model.fit(X, y), [*diary(6, seed=13)[0], [{"place": None, "celsius": None, "carried": None}]]
+
+
 GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "hmm-1": hmm,
     "treecrf-trees-1": lambda: trees(order=2, transitions="trees", category_splits="subset"),
@@ -119,6 +133,9 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     ),
     "code-trees-1": lambda: code(hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, left=2, distance="lattice"),
     "code-linear-1": lambda: code(hr.LinearCRF(max_iter=20, window=1), code="one-vs-rest", cascade=1),
+    "memm-trees-1": lambda: with_missing(hr.MEMM(order=2, window=1, n_rounds=4, max_leaves=6, n_jobs=1)),
+    "memm-linear-1": lambda: with_missing(hr.MEMM(learner="linear", order=2, max_iter=20, n_jobs=1)),
+    "future-memm-1": future,
     "svm-1": lambda: margin(hr.StructuredSVM(order=2, beam=4, n_jobs=1, random_state=1)),
 }
 

@@ -45,7 +45,19 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, std::int64_t order, 
 const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::int64_t width,
                                           const std::uint8_t* in_sample, std::uint64_t seed) {
     residuals_ = residuals;
+    brought_ = nullptr;
     width_ = width;
+    return grow_root(in_sample, seed);
+}
+
+const std::vector<TreeNode>& Grower::grow(const Sums* brought, std::uint64_t seed) {
+    residuals_ = nullptr;
+    brought_ = brought;
+    width_ = 1;
+    return grow_root(nullptr, seed);
+}
+
+const std::vector<TreeNode>& Grower::grow_root(const std::uint8_t* in_sample, std::uint64_t seed) {
     seed_ = seed;
     tree_.clear();
     nodes_.clear();
@@ -116,6 +128,10 @@ void Grower::load(const Node& root) {
     if (parts_positions_) parts_[root.layer].assign(static_cast<std::size_t>(root.counted.end), 1.0f);
     for (std::int64_t i = 0; i < root.counted.end; ++i) {
         const std::int32_t c = cells[i];
+        if (brought_) {
+            sums[i] = brought_[c];
+            continue;
+        }
         std::int64_t residual = 0;
         for (std::int64_t h = 0; h < width_; ++h) residual += row(c)[h];
         const auto n = static_cast<std::int64_t>(members[depths[c]].size());

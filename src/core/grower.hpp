@@ -64,6 +64,9 @@ class Grower {
     const std::vector<TreeNode>& grow(const std::int32_t* residuals, std::int64_t width,
                                       const std::uint8_t* in_sample, std::uint64_t seed);
 
+    // The same from what each cell brings, where that is no residual over histories; of order 0.
+    const std::vector<TreeNode>& grow(const Sums* brought, std::uint64_t seed);
+
     // After grow(): how many positions it counted.
     std::int64_t n_counted() const { return static_cast<std::int64_t>(sums_[0].size()); }
 
@@ -126,6 +129,7 @@ class Grower {
         double rate;  // of positions where it says what the other one does
     };
 
+    const std::vector<TreeNode>& grow_root(const std::uint8_t* in_sample, std::uint64_t seed);
     Range select(const std::uint8_t* in_sample);
     Node make_node(std::size_t layer, Range counted, Range others, std::shared_ptr<const Histories> of);
     void load(const Node& root);
@@ -232,6 +236,7 @@ class Grower {
     double reads_ = 0;              // entries counted for a position, on average
     bool parts_positions_;
     const std::int32_t* residuals_ = nullptr;
+    const Sums* brought_ = nullptr;  // by cell, in place of residuals
     std::uint64_t seed_ = 0;
     Splitter splitter_;
     EntryMap all_, some_;  // of all entries; and of those that the tree can use

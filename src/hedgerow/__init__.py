@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
     from hedgerow.estimators import HMM as HMM
+    from hedgerow.estimators import MEMM as MEMM
+    from hedgerow.estimators import FutureMEMM as FutureMEMM
     from hedgerow.estimators import LinearCRF as LinearCRF
     from hedgerow.estimators import OutputCode as OutputCode
     from hedgerow.estimators import SearchTagger as SearchTagger
@@ -26,8 +28,10 @@ __version__ = "0.1.0"
 
 # Names are loaded on first use: a bare `import hedgerow` costs milliseconds.
 _HOME = {
+    "FutureMEMM": "hedgerow.estimators",
     "HMM": "hedgerow.estimators",
     "LinearCRF": "hedgerow.estimators",
+    "MEMM": "hedgerow.estimators",
     "OutputCode": "hedgerow.estimators",
     "SearchTagger": "hedgerow.estimators",
     "Sequences": "hedgerow.sequences",

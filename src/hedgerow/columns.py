@@ -75,11 +75,16 @@ class NumericColumn(_Parts):
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, positions: Positions) -> NumericColumn:
-        return trusted(NumericColumn, self.name, self.values[positions])
+    def take(self, positions: Positions) -> Self:
+        return trusted(type(self), self.name, self.values[positions])
 
     def missing(self) -> NDArray[np.bool_]:
         return np.isnan(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalNumericColumn(NumericColumn):
+    """A numeric column that windows read at the position itself alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +143,11 @@ class BagColumn(_Parts):
 
 Column: TypeAlias = CategoricalColumn | NumericColumn | BagColumn
 C = TypeVar("C", bound=_Parts)
+
+
+def is_local(column: Column) -> bool:
+    """Whether windows read the column at the position itself alone."""
+    return isinstance(column, (LocalColumn, LocalNumericColumn))
 
 
 def starts_of(lengths: Any) -> NDArray[np.int64]:

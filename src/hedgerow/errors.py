@@ -51,6 +51,10 @@ class BeamWarning(UserWarning):
     """A beam that is wider than the lattice: everything is kept, and the answers are exact."""
 
 
+class BagWarning(UserWarning):
+    """Bags that are longer than any sequence, or patterns that are everywhere to begin with."""
+
+
 class CodeWarning(UserWarning):
     """An output code that has nothing to do: there are two labels."""
 

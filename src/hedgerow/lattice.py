@@ -86,6 +86,7 @@ class Lattice:
     `allowed` (positions, labels) forbids labels at positions; a position whose label is known has one True.
     With `beam=b` only the b best nodes of a position are kept; b of at least `topology.n_nodes` is exact. `keep`, a
     label for each position (-1 for none), is a path that no beam loses: its nodes are kept besides the b best.
+    Where scores are `normalised`, those of a path add up to its log-probability: log Z is 0, whatever a beam keeps.
     All-float32 scores are answered in single precision (log Z is summed in double all the same).
     `general=True` never takes the fast lane: for tests and benchmarks.
     """
@@ -98,6 +99,7 @@ class Lattice:
         state: Floats | None = None,
         edge: Floats | None = None,
         table: Floats | None = None,
+        normalised: bool = False,
         allowed: NDArray[np.bool_] | None = None,
         beam: int | None = None,
         keep: NDArray[np.int32] | None = None,
@@ -110,6 +112,7 @@ class Lattice:
         single = bool(given) and all(x.dtype == np.float32 for x in given)
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self.topology = topology
+        self._normalised = normalised and allowed is None and topology.allowed is None
         self.beam = None if beam is None or beam >= topology.n_nodes else int(beam)
         self._options: dict[str, Any] = {"beam": self.beam or 0, "n_threads": n_threads, "general": general}
         self._keep = None if keep is None else _labels("keep", keep)
@@ -176,6 +179,8 @@ class Lattice:
 
     def log_partition(self) -> NDArray[np.float64]:
         """Log of the sum over paths of exp(score), for each sequence."""
+        if self._normalised:
+            return np.zeros(len(self.starts) - 1)
         return self._answer(self._batch.sum_over_paths(False, False)[0])
 
     def marginals(self) -> tuple[NDArray[np.float64], Floats]:

@@ -6,6 +6,7 @@
 
 namespace hedgerow {
 void register_alphabet(nanobind::module_& m);
+void register_bags(nanobind::module_& m);
 void register_induction(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
@@ -13,6 +14,7 @@ void register_linear(nanobind::module_& m);
 void register_online(nanobind::module_& m);
 void register_rows(nanobind::module_& m);
 void register_search(nanobind::module_& m);
+void register_softmax(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
 }  // namespace hedgerow
 
@@ -25,12 +27,14 @@ NB_MODULE(_core, m) {
         hedgerow::check_signals();
     };
     hedgerow::register_alphabet(m);
+    hedgerow::register_bags(m);
     hedgerow::register_ingest(m);
     hedgerow::register_lattice(m);
     hedgerow::register_linear(m);
     hedgerow::register_online(m);
     hedgerow::register_rows(m);
     hedgerow::register_search(m);
+    hedgerow::register_softmax(m);
     hedgerow::register_induction(m);
     hedgerow::register_trees(m);
 }

@@ -44,12 +44,12 @@ class RowReader {
         kept_.emplace_back(nb::cast(codes));
     }
 
-    void add_bins(Input<uint8_t, 1> bins, int32_t n_bins) {
+    void add_bins(Input<uint8_t, 1> bins, int32_t n_bins, bool local) {
         check_size(bins.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
             if (bins.data()[t] >= n_bins && bins.data()[t] != kMissingBin)
                 refuse("a bin lies beyond the last");
-        add(RowColumn{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr}, n_bins);
+        add(RowColumn{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr}, n_bins, local);
         kept_.emplace_back(nb::cast(bins));
     }
 

@@ -230,7 +230,56 @@ class TreeGrower {
         return writer.arrays();
     }
 
+    // One tree of one label: its leaves are sums of targets over (l2 + sums of weights). Returns the tree as
+    // TreeWriter has it, and what it says of each position.
+    nb::tuple fit(const Input<double, 1>& targets, const Input<double, 1>& weights, std::uint64_t seed) {
+        const auto n = static_cast<std::size_t>(data_->n_positions);
+        require(order_ == 0 && !rules_.split.objective.newton && rules_.trim == 0,
+                "a tree is fitted to targets of order 0, by its own weights alone");
+        require(targets.shape(0) == n && weights.shape(0) == n, "a target and a weight for each position");
+        double highest = 0, all = 0;
+        for (std::size_t t = 0; t < n; ++t) {
+            require(std::isfinite(targets.data()[t]) && std::isfinite(weights.data()[t]) &&
+                        weights.data()[t] >= 0,
+                    "targets are finite, and weights are not below 0 either");
+            highest = std::max(highest, std::fabs(targets.data()[t]));
+            all += weights.data()[t];
+        }
+        require(std::isfinite(all), "the sum of weights is finite");
+        const Output<float, 1> values({n});
+        TreeWriter writer;
+        {
+            const nb::gil_scoped_release release;
+            // Whole numbers that are as large as there is room for: see histogram.hpp.
+            const double scale = power_of_two_below(1, highest);
+            GrowthRules rules = rules_;
+            rules.split.objective.weight_unit =
+                power_of_two_below(std::ldexp(1.0, kCountShift) - static_cast<double>(n), all);
+            std::vector<Sums> brought(data_->position.size());
+            for (std::size_t t = 0; t < n; ++t) {
+                brought[data_->cell[t]] =
+                    one_position(std::llrint(targets.data()[t] * scale * kResidualUnit),
+                                 std::llrint(weights.data()[t] * rules.split.objective.weight_unit));
+            }
+            Grower grower(*data_, k_, order_, rules, nullptr);
+            std::vector<TreeNode> tree = grower.grow(brought.data(), seed);
+            for (TreeNode& node : tree) node.gain /= scale * scale;
+            std::vector<float> by_cell(data_->position.size());
+            grower.put_values(1 / scale, by_cell.data());
+            for (std::size_t t = 0; t < n; ++t) values.data()[t] = by_cell[data_->cell[t]];
+            writer.add(tree, 1 / scale);
+        }
+        return nb::make_tuple(writer.arrays(), values.array());
+    }
+
   private:
+    // The highest power of two that times `value` is at most `limit`; 1 where the value is 0.
+    static double power_of_two_below(double limit, double value) {
+        if (value == 0) return 1;
+        const int power = std::ilogb(limit) - std::ilogb(value) - 1;
+        return std::ldexp(1.0, std::min(std::max(power, -1000), 1000));
+    }
+
     // The inverse of what weights are whole multiples of. Where positions are parted, as large as leaves room
     // for the weights of all.
     double weight_unit(const Rules& rules) const {
@@ -554,7 +603,12 @@ void register_trees(nb::module_& m) {
         .def("grow_shared", &TreeGrower::grow_shared, nb::arg("marginals"), nb::arg("gold"),
              nb::arg("scores"), nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"),
              nb::arg("n_threads"),
-             "One tree for all labels, as grow() returns trees, with a row of values for each node.");
+             "One tree for all labels, as grow() returns trees, with a row of values for each node.")
+        .def("fit", &TreeGrower::fit, nb::arg("targets").noconvert(), nb::arg("weights").noconvert(),
+             nb::arg("seed"),
+             "One tree fitted to a target for each position, whose weight in sums is given; (the tree as "
+             "grow() "
+             "returns trees, what it says of each position).");
     nb::class_<BoundForest>(m, "Forest")
         .def(nb::init<const RowReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,
                       const Input<std::int64_t, 1>&, const Input<std::int32_t, 2>&, const Input<float, 2>&,

@@ -21,6 +21,7 @@ from hedgerow.columns import (
     Column,
     Kind,
     LocalColumn,
+    LocalNumericColumn,
     NumericColumn,
     first_duplicate,
     starts_of,
@@ -206,7 +207,8 @@ def _marking(sequences: Sequences) -> tuple[ColumnSpec, ...]:
 
 def _absent(spec: ColumnSpec, n: int) -> Column:
     if spec.alphabet is None:
-        return NumericColumn(spec.name, np.zeros(n, np.float32))
+        number = LocalNumericColumn if spec.local else NumericColumn
+        return number(spec.name, np.zeros(n, np.float32))
     if spec.kind == "categorical":
         kind = LocalColumn if spec.local else CategoricalColumn
         return kind(spec.name, np.full(n, ABSENT, np.int32), spec.alphabet)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.columns import CategoricalColumn, Column, LocalColumn, NumericColumn
+from hedgerow.columns import CategoricalColumn, Column, NumericColumn, is_local
 from hedgerow.encoding.binning import Binning
 from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
 from hedgerow.encoding.scaling import Scaling
@@ -73,11 +73,11 @@ class Rows:
 
     def _add(self, column: Column, size: int) -> None:
         if isinstance(column, CategoricalColumn):
-            self.reader.add_categorical(column.codes, size, isinstance(column, LocalColumn))
+            self.reader.add_categorical(column.codes, size, is_local(column))
         elif isinstance(column, NumericColumn):
             read = self._numeric[column.name]
             if isinstance(read, Binning):
-                self.reader.add_bins(read.transform(column.values), size)
+                self.reader.add_bins(read.transform(column.values), size, is_local(column))
             else:
                 self.reader.add_numbers(read.transform(column.values))
         else:
@@ -91,7 +91,7 @@ class Rows:
         """(column, offset, value) of an id that is no conjunction; raises IndexError when there is no such id."""
         rest = range(self.n_basic)[attribute]
         for column, size in zip(self.sequences.columns, self._sizes, strict=True):
-            window = Window(0, 0) if isinstance(column, LocalColumn) else self.window
+            window = Window(0, 0) if is_local(column) else self.window
             owned = size + (not window.is_trivial)
             slot, value = divmod(rest, owned) if owned else (0, 0)
             if slot < len(window.offsets) and owned:

@@ -1,8 +1,10 @@
 """The estimators: the family's scikit-learn face."""
 
 from hedgerow.estimators.base import Estimator, load
+from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.hmm import HMM
 from hedgerow.estimators.linear_crf import LinearCRF
+from hedgerow.estimators.memm import MEMM
 from hedgerow.estimators.output_code import OutputCode
 from hedgerow.estimators.perceptron import StructuredPerceptron
 from hedgerow.estimators.search import SearchTagger
@@ -11,7 +13,9 @@ from hedgerow.estimators.treecrf import TreeCRF
 
 __all__ = [
     "HMM",
+    "MEMM",
     "Estimator",
+    "FutureMEMM",
     "LinearCRF",
     "OutputCode",
     "SearchTagger",

@@ -48,6 +48,13 @@ class Checkpoint:
         model.save(self.path)
 
 
+def check_make(makes: Mapping[str, tuple[Any, Any]]) -> None:
+    """Raises InputError unless a fitted model was (the first of each pair) what the parameters (the second) now ask."""
+    for name, (was, now) in makes.items():
+        if was != now:
+            raise InputError(f"{name} must be what it was to go on from a fitted model; it was {was}, and now is {now}")
+
+
 def fingerprint(training: Training, parameters: Mapping[str, Any]) -> str:
     """Of the data and of every parameter that decides the model."""
     digest = hashlib.blake2b(digest_size=16)

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from hedgerow.encoding import Window
 from hedgerow.errors import InputError
-from hedgerow.estimators.base import Estimator
-from hedgerow.estimators.checkpoint import Checkpoint
+from hedgerow.estimators.checkpoint import Checkpoint, check_make
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, Beam, MoreThan, WindowSize
-from hedgerow.inspection.trees import Importance, importances, transition_table, tree_text
+from hedgerow.estimators.trees import TreeEstimator
+from hedgerow.inspection.trees import transition_table
 from hedgerow.learners import Boosting, BoostingRules, Learner, Training
 from hedgerow.learners.base import Record
+from hedgerow.learners.stopping import Stopping
 from hedgerow.model import Model
 from hedgerow.potentials.trees import TreePotential
 
@@ -23,7 +24,7 @@ MOST_LABELS_FOR_TREES = 10
 
 
 @estimator
-class TreeCRF(Estimator):
+class TreeCRF(TreeEstimator):
     """Conditional random field trained by gradient tree boosting (Dietterich, Ashenfelter & Bulatov 2004).
 
     Each round grows a regression tree for every label, best split first, on what the model gets wrong. Trees combine
@@ -63,7 +64,7 @@ class TreeCRF(Estimator):
     ] = "weighting"
     beam: Beam = None
     early_stopping: Annotated[
-        Literal["accuracy", "log-likelihood"] | None,
+        Stopping,
         "stop when this no longer rises on the dev data, and keep the best round",
     ] = None
     warm_start: Annotated[bool, "whether `fit` of a fitted model goes on from it, up to n_rounds in all"] = False
@@ -78,18 +79,9 @@ class TreeCRF(Estimator):
         return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **others)
 
     @property
-    def feature_importances_(self) -> list[Importance]:
-        """Every test of the trees, by column, offset and value: what its splits gained, and how many there are."""
-        return importances(self._fitted())
-
-    @property
     def transition_table_(self) -> NDArray[np.float32]:
         """Log-scores of labels after `start` and after each label: the table, or the trees' mean over training."""
         return transition_table(self._fitted())
-
-    def tree(self, round: int, label: Any) -> str:  # noqa: A002
-        """The tree of a round, the first is 1, for a label: as text."""
-        return tree_text(self._fitted(), round, label)
 
     @property
     def _takes_missing(self) -> bool:
@@ -146,8 +138,6 @@ def _start(
         "trees": (potential.trees.values.shape[1] > 1, rules.shared),
         "missing": (earlier.parameters.get("missing", "weighting"), missing),
     }
-    for name, (was, now) in makes.items():
-        if was != now:
-            raise InputError(f"{name} must be what it was to go on from a fitted model; it was {was}, and now is {now}")
+    check_make(makes)
     a_round = 1 if rules.shared else len(training.labels)
     return potential, earlier.history[: len(potential.trees) // a_round]

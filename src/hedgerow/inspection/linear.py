@@ -12,12 +12,14 @@ from hedgerow.errors import InputError
 from hedgerow.lattice import Topology
 from hedgerow.model import Model
 from hedgerow.potentials import LinearPotential, SearchPotential
+from hedgerow.potentials.local import unnormalised
 
 
 def _potential(model: Model) -> LinearPotential | SearchPotential:
-    if not isinstance(model.potential, (LinearPotential, SearchPotential)):
+    potential = unnormalised(model.potential)
+    if not isinstance(potential, (LinearPotential, SearchPotential)):
         raise InputError(f"{model.estimator} has no weights to look at; fit a LinearCRF")
-    return model.potential
+    return potential
 
 
 def state_features(model: Model) -> dict[tuple[str, Any], float]:

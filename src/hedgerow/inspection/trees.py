@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.columns import NumericColumn
-from hedgerow.encoding import Rows
+from hedgerow.encoding import Binning, Rows
 from hedgerow.encoding.rows import PADDING
 from hedgerow.errors import InputError
 from hedgerow.model import Model
-from hedgerow.potentials.trees import TreePotential
+from hedgerow.potentials.future import FuturePotential, feature_encoder
+from hedgerow.potentials.local import unnormalised
+from hedgerow.potentials.trees import TreePotential, Trees
 
 PREVIOUS = "previous label"
 START = "start"
@@ -30,19 +33,23 @@ class Importance(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Names:
-    """What the tests of a model's trees are called."""
+class Names:
+    """What the tests of trees are called, which read rows."""
 
     model: Model
-    potential: TreePotential
+    trees: Trees
     rows: Rows
+    binnings: Mapping[str, Binning]
 
     @classmethod
-    def of(cls, model: Model) -> _Names:
-        potential = model.potential
+    def of(cls, model: Model) -> Names:
+        potential, encoder = unnormalised(model.potential), model.encoder
+        if isinstance(potential, FuturePotential):
+            encoder, potential = feature_encoder(encoder, len(potential.features)), potential.trees
         if not isinstance(potential, TreePotential):
             raise InputError(f"{model.estimator} has no trees to look at; fit a TreeCRF")
-        return cls(model, potential, Rows(model.encoder.nothing(), potential.window, potential.binnings))
+        rows = Rows(encoder.nothing(), potential.window, potential.binnings)
+        return cls(model, potential.trees, rows, potential.binnings)
 
     def label(self, code: int) -> str:
         return START if code == len(self.model.labels) else str(self.model.labels.classes[code])
@@ -53,13 +60,13 @@ class _Names:
         if value is PADDING:
             return column, offset, "padding"
         if isinstance(self.rows.sequences.column(column), NumericColumn):
-            edges = self.potential.binnings[column].edges
+            edges = self.binnings[column].edges
             return column, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"
         return column, offset, str(value)
 
     def test(self, node: NDArray[np.int32]) -> tuple[str, int, str]:
         attribute, lag, label, _, _, also = node.tolist()
-        trees = self.potential.trees
+        trees = self.trees
         others = [] if also < 0 else trees.set_members[trees.set_starts[also] : trees.set_starts[also + 1]].tolist()
         if attribute < 0:
             return PREVIOUS, -1 - lag, " or ".join(map(self.label, [label, *others]))
@@ -68,18 +75,18 @@ class _Names:
 
     def missing(self, at: int) -> str:
         """Where positions go whose value a node misses: by other tests, and at last by shares."""
-        trees = self.potential.trees
+        trees = self.trees
         share = float(trees.shares[at])
         last = "yes" if share == 1 else "no" if share == 0 else f"{share:.0%} yes"
         surrogates = trees.surrogates[trees.surrogate_starts[at] : trees.surrogate_starts[at + 1]].tolist()
-        first = [("" if i >= 0 else "not ") + _in_words(*self.attribute(i if i >= 0 else ~i)) for i in surrogates]
+        first = [("" if i >= 0 else "not ") + in_words(*self.attribute(i if i >= 0 else ~i)) for i in surrogates]
         return ", else ".join([*first, last])
 
 
 def importances(model: Model) -> list[Importance]:
     """Every test that occurs, the greatest gain first."""
-    names = _Names.of(model)
-    trees = names.potential.trees
+    names = Names.of(model)
+    trees = names.trees
     inner = np.flatnonzero((trees.nodes[:, 0] >= 0) | (trees.nodes[:, 1] >= 0))
     gains: dict[tuple[str, int, str], float] = {}
     counts: dict[tuple[str, int, str], int] = {}
@@ -90,8 +97,8 @@ def importances(model: Model) -> list[Importance]:
     return [Importance(*key, gains[key], counts[key]) for key in ranked]
 
 
-def _by_test(names: _Names, inner: NDArray[np.int64]) -> list[tuple[tuple[str, int, str], float, int]]:
-    trees = names.potential.trees
+def _by_test(names: Names, inner: NDArray[np.int64]) -> list[tuple[tuple[str, int, str], float, int]]:
+    trees = names.trees
     tests, which, counts = np.unique(
         trees.nodes[inner][:, [0, 1, 2, 5]], axis=0, return_inverse=True, return_counts=True
     )
@@ -105,8 +112,8 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
 
     Where training had missing values, every test also says where they go.
     """
-    names = _Names.of(model)
-    trees, classes = names.potential.trees, model.labels.classes.tolist()
+    names = Names.of(model)
+    trees, classes = names.trees, model.labels.classes.tolist()
     shared = trees.values.shape[1] > 1
     if label not in classes:
         raise InputError(f"label must be one of the model's; it is {label!r}, and they are {classes}")
@@ -114,8 +121,13 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
     n_rounds = len(trees) // (1 if shared else len(classes))
     if not 1 <= round <= n_rounds:
         raise InputError(f"round must be from 1 to {n_rounds}; it is {round}")
-    first = int(trees.starts[round - 1 if shared else (round - 1) * len(classes) + code])
-    column = code if shared else 0
+    return text_of(names, round - 1 if shared else (round - 1) * len(classes) + code, code if shared else 0)
+
+
+def text_of(names: Names, number: int, column: int = 0) -> str:
+    """A tree as indented text, with the values of a column."""
+    trees, model = names.trees, names.model
+    first = int(trees.starts[number])
     says_missing = any("missing" in record for record in model.history[:1]) and not model.encoder.fills
     lines: list[str] = []
 
@@ -125,7 +137,7 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
         if node[0] < 0 and node[1] < 0:
             lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n} positions)")
             return
-        asked, gain = _in_words(*names.test(node)), trees.gains[first + at]
+        asked, gain = in_words(*names.test(node)), trees.gains[first + at]
         missing = f"; missing: {names.missing(first + at)}" if says_missing and node[0] >= 0 else ""
         lines.append(f"{indent}{lead}{asked}?  (gain {gain:.3g}, {n} positions{missing})")
         write(int(node[3]), indent + "  ", "yes: ")
@@ -135,7 +147,7 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
     return "\n".join(lines)
 
 
-def _in_words(column: str, offset: int, value: str) -> str:
+def in_words(column: str, offset: int, value: str) -> str:
     return f"{column}{f'[{offset:+d}]' if offset else ''} {'' if value.startswith('< ') else 'is '}{value}"
 
 
@@ -144,7 +156,9 @@ def transition_table(model: Model) -> NDArray[np.float32]:
 
     Where trees test previous labels, the mean of their scores over the positions of training.
     """
-    potential = _Names.of(model).potential
+    Names.of(model)  # which says so if there are no trees
+    potential = unnormalised(model.potential)
+    assert isinstance(potential, TreePotential)
     if potential.table is not None:
         return potential.table
     if potential.mean_edges is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -90,6 +90,26 @@ class Answers(Protocol):
     def keeping(self, labels: NDArray[np.int32]) -> Answers: ...
 
 
+def hold_out(training: Training, share: float, drawn: NDArray[np.integer[Any]]) -> Training:
+    """The same training with a share of its sequences held out, at least one; there must be two or more.
+
+    They are the first that were drawn. Those that are left count alike where all their weights would be 0, for
+    something has to be learned.
+    """
+    sequences, n = training.sequences, len(training.sequences)
+    away = np.zeros(n, np.bool_)
+    away[drawn[: max(1, round(share * n))]] = True
+    at = np.repeat(away, sequences.lengths)
+    weights = training.weights[~away]
+    return replace(
+        training,
+        sequences=sequences[~away],
+        codes=training.codes[~at],
+        weights=weights if weights.any() else np.ones(len(weights)),
+        held=Held(sequences[away], training.codes[at]),
+    )
+
+
 class Learner(Protocol):
     """Iterating does the work, a record for each round; stopping early leaves the rounds done so far."""
 
@@ -123,11 +143,15 @@ def log_likelihood(lattice: Answers, codes: NDArray[np.int32]) -> NDArray[np.flo
 
 
 def held_out_scores(lattice: Answers, held: Held, decode: Decode) -> Record:
+    """How a model does on held-out data."""
+    return held_out_record(best_labels(lattice, decode), log_likelihood(lattice, held.codes), held)
+
+
+def held_out_record(found: NDArray[np.int32], likelihood: NDArray[np.float64], held: Held) -> Record:
     """Accuracy, and mean log-likelihood of the sequences without unseen labels (None if there are none)."""
-    likelihood = log_likelihood(lattice, held.codes)
     known = likelihood > -np.inf
     return {
-        "dev_accuracy": float(np.mean(best_labels(lattice, decode) == held.codes)),
+        "dev_accuracy": float(np.mean(found == held.codes)),
         "dev_log_likelihood": float(likelihood[known].mean()) if known.any() else None,
     }
 

@@ -11,9 +11,9 @@ tries longer steps. The first rounds may follow the pseudo-likelihood, where a l
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,12 @@ from hedgerow.columns import NumericColumn
 from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Record, Training, by_depth, edge_counts, held_out_scores, refuse_missing
+from hedgerow.learners.base import Held, Record, Training, by_depth, edge_counts, held_out_scores, refuse_missing
 from hedgerow.learners.pseudo import pseudo_marginals
+from hedgerow.learners.stopping import Stopping, Watch, check_held
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.sequences import Sequences
 
-PATIENCE = 20  # rounds without a better dev score before early stopping
 MOST_HALVINGS = 20
 MOST_DOUBLINGS = 4
 Floats = NDArray[np.float32]
@@ -47,7 +47,7 @@ class BoostingRules:
     growth: dict[str, Any]  # as _core.GrowthRules has it
     subsample: float
     pseudo_rounds: int
-    early_stopping: Literal["accuracy", "log-likelihood"] | None
+    early_stopping: Stopping
     seed: int
 
     @property
@@ -75,7 +75,7 @@ class _Answer(NamedTuple):
     expected: NDArray[np.float64] | None
 
 
-class _Scored:
+class Scored:
     """Sequences with their potentials so far, kept up to date step by step; no beam loses the path `keep`."""
 
     def __init__(
@@ -118,23 +118,47 @@ class _Scored:
             self.add_to_table(step)
 
 
+class Judge(Protocol):
+    """Sees every step, and says how the model does on held-out data when it is taken."""
+
+    def see(self, step: Step) -> Record: ...
+
+
+class _OfItsLattice:
+    """The judge of a model whose potentials go into a lattice as they are."""
+
+    def __init__(self, held: Held, training: Training, start: TreePotential, steps: list[Step]) -> None:
+        self.held, self.training = held, training
+        self.scored = Scored(held.sequences, training, start, steps)
+
+    def see(self, step: Step) -> Record:
+        self.scored.add(step)
+        return held_out_scores(self.scored.lattice, self.held, self.training.decode)
+
+
 class Boosting:
-    """The learner of TreeCRF. `start` is what to go on from: a potential, and how its rounds went."""
+    """The learner of TreeCRF. `start` is what to go on from: a potential, and how its rounds went.
+
+    Another `judge` than that of the lattice is made of the potential before the first step, and of the steps so far.
+    """
 
     def __init__(
-        self, training: Training, rules: BoostingRules, start: tuple[TreePotential, list[Record]] | None = None
+        self,
+        training: Training,
+        rules: BoostingRules,
+        start: tuple[TreePotential, list[Record]] | None = None,
+        judge: Callable[[TreePotential, list[Step]], Judge | None] | None = None,
     ) -> None:
-        if rules.early_stopping and training.held is None:
-            raise InputError("early_stopping needs held-out data; give X_dev and y_dev to fit, or set it to None")
-        if rules.early_stopping and training.held is not None and not (training.held.codes >= 0).any():
-            raise InputError("y_dev has no label in common with y, so early_stopping has nothing to go by")
+        check_held(rules.early_stopping, training.held)
         if rules.shared:
             setting = f'trees="shared" and missing={rules.growth["missing"]!r}'
             refuse_missing(training.sequences, "X", f"a TreeCRF with {setting}")
         self.training, self.rules = training, rules
+        self._make_judge = judge or self._of_its_lattice
         k = len(training.labels)
         tree_order = 0 if rules.transitions == "table" else training.order
-        _check_memory(training.sequences.n_positions * k ** (tree_order + 1), training.order)
+        n_scores = training.sequences.n_positions * k ** (tree_order + 1)
+        check_memory(n_scores, training.order, 'lower the order, or take transitions="table"')
         self._start, self._before = start or (self._nothing(tree_order), [])
         self._steps: list[Step] = []
         table, steps = self._start.table, self._start.table_steps
@@ -148,7 +172,7 @@ class Boosting:
         self._kept = len(self._steps)  # how many steps the model has: fewer than were tried after early stopping
         self._before_steps = len(self._before) - len(self._steps)  # rounds of `_start`
         self._ended = False
-        self._here: _Scored | None = None
+        self._here: Scored | None = None
 
     def _nothing(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
@@ -193,12 +217,12 @@ class Boosting:
         return np.concatenate(blocks)
 
     def __iter__(self) -> Iterator[Record]:
-        training, rules, held = self.training, self.rules, self.training.held
-        here = self._here = _Scored(training.sequences, training, self._start, self._steps, training.codes)
-        there = None if held is None else _Scored(held.sequences, training, self._start, self._steps)
+        training, rules = self.training, self.rules
+        here = self._here = Scored(training.sequences, training, self._start, self._steps, training.codes)
+        judge = self._make_judge(self._start, self._steps)
         grower = self._grower(here)
         observed = edge_counts(training) if here.table is not None else None
-        watch = _Watch(rules.early_stopping, self._before)
+        watch = Watch(rules.early_stopping, self._before)
         answer = self._infer(here, len(self._before) + 1)
         for at in range(len(self._before) + 1, 1 if watch.is_over else rules.n_rounds + 1):
             objective = answer.objective
@@ -211,9 +235,8 @@ class Boosting:
             record: Record = {"round": at, "objective": answer.objective, "step": rules.learning_rate * factor}
             if at == 1:
                 record["transitions"] = rules.transitions
-            if there is not None and held is not None:
-                there.add(self._steps[-1])
-                record |= held_out_scores(there.lattice, held, training.decode)
+            if judge is not None:
+                record |= judge.see(self._steps[-1])
             watch.see(record)
             yield record
             if watch.is_over:
@@ -222,13 +245,17 @@ class Boosting:
             self._kept = max(watch.best_round - self._before_steps, 0)
         self._ended = True
 
-    def _grower(self, here: _Scored) -> _core.TreeGrower:
+    def _of_its_lattice(self, start: TreePotential, steps: list[Step]) -> Judge | None:
+        held = self.training.held
+        return None if held is None else _OfItsLattice(held, self.training, start, steps)
+
+    def _grower(self, here: Scored) -> _core.TreeGrower:
         weights = self.training.position_weights
         counts = None if (weights == 1).all() else weights / weights.max()
         growth = _core.GrowthRules(**self.rules.growth)
         return _core.TreeGrower(here.rows.reader, here.k, here.tree_order, growth, counts)
 
-    def _infer(self, here: _Scored, at: int) -> _Answer:
+    def _infer(self, here: Scored, at: int) -> _Answer:
         """The likelihood, and what round `at` learns from."""
         training, lattice = self.training, here.lattice
         if at <= self.rules.pseudo_rounds:
@@ -243,7 +270,7 @@ class Boosting:
         return _Answer(training.mean(lattice.score(training.codes) - log_z), marginals, expected)
 
     def _grow(
-        self, here: _Scored, grower: _core.TreeGrower, observed: NDArray[np.float64] | None, at: int, answer: _Answer
+        self, here: Scored, grower: _core.TreeGrower, observed: NDArray[np.float64] | None, at: int, answer: _Answer
     ) -> None:
         """Grows the round's trees and takes its step."""
         rules, training = self.rules, self.training
@@ -274,7 +301,7 @@ class Boosting:
         drawn[rng.permutation(n)[: max(1, round(self.rules.subsample * n))]] = 1
         return np.repeat(drawn, self.training.sequences.lengths)
 
-    def _try(self, here: _Scored, at: int, before: float) -> tuple[_Answer, float]:
+    def _try(self, here: Scored, at: int, before: float) -> tuple[_Answer, float]:
         """Shortens or lengthens the step just taken; (answer, what the step was multiplied by: 0 if none helps)."""
         rules, step, factor = self.rules, self._steps[-1], 1.0
         answer = self._infer(here, at + 1)
@@ -298,35 +325,13 @@ class Boosting:
                 answer, factor = longer, 2 * factor
         return answer, factor
 
-    def _retake(self, here: _Scored, at: int, step: Step) -> _Answer:
+    def _retake(self, here: Scored, at: int, step: Step) -> _Answer:
         self._steps[-1] = step
         here.start_again(self._start, self._steps)
         return self._infer(here, at + 1)
 
 
-class _Watch:
-    """Which round was the best on held-out data, and whether to go on."""
-
-    def __init__(self, by: str | None, before: list[Record]) -> None:
-        self._key = "dev_log_likelihood" if by == "log-likelihood" else "dev_accuracy"
-        self._stops = by is not None
-        self._best = -np.inf
-        self.best_round = self._last = 0
-        for record in before:
-            self.see(record)
-
-    def see(self, record: Record) -> None:
-        score = record.get(self._key)
-        self._last = record["round"]
-        if score is not None and score > self._best:
-            self._best, self.best_round = score, self._last
-
-    @property
-    def is_over(self) -> bool:
-        return self._stops and self._last - self.best_round >= PATIENCE
-
-
-def _check_memory(n_scores: int, order: int) -> None:
+def check_memory(n_scores: int, order: int, cure: str) -> None:
     """Scores, marginals and residuals of every position and history must fit."""
     needed = 12 * n_scores
     try:
@@ -336,5 +341,5 @@ def _check_memory(n_scores: int, order: int) -> None:
     if needed > there:
         raise InputError(
             f"trees of order {order} need about {needed / 2**30:,.1f} GiB here, but the machine has "
-            f'{there / 2**30:,.1f}; lower the order, or take transitions="table"'
+            f"{there / 2**30:,.1f}; {cure}"
         )

@@ -59,4 +59,5 @@ def _loss(lattice: Answers, held: Held) -> float:
 
 def _divided(scores: Scores, temperature: float) -> dict[str, Any]:
     divisor = np.float32(temperature)
-    return {name: None if part is None else part / divisor for name, part in scores._asdict().items()}
+    parts = {"state": scores.state, "edge": scores.edge, "table": scores.table}
+    return {name: None if part is None else part / divisor for name, part in parts.items()}

@@ -21,6 +21,7 @@ class Scores(NamedTuple):
     state: NDArray[np.floating[Any]] | None = None  # (positions, labels)
     edge: NDArray[np.floating[Any]] | None = None  # (positions, histories, labels)
     table: NDArray[np.floating[Any]] | None = None  # (histories of every length, labels)
+    normalised: bool = False  # whether the scores of a path add up to its log-probability
 
 
 class Potential(Protocol):

@@ -148,8 +148,7 @@ class TreePotential:
         return Scores(state=scores[:, 0], table=self.table)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        names = _FIELDS | _LATER_FIELDS
-        arrays: dict[str, NDArray[Any]] = {f"trees.{name}": getattr(self.trees, name) for name in names}
+        arrays = trees_state(self.trees)
         arrays |= {f"bins.{name}": binning.edges for name, binning in self.binnings.items()}
         if self.table is not None:
             arrays["table"] = self.table
@@ -171,11 +170,7 @@ class TreePotential:
         window = Window.of(metadata["window"])
         numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
         binnings = {name: Binning(_part(arrays, f"bins.{name}", np.float32, 1)) for name in numeric}
-        trees = _stored_trees(arrays)
-        if not len(trees.values) == len(trees.nodes) == len(trees.gains) == len(trees.counts):
-            raise InputError("the trees' arrays must be of one length")
-        if not np.isfinite(trees.values).all():
-            raise InputError("the trees' values must be finite")
+        trees = stored_trees(arrays)
         table, mean_edges = (stored_table(arrays.get(name), n_labels, order) for name in ("table", "mean_edges"))
         steps = arrays.get("table_steps")
         if steps is not None and (table is None or steps.dtype != np.float32 or steps.shape[1:] != table.shape):
@@ -212,7 +207,22 @@ _LATER_FIELDS: dict[str, tuple[type[np.generic], int]] = {
 }
 
 
-def _stored_trees(arrays: Mapping[str, NDArray[Any]]) -> Trees:
+def trees_state(trees: Trees) -> dict[str, NDArray[Any]]:
+    """The arrays of which `stored_trees` makes equal trees."""
+    return {f"trees.{name}": getattr(trees, name) for name in _FIELDS | _LATER_FIELDS}
+
+
+def stored_trees(arrays: Mapping[str, NDArray[Any]]) -> Trees:
+    """Trees of a model file, as far as they can be judged without the columns that they test."""
+    trees = _read_trees(arrays)
+    if not len(trees.values) == len(trees.nodes) == len(trees.gains) == len(trees.counts):
+        raise InputError("the trees' arrays must be of one length")
+    if not np.isfinite(trees.values).all():
+        raise InputError("the trees' values must be finite")
+    return trees
+
+
+def _read_trees(arrays: Mapping[str, NDArray[Any]]) -> Trees:
     def read(fields: Mapping[str, tuple[type[np.generic], int]]) -> dict[str, Any]:
         return {name: _part(arrays, f"trees.{name}", dtype, ndim) for name, (dtype, ndim) in fields.items()}
 

@@ -173,23 +173,3 @@ class Part:
     def with_columns(self, columns: Sequence[Columns]) -> Sequences:
         """These sequences with columns that all have."""
         return with_columns(self.plain, [tuple(column.take(self.positions) for column in of) for of in columns])
-
-
-def hold_out(training: Training, share: float, rng: np.random.Generator) -> Training:
-    """The same training with a share of its sequences held out; raises InputError if there is only one."""
-    n = len(training.sequences)
-    if n < 2:
-        raise InputError(
-            "X_dev and y_dev are needed, or a second sequence that can be held out: this code, or this cascade, is "
-            "chosen by how it does on data that it did not learn from"
-        )
-    held = np.zeros(n, np.bool_)
-    held[rng.permutation(n)[: max(1, round(share * n))]] = True
-    rest, away = Part.of_index(training.sequences, ~held), Part.of_index(training.sequences, held)
-    return replace(
-        training,
-        sequences=rest.plain,
-        codes=training.codes[rest.positions],
-        weights=rest.weights(training),
-        held=Held(away.plain, training.codes[away.positions]),
-    )

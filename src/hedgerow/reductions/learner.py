@@ -22,10 +22,10 @@ from hedgerow.coding.distances import natural_temperature, terms
 from hedgerow.coding.potential import threads_within
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Held, Record, Training
+from hedgerow.learners.base import Held, Record, Training, hold_out
 from hedgerow.learners.counting import transition_probabilities
 from hedgerow.learners.temperature import best_temperature
-from hedgerow.reductions.bits import Base, BitTrainer, LearnedBit, hold_out
+from hedgerow.reductions.bits import Base, BitTrainer, LearnedBit
 from hedgerow.reductions.codes import Words, is_distinct
 from hedgerow.reductions.growth import confusion, next_column, urgency
 
@@ -166,7 +166,7 @@ class OutputCoding:
         """(the best length, how each did, bits that need not be learned again)"""
         training = self.training
         if training.held is None:
-            training = hold_out(training, HELD_SHARE, np.random.default_rng([self.rules.seed, 1]))
+            training = _held_out(training, self.rules.seed)
         n_bits, threads = min(self._words.shape[1], BITS_TRIED), threads_within(training.n_threads, training.sequences)
         words = self._words[:, :n_bits]
         known: dict[tuple[int, int], LearnedBit] = {}  # by bit and how many it reads: shared by all longer cascades
@@ -196,7 +196,7 @@ class OutputCoding:
 
     def _grow(self) -> Iterator[Record]:
         if self.training.held is None:
-            training = hold_out(self.training, HELD_SHARE, np.random.default_rng([self.rules.seed, 1]))
+            training = _held_out(self.training, self.rules.seed)
             for _ in self._grown(training):
                 pass
             self._learned = []
@@ -256,6 +256,16 @@ class _DevWatch:
     @property
     def record(self) -> Record:
         return {} if self._held is None else {"dev_accuracy": self.accuracy}
+
+
+def _held_out(training: Training, seed: int) -> Training:
+    """The same training with a share of its sequences held out; raises InputError if there is only one."""
+    if len(training.sequences) < 2:
+        raise InputError(
+            "X_dev and y_dev are needed, or a second sequence that can be held out: this code, or this cascade, is "
+            "chosen by how it does on data that it did not learn from"
+        )
+    return hold_out(training, HELD_SHARE, np.random.default_rng([seed, 1]).permutation(len(training.sequences)))
 
 
 def _lift(training: Training) -> NDArray[np.float32]:

@@ -1,0 +1,172 @@
+"""What future features are found, and where they help (dissertation, table 5.3 and section 6.2).
+
+python experiments/ahead.py
+
+Table 5.3 varies where the log-odds of patterns begin, and how long a step may be. The two tasks of FAQ lines, the sets
+with many labels and the words are the dissertation's wishes. All of FutureMEMM is as it comes, but for what a table
+varies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hedgerow as hr
+from common import TASKS, Part, arguments, percent, print_table, say, splits
+from future import KINDS, Data, Kind, synthetic
+from hedgerow.learners import discovery
+
+INITIAL = (0.0, -1.0, -3.0, -5.0, -7.0, -10.0)
+BOUNDS = (1e3, 1e4, 1e5, 1e6, 1e7)
+WORDS = ("photograph", "photography", "photographer", "photographic")
+
+
+def fitted(data: Data, published: bool, **parameters: Any) -> hr.FutureMEMM:
+    make = hr.FutureMEMM.published if published else hr.FutureMEMM
+    model = make(order=0, bag=6, n_jobs=1, random_state=0, **parameters)
+    return model.fit(data.train.X, data.train.y, X_dev=data.validation.X, y_dev=data.validation.y)
+
+
+def shows(model: hr.FutureMEMM, part: Part) -> tuple[float, float]:
+    """Per cent of positions and of bags of which it is right whether they show the pattern, as any feature says."""
+    right: list[NDArray[np.bool_]] = []
+    right_bags: list[NDArray[np.bool_]] = []
+    for x in part.X:
+        truth = np.asarray(x)[:, :6].sum(axis=1) <= 1
+        bags = np.array([truth[t + 1 : t + 7].any() for t in range(len(truth))])
+        positions, found = model.pattern_probabilities(x)
+        right.append((positions > 0.5).any(axis=0) == truth)
+        right_bags.append((found > 0.5).any(axis=0) == bags)
+    return 100 * float(np.concatenate(right).mean()), 100 * float(np.concatenate(right_bags).mean())
+
+
+def print_5_3(kinds: list[Kind], starts: tuple[float, ...], sizes: tuple[int, ...]) -> None:
+    rows = []
+    for kind in kinds:
+        data = synthetic(kind, 0, sizes)
+        for initial in starts:
+            for published in (False, True):
+                model = fitted(data, published, initial=initial)
+                found = [record for record in model.history_ if record["what"] == "discovery"]
+                longest = max((max(record["lower_steps"]) for record in found), default=0.0)
+                rounds = sum(record["what"] == "round" for record in model.history_)
+                parts = (data.train, data.validation, data.test)
+                accuracy = [f"{percent(part.y, model.predict(part.X)):.2f}" for part in parts]
+                pattern = [f"{value:.1f}" for value in shows(model, data.test)] if len(found) else ["", ""]
+                name = "published" if published else "Newton"
+                n = len(model.future_features_)
+                rows.append([kind.upper(), f"{initial:g}", name, n, rounds, f"{longest:g}", *accuracy, *pattern])
+                say(rows[-1])
+    head = ["set", "initial", "steps", "features", "rounds", "longest step", "train", "validation", "test"]
+    print_table([*head, "positions right", "bags right"], rows)
+
+
+def print_bounds(kinds: list[Kind], initial: float, bounds: tuple[float, ...], sizes: tuple[int, ...]) -> None:
+    """The published algorithm where no step of the lower level is longer than a bound."""
+    rows = []
+    for kind in kinds:
+        data, cells = synthetic(kind, 0, sizes), []
+        for bound in bounds:
+            allowed = discovery.PUBLISHED_STEPS[bound * 1.001 >= discovery.PUBLISHED_STEPS]
+            with mock.patch.object(discovery, "PUBLISHED_STEPS", allowed):
+                model = fitted(data, True, initial=initial)
+            accuracy = percent(data.test.y, model.predict(data.test.X))
+            cells.append(f"{accuracy:.2f} ({len(model.future_features_)})")
+        rows.append([kind.upper(), *cells])
+        say(rows[-1])
+    print_table(["set", *(f"to {bound:g}" for bound in bounds)], rows)
+
+
+def print_lines() -> None:
+    """Each role of FAQ lines against all others, a file left out at a time."""
+    files = splits(TASKS["perlfaq"])
+    models = {
+        "SW": hr.MEMM(order=0),
+        "MEMM-1": hr.MEMM(),
+        "CRF-1": hr.TreeCRF(),
+        "FF-MEMM-1, bag 10": hr.FutureMEMM(bag=10, random_state=0),
+        "FF-MEMM-1, rest": hr.FutureMEMM(bag="rest", random_state=0),
+        "FF-MEMM-1, both": hr.FutureMEMM(bag="rest", direction="both", random_state=0),
+    }
+    rows = []
+    for role in ("tail", "answer"):
+        for name, model in models.items():
+            gold: list[Any] = []
+            said: list[Any] = []
+            for train, test in files:
+                model.set_params(n_jobs=1).fit(train.X, [np.asarray(y) == role for y in train.y])
+                gold += [np.asarray(y) == role for y in test.y]
+                said += model.predict(test.X)
+            truth, found = np.concatenate(gold), np.concatenate(said)
+            f1 = 2 * float((truth & found).sum()) / max(float(truth.sum() + found.sum()), 1.0)
+            rows.append([role, name, f"{percent(gold, said):.2f}", int((truth != found).sum()), f"{f1:.3f}"])
+            say(rows[-1])
+    print_table(["role", "model", "accuracy", "lines wrong", "F1 of the role"], rows)
+
+
+def print_many_labels() -> None:
+    rows = []
+    for name, order in (("nettalk-stress", 1), ("nettalk-stress", 2), ("nettalk", 1)):
+        train, test = (hr.datasets.load(name, split) for split in ("train", "test"))
+        models = {
+            "MEMM": hr.MEMM(order=order),
+            "TreeCRF": hr.TreeCRF(order=order),
+            "FF-MEMM, bag 2": hr.FutureMEMM(order=order, bag=2, random_state=0),
+            "FF-MEMM, bag 4": hr.FutureMEMM(order=order, bag=4, random_state=0),
+            "FF-MEMM, rest": hr.FutureMEMM(order=order, random_state=0),
+            "FF-MEMM, rest, both": hr.FutureMEMM(order=order, direction="both", random_state=0),
+        }
+        for title, model in models.items():
+            model.set_params(n_jobs=1).fit(train.X, train.y)
+            accuracy = [f"{percent(test.y, model.predict(test.X, decode=d)):.2f}" for d in ("viterbi", "marginal")]
+            n = len(model.future_features_) if isinstance(model, hr.FutureMEMM) else ""
+            seconds = f"{model.history_[-1]['seconds']:.1f}"
+            rows.append([name, order, title, *accuracy, n, seconds])
+            say(rows[-1])
+    print_table(["set", "order", "model", "Viterbi", "marginal", "features", "seconds"], rows)
+
+
+def print_words() -> None:
+    """Stress of words whose end decides about their beginning."""
+    train = hr.datasets.load("nettalk-stress", "all")
+    kept = [i for i, word in enumerate(train.X) if word not in WORDS]
+    X, y = [train.X[i] for i in kept], [train.y[i] for i in kept]
+    gold = dict(zip(train.X, train.y, strict=True))
+    before = hr.MEMM(order=2, window=1, n_jobs=1).fit(X, y)
+    after = hr.FutureMEMM(order=2, window=1, max_future=5, n_jobs=1, random_state=0).fit(X, y)
+    rows = [
+        [word, *("".join(labels) for labels in (gold[word], before.predict_single(word), after.predict_single(word)))]
+        for word in WORDS
+        if word in gold
+    ]
+    print_table(["word", "stress", "MEMM", "FutureMEMM"], rows)
+    for feature in after.future_features_:
+        say(feature)
+
+
+def main() -> None:
+    options = arguments(__doc__, [*KINDS, "bounds", "perlfaq", "labels", "words"]).parse_args()
+    if options.quick:
+        print_5_3(["or"], (-5.0,), (30, 15, 10))
+        print_bounds(["or"], -5.0, (1e3, 1e5), (30, 15, 10))
+        return
+    kinds = [kind for kind in KINDS if kind in options.tasks]
+    sizes = (400, 200, 100)
+    if kinds:
+        print_5_3(kinds, INITIAL, sizes)
+    if "bounds" in options.tasks:
+        print_bounds(list(KINDS), -5.0, BOUNDS, sizes)
+    if "perlfaq" in options.tasks:
+        print_lines()
+    if "labels" in options.tasks:
+        print_many_labels()
+    if "words" in options.tasks:
+        print_words()
+
+
+if __name__ == "__main__":
+    main()

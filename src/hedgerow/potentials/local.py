@@ -1,0 +1,102 @@
+"""Locally normalised potentials: at every position, and for every history, a distribution over labels.
+
+    log P(y | h, x_t) = F^y(h, x_t) - log sum over l of exp F^l(h, x_t)
+
+where F is what another potential says. The scores of a path then add up to its log-probability, and log Z is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.encoding import Encoder
+from hedgerow.errors import InputError
+from hedgerow.potentials.base import Potential, Scores
+from hedgerow.potentials.future import FuturePotential
+from hedgerow.potentials.linear import LinearPotential
+from hedgerow.potentials.trees import TreePotential
+from hedgerow.sequences import Sequences
+
+Floats = NDArray[np.floating[Any]]
+
+CHUNK = 2**18  # scores that are normalised at a time, so that what is in between stays small
+INNER: dict[str, type[Potential]] = {kind.kind: kind for kind in (FuturePotential, LinearPotential, TreePotential)}
+
+
+@dataclass(frozen=True, eq=False)
+class LocalPotential:
+    """`inner` says F, of the same labels and order."""
+
+    inner: Potential
+    n_labels: int
+    order: int
+    kind: ClassVar[str] = "local"
+
+    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+        edge = self._edges(self.inner.scores(sequences, n_threads), sequences.starts)
+        normalise(edge)
+        return Scores(edge=edge, normalised=True)
+
+    def _edges(self, scores: Scores, starts: NDArray[np.int64]) -> Floats:
+        """The scores as one array (positions, histories, labels), which is nobody else's."""
+        state, edge, table, _ = scores
+        if edge is not None:
+            return edge
+        assert state is not None
+        assert table is not None
+        *shorter, full = self._blocks(table)
+        edge = state[:, None, :] + full
+        lengths = np.diff(starts)
+        for m, rows in enumerate(shorter):  # positions with m labels before them
+            there = starts[:-1][lengths > m] + m
+            edge[there, : len(rows)] = state[there, None, :] + rows
+        return edge
+
+    def _blocks(self, table: Floats) -> list[Floats]:
+        """The rows of histories of 0, 1, ... labels."""
+        sizes = [self.n_labels**m for m in range(self.order + 1)]
+        return np.split(table, np.cumsum(sizes)[:-1])
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        described, arrays = self.inner.state()
+        return {"of": {"kind": self.inner.kind, **described}}, {f"of.{name}": part for name, part in arrays.items()}
+
+    @classmethod
+    def from_state(
+        cls,
+        metadata: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        encoder: Encoder,
+        n_labels: int,
+        order: int,
+    ) -> Self:
+        described = metadata["of"]
+        if not isinstance(described, dict) or described.get("kind") not in INNER:
+            raise InputError(f"what is normalised must be a potential of the kinds {', '.join(INNER)}")
+        own = {name.removeprefix("of."): array for name, array in arrays.items() if name.startswith("of.")}
+        inner = INNER[described["kind"]].from_state(described, own, encoder, n_labels, order)
+        if isinstance(inner, TreePotential) and inner.table is not None:
+            raise InputError("trees that are normalised by history have no table of transitions")
+        if isinstance(inner, LinearPotential) and inner.edge_features is not None:
+            raise InputError("weights that are normalised by history have no edge features")
+        return cls(inner, n_labels, order)
+
+
+def unnormalised(potential: Potential) -> Potential:
+    """What a locally normalised potential normalises; any other is as it is."""
+    return potential.inner if isinstance(potential, LocalPotential) else potential
+
+
+def normalise(edge: Floats) -> None:
+    """Makes log-probabilities of scores (positions, histories, labels), in their place."""
+    rows = edge.reshape(-1, edge.shape[-1])
+    step = max(CHUNK // edge.shape[-1], 1)
+    for first in range(0, len(rows), step):
+        some = rows[first : first + step]
+        some -= some.max(axis=1, keepdims=True)
+        some -= np.log(np.exp(some).sum(axis=1, keepdims=True))
