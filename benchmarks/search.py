@@ -35,6 +35,7 @@ def main() -> None:
     report("joint, accuracy", joint, hr.metrics.accuracy, {
         "StructuredPerceptron, 5 epochs": hr.StructuredPerceptron(epochs=5, **GIVEN),
         "StructuredPerceptron, 10 epochs": hr.StructuredPerceptron(epochs=10, **GIVEN),
+        "SearchTagger, order 2, 3 epochs": hr.SearchTagger(order=2, epochs=3, **GIVEN),
         "SearchTagger, order 2, 5 epochs": hr.SearchTagger(order=2, epochs=5, **GIVEN),
         "SearchTagger, order 2, 10 epochs": hr.SearchTagger(order=2, epochs=10, **GIVEN),
     })  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import _core
+from hedgerow.datasets.synthetic import future
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice, Topology
 from hedgerow.learners import Searching, SearchRules
@@ -253,6 +254,35 @@ def test_a_long_sequence_costs_no_more_than_its_length():
     y = list(rng.choice(list("pq"), size=100_000))
     model = hr.SearchTagger(epochs=2, n_jobs=1, random_state=0).fit([x], [y])  # quadratic would take minutes
     assert model.history_[0]["updates"] > 1000
+
+
+def test_future_features_are_read_at_each_step(tmp_path):
+    train, test = future("extra", 120, seed=1), future("extra", 40, seed=2)
+    given = {"order": 1, "window": 1, "epochs": 6, "random_state": 0}
+    plain = hr.SearchTagger(**given).fit(train.X, train.y)
+    ahead = hr.SearchTagger(future=hr.FutureMEMM(order=0, bag=6), **given)
+    assert ahead.get_params()["future__bag"] == 6
+    ahead.fit(train.X, train.y, X_dev=test.X, y_dev=test.y)
+    assert plain.score(test.X, test.y) < 0.95 < 0.98 < ahead.score(test.X, test.y)
+    assert ahead.history_[-1]["future_features"] >= 1
+    assert ahead.history_[-1]["dev_accuracy"] == ahead.score(test.X, test.y)
+    assert ahead.state_features_["future feature 1", "1"] > 1
+    ahead.save(tmp_path / "m")
+    loaded = hr.load(tmp_path / "m")
+    assert repr(loaded) == repr(ahead)
+    for a, b in zip(ahead.predict_proba(test.X), loaded.set_params(n_jobs=3).predict_proba(test.X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_future_features_that_are_not_there_are_told():
+    X, y = ["ab", "ba"] * 4, [["a", "b"], ["b", "a"]] * 4
+    model = hr.SearchTagger(future=hr.FutureMEMM(order=0), random_state=0).fit(X, y)
+    assert model.history_[0]["future_features"] == 0
+    assert model.score(X, y) == 1.0
+    with pytest.raises(InputError, match="future must be a FutureMEMM or None; it is HMM"):
+        hr.SearchTagger(future=hr.HMM()).fit(X, y)
+    with pytest.raises(InputError, match="bag must be an integer of at least 1"):
+        hr.SearchTagger(future=hr.FutureMEMM(bag=0)).fit(X, y)
 
 
 def test_the_potential_has_no_scores_for_a_lattice():

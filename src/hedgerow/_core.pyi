@@ -266,7 +266,7 @@ class RowReader:
     def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int, local: bool = False) -> None:
         """One bin for each position, 255 where missing."""
 
-    def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], local: bool = False) -> None:
         """
         One number for each position, the weight of the column's one attribute; NaN where missing.
         """

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
+from hedgerow.errors import InputError
 from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.linear import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, Filled, WindowSize
+from hedgerow.estimators.parameters import AtLeast, Filled, Form, WindowSize
 from hedgerow.learners import Learner, Searching, SearchRules, Training
 from hedgerow.learners.base import Answers
 from hedgerow.learners.search import Update, searched
@@ -16,6 +19,19 @@ from hedgerow.model import Model
 from hedgerow.potentials import SearchPotential
 from hedgerow.potentials.search import Direction
 from hedgerow.sequences import Sequences
+
+
+def _plain(future: Any) -> Any:
+    return None if future is None else future._plain_params()
+
+
+def _restored(stored: Any) -> Any:
+    if not (stored is None or isinstance(stored, dict)):
+        raise InputError(f"future must have the parameters of a FutureMEMM, but {stored!r} came")
+    return None if stored is None else FutureMEMM._from_plain(stored)
+
+
+_FUTURE = Form("a FutureMEMM or None", lambda value: value is None or isinstance(value, FutureMEMM), _plain, _restored)
 
 
 @estimator
@@ -29,6 +45,9 @@ class SearchTagger(MarginEstimator):
     It ends after an epoch without a mistake, or after `epochs`; a tie is a mistake. Probabilities and n-best lists are
     over the labellings that what the beam kept allows, and scores are divided by `temperature_`, fitted on the dev data
     by maximum likelihood, 1 without any: a reading of scores, not probabilities that the model learned.
+
+    A search sees no label that it has not given yet. What the inputs there would say of it, future features can tell:
+    with `future=FutureMEMM(...)` they are found first, on the same data, and read at every step.
     """
 
     order: Annotated[int, AtLeast(0), "how many of the labels given last a label depends on"] = 3
@@ -40,8 +59,15 @@ class SearchTagger(MarginEstimator):
     averaging: Annotated[Literal["average", "none"], "the mean of the weights over all sequences, or the last ones"] = (
         "average"
     )
+    future: Annotated[Any, _FUTURE, "what finds future features, which each step then reads; None for none"] = None
     min_freq: Annotated[int, AtLeast(1), "attributes that occur less often are left out"] = 1
     missing: Filled = "indicator"
+
+    def check_parameters(self) -> None:
+        """Raises InputError for the first parameter, of its own or of what finds features, that breaks its rule."""
+        super().check_parameters()
+        if self.future is not None:
+            self.future.check_parameters()
 
     @property
     def _order(self) -> int:
@@ -57,7 +83,11 @@ class SearchTagger(MarginEstimator):
             int(self.order), int(self.window), int(self.beam), self.update, self.direction, int(self.epochs),
             self.averaging == "average", int(self.min_freq), self.random_state,
         )  # fmt: skip
-        return Searching(training, rules)
+        if self.future is None:
+            return Searching(training, rules)
+        own = {} if self.future.random_state is not None else {"random_state": self.random_state}
+        ahead = FutureMEMM(**self.future.get_params(deep=False) | own)
+        return Searching(training, rules, ahead._learner(replace(training, order=ahead._order), None))
 
     def _lattices(self, sequences: Sequences) -> Iterator[Answers]:
         potential = self._fitted().potential

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.columns import BagColumn, NumericColumn
+from hedgerow.columns import BagColumn, LocalNumericColumn, NumericColumn
 from hedgerow.encoding import PADDING, Rows
 from hedgerow.errors import InputError
 from hedgerow.lattice import Topology
@@ -86,7 +86,9 @@ def _in_units(model: Model) -> tuple[Rows, dict[tuple[int, int], float], list[fl
     read, so it goes to the bias; outside the sequence nothing is read, so there padding gives it back.
     """
     potential = _potential(model)
-    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings, potential.conjunctions)
+    nothing = model.encoder.nothing()
+    seen = potential.seen(nothing) if isinstance(potential, SearchPotential) else nothing
+    rows = Rows(seen, potential.window, potential.scalings, potential.conjunctions)
     features = potential.state_features
     pairs = zip(features.attributes.tolist(), features.outputs.tolist(), strict=True)
     weights = dict(zip(pairs, potential.state_weights.tolist(), strict=True))
@@ -103,7 +105,8 @@ def _in_units(model: Model) -> tuple[Rows, dict[tuple[int, int], float], list[fl
         weights[attribute, y] /= scaling.deviation
         shift = weights[attribute, y] * scaling.mean
         bias[y] -= shift
-        if not potential.window.is_trivial:
+        is_local = isinstance(seen.column(column), LocalNumericColumn)
+        if not (potential.window.is_trivial or is_local):
             padding = attribute + 1, y
             weights[padding] = weights.get(padding, 0.0) + shift
     return rows, weights, bias.tolist()

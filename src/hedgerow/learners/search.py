@@ -9,6 +9,9 @@ Four ways to do so, gold minus what the search has instead (Phi counts features 
                     search goes on from gold alone (Daume & Marcu 2005), so a sequence can have many updates
 
 Gold must win outright: in a tie, the others count as the better.
+
+Future features, if asked for, are found before: another learner works on the same data, and what its bags show becomes
+columns that the search reads at each step.
 """
 
 from __future__ import annotations
@@ -24,12 +27,14 @@ from hedgerow import _core
 from hedgerow.columns import NumericColumn
 from hedgerow.encoding import Rows, Scaling, Window
 from hedgerow.errors import InputError
-from hedgerow.learners.base import Held, Record, Training, held_out_scores
+from hedgerow.learners.base import Held, Learner, Record, Training, held_out_scores
 from hedgerow.learners.margin import TIE
 from hedgerow.learners.online import turns
 from hedgerow.learners.temperature import WIDEST, best_temperature
-from hedgerow.potentials import SearchPotential
+from hedgerow.potentials import FuturePotential, SearchPotential
+from hedgerow.potentials.future import with_features
 from hedgerow.potentials.linear import Features
+from hedgerow.potentials.local import unnormalised
 from hedgerow.potentials.search import LARGEST, Direction, LabelGrams
 from hedgerow.search import Search
 from hedgerow.sequences import Sequences
@@ -60,18 +65,29 @@ def searched(potential: SearchPotential, sequences: Sequences, beam: int, n_thre
 class Searching:
     """The learner of SearchTagger."""
 
-    def __init__(self, training: Training, rules: SearchRules) -> None:
+    def __init__(self, training: Training, rules: SearchRules, ahead: Learner | None = None) -> None:
+        LabelGrams(np.zeros(0, np.int64), len(training.labels), rules.order)  # an order that is too high is refused
         self.training, self.rules = training, rules
-        k, columns = len(training.labels), training.sequences.columns
-        LabelGrams(np.zeros(0, np.int64), k, rules.order)  # an order that is too high is refused here
+        self._ahead = ahead  # finds future features
+        self._future: FuturePotential | None = None
+        self._made: SearchPotential | None = None  # of the examples seen so far
+
+    def _begin(self) -> None:
+        """Finds future features and lays out what is to be learned."""
+        training, rules = self.training, self.rules
+        if self._ahead is not None:
+            self._future = _found(self._ahead)
+        sequences = training.sequences
+        if self._future is not None:
+            sequences = with_features(sequences, self._future.values(sequences, training.n_threads))
+        k, columns = len(training.labels), sequences.columns
         self._scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
-        self._rows = Rows(training.sequences, Window.of(rules.window), self._scalings)
+        self._rows = Rows(sequences, Window.of(rules.window), self._scalings)
         self._trainer = _core.SearchTrainer(
             self._rows.reader, training.codes, training.weights, self._often(), k, rules.order,
             bias=bool(self._scalings), update=rules.update, beam=rules.beam,
             backward=rules.direction == "right-to-left", tie=TIE, summed=rules.averaged,
         )  # fmt: skip
-        self._made: SearchPotential | None = None  # of the examples seen so far
 
     def _often(self) -> NDArray[np.bool_]:
         """Which attributes may have weights; those that never occur get none anyway."""
@@ -93,12 +109,15 @@ class Searching:
 
     def __iter__(self) -> Iterator[Record]:
         rules, training = self.rules, self.training
+        self._begin()
         for epoch, order in enumerate(turns(training, rules.random_state), 1):
             self._made = None
             mistakes, updates = self._trainer.epoch(order)
             if mistakes == 0:  # the epochs that are left would change nothing, but count
                 self._trainer.stay((rules.epochs - epoch) * len(order))
             record: Record = {"epoch": epoch, "mistakes": mistakes, "updates": updates}
+            if self._ahead is not None:
+                record["future_features"] = 0 if self._future is None else len(self._future.features)
             if training.held is not None:
                 record |= self._held_out_scores(training.held)
             yield record
@@ -116,6 +135,7 @@ class Searching:
         return SearchPotential(
             self._rows.window, self._scalings, Features(starts, labels, k), weights,
             LabelGrams(numbers * k + spoken_of, k, rules.order), gram_weights, rules.direction,
+            self._future,
         )  # fmt: skip
 
     def _held_out_scores(self, held: Held) -> Record:
@@ -126,6 +146,14 @@ class Searching:
         self._made = replace(self.potential, temperature=temperature)
         scores = held_out_scores(search.at(temperature), held, training.decode)
         return {**scores, "temperature": temperature}
+
+
+def _found(ahead: Learner) -> FuturePotential | None:
+    """What a learner of future features finds, if anything."""
+    for _ in ahead:
+        pass
+    found = unnormalised(ahead.potential)
+    return found if isinstance(found, FuturePotential) else None
 
 
 def _all_small(weights: NDArray[np.float32]) -> bool:

@@ -2,6 +2,7 @@
 
 The score of a label at a position is the sum of the weights of (attribute, label) for what the window reads, and of
 (the last j labels, label) for j up to the order. Which labels are the last depends on the direction of the search.
+Future features, if there are any, are read at the position itself as numeric columns after all others.
 
 A label is a digit of so many bits that K fits them too, which is `start`: nothing labelled yet. An n-gram of j labels
 has the number of its digits, most recent label first, plus 2^(bits j) - 1; so 0 is that of no labels, a bias.
@@ -20,12 +21,14 @@ from hedgerow import _core
 from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Encoder, Rows, Scaling, Window
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import stored_temperature
+from hedgerow.potentials.future import FuturePotential, feature_encoder, with_features
 from hedgerow.potentials.linear import Features, added, part, scalings_of
 from hedgerow.sequences import Sequences
 
 Direction = Literal["left-to-right", "right-to-left"]
 Weights = NDArray[np.float32]
 
+MOST_EDGES = 2**28  # scores of a position by trees over future features
 LARGEST = 1e30  # of a weight, so that sums of many are numbers
 
 
@@ -70,6 +73,7 @@ class SearchPotential:
     n_grams: LabelGrams
     n_gram_weights: Weights
     direction: Direction
+    future: FuturePotential | None = None
     temperature: float = 1.0
     grams: _core.SearchGrams = field(init=False, repr=False)
     _scorer: _core.LinearScorer = field(init=False, repr=False)
@@ -87,8 +91,12 @@ class SearchPotential:
 
     def state_scores(self, sequences: Sequences, n_threads: int = 1) -> NDArray[np.float32]:
         """(positions, labels): what the attributes say, whatever the labels before."""
-        rows = Rows(sequences, self.window, self.scalings)
+        rows = Rows(self.seen(sequences, n_threads), self.window, self.scalings)
         return added(self._scorer, rows, self.n_grams.n_labels, 0, n_threads)
+
+    def seen(self, sequences: Sequences, n_threads: int = 1) -> Sequences:
+        """The sequences with the columns that future features make."""
+        return sequences if self.future is None else with_features(sequences, self.future.values(sequences, n_threads))
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         metadata: dict[str, Any] = {
@@ -105,6 +113,10 @@ class SearchPotential:
             "n_grams.cells": self.n_grams.cells,
             "n_grams.weights": self.n_gram_weights,
         }
+        if self.future is not None:
+            described, of_future = self.future.state()
+            metadata["future"] = {"order": self.future.trees.tree_order, **described}
+            arrays |= {f"future.{name}": array for name, array in of_future.items()}
         return metadata, arrays
 
     @classmethod
@@ -121,6 +133,8 @@ class SearchPotential:
             raise InputError(f"the direction of a search is of the unknown kind {direction!r}")
         if type(reach) is not int or reach < 0:
             raise InputError(f"the order of a search must be a number of at least 0, but is {reach!r}")
+        future = _future(metadata.get("future"), arrays, encoder, n_labels)
+        columns = encoder if future is None else feature_encoder(encoder, len(future.features))
         cells = part(arrays, "n_grams.cells", np.int64)
         if (np.diff(cells) <= 0).any():
             raise InputError("the n-grams of a search must be rising numbers")
@@ -128,14 +142,25 @@ class SearchPotential:
             starts, labels = part(arrays, "state.starts", np.int64), part(arrays, "state.labels", np.int32)
             features = Features(starts, labels, n_labels)
             potential = cls(
-                Window.of(metadata["window"]), scalings_of(metadata, encoder), features,
+                Window.of(metadata["window"]), scalings_of(metadata, columns), features,
                 _weights(arrays, "state.weights", len(features)), LabelGrams(cells, n_labels, reach),
-                _weights(arrays, "n_grams.weights", len(cells)), direction, stored_temperature(metadata["temperature"]),
+                _weights(arrays, "n_grams.weights", len(cells)), direction, future,
+                stored_temperature(metadata["temperature"]),
             )  # fmt: skip
             potential.state_scores(encoder.nothing())
         except ValueError as rule:
             raise InputError(f"the weights of the search are not as they must be: {rule}") from None
         return potential
+
+
+def _future(stored: Any, arrays: Mapping[str, NDArray[Any]], encoder: Encoder, n_labels: int) -> FuturePotential | None:
+    match stored:
+        case None:
+            return None
+        case {"order": int(order)} if order >= 0 and n_labels ** (min(order, 64) + 1) <= MOST_EDGES:
+            own = {name.removeprefix("future."): part for name, part in arrays.items() if name.startswith("future.")}
+            return FuturePotential.from_state(stored, own, encoder, n_labels, order)
+    raise InputError(f"future features must have an order, but {stored!r} came")
 
 
 def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Weights:
