@@ -4,8 +4,8 @@ HEDGEROW_DATA=... python benchmarks/search.py
 
 Chunking has 22 labels and the attributes of benchmarks/encoding.py; the joint task has 118 in training, with the words
 around a position and the spelling of its own. Everything is on one thread. Models are learned in turn, several times;
-times are CPU seconds, the least of them, and an epoch is a whole fit less one of a single epoch, shared out. Orders
-and numbers of epochs were chosen on held-out training data (experiments/search.py).
+times are CPU seconds, the least of them, and an epoch is a whole fit less one of a single epoch, shared out. Several
+numbers of epochs show how far each gets in its time.
 """
 
 from __future__ import annotations
