@@ -12,7 +12,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 SCRIPTS = [
-    "shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin",
+    "shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin", "search",
     "missing", "missing --modern --fixed", "ozone", "future", "ahead",
 ]  # fmt: skip
 

@@ -30,6 +30,10 @@ WORK = {
         "text = [x * 2000 for x in X]\nlabels = [list('xyzx'[: len(x)]) * 2000 for x in X]\n" + READY
         + "hr.StructuredPerceptron(order=2, epochs=10**9).fit(text * 50, labels * 50)"
     ),
+    "search": (
+        "text = [x * 2000 for x in X]\nlabels = [list('xyzx'[: len(x)]) * 2000 for x in X]\n" + READY
+        + "hr.SearchTagger(epochs=10**9).fit(text * 50, labels * 50)"
+    ),
     "votes": (
         "text = [x * 100 for x in X]\nlabels = [list(x)[::-1] * 100 for x in X]\n"
         "model = hr.StructuredPerceptron(averaging='vote', epochs=1000).fit(text, labels)\n"

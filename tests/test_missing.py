@@ -16,6 +16,7 @@ MAKES = {
     "LinearCRF": hr.LinearCRF(max_iter=30),
     "sgd": hr.LinearCRF(solver="sgd", max_iter=5, random_state=0),
     "induced": hr.LinearCRF(induce="mccallum", max_iter=20, random_state=0, window=1),
+    "SearchTagger": hr.SearchTagger(epochs=3, random_state=0),
     "StructuredPerceptron": hr.StructuredPerceptron(epochs=3, random_state=0),
     "votes": hr.StructuredPerceptron(epochs=3, averaging="vote", random_state=0),
     "StructuredSVM": hr.StructuredSVM(epochs=3, random_state=0, window=1),
@@ -117,7 +118,7 @@ def test_marks_can_be_learned_from():
     rng = np.random.default_rng(0)
     X = [[{"n": None if rng.random() < 0.5 else float(rng.normal())} for _ in range(6)] for _ in range(40)]
     y = [["lost" if p["n"] is None else "there" for p in x] for x in X]
-    for make in (hr.LinearCRF, hr.StructuredPerceptron, hr.StructuredSVM):
+    for make in (hr.LinearCRF, hr.SearchTagger, hr.StructuredPerceptron, hr.StructuredSVM):
         assert make(random_state=0).fit(X, y).score(X, y) > 0.95
     assert hr.TreeCRF(missing="indicator", n_rounds=10).fit(X, y).score(X, y) == 1.0
     assert hr.LinearCRF(missing="impute").fit(X, y).score(X, y) < 0.9
@@ -153,8 +154,8 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["LinearCRF", "StructuredPerceptron", "StructuredSVM", "trees", "HMM", "MEMM",
-                                  "linear MEMM", "FutureMEMM"])  # fmt: skip
+@pytest.mark.parametrize("name", ["LinearCRF", "SearchTagger", "StructuredPerceptron", "StructuredSVM", "trees", "HMM",
+                                  "MEMM", "linear MEMM", "FutureMEMM"])  # fmt: skip
 def test_every_form_of_input(form, name):
     X, new = FORMS[form]
     y = [["A", "B", "A"], ["B", "A"]]
@@ -198,7 +199,7 @@ EMPTY = [[{"w": "a", "gone": None, "part": None}, {"w": "b", "gone": None}], [{"
 @pytest.mark.parametrize(
     "model",
     [hr.HMM(), hr.LinearCRF(), hr.LinearCRF(missing="impute"), hr.StructuredPerceptron(random_state=0),
-     hr.StructuredSVM(random_state=0),
+     hr.SearchTagger(random_state=0), hr.StructuredSVM(random_state=0),
      hr.TreeCRF(n_rounds=2, missing="impute"), hr.TreeCRF(n_rounds=2, missing="indicator"), hr.TreeCRF(n_rounds=2),
      hr.TreeCRF(n_rounds=2, missing="surrogate"), hr.TreeCRF(n_rounds=2, missing="learned"),
      hr.MEMM(n_rounds=2), hr.MEMM(learner="linear"), hr.FutureMEMM(n_rounds=4, random_state=0)],

@@ -251,6 +251,34 @@ def test_weights_read_by_the_page(make, order, window, tmp_path):
     np.testing.assert_allclose(scores.table, file.n_grams(), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("direction", ["left-to-right", "right-to-left"])
+def test_searches_read_by_the_page(direction, tmp_path):
+    model = hr.SearchTagger(window=1, direction=direction, random_state=0).fit(X, Y, X_dev=X, y_dev=Y)
+    model.save(tmp_path / "m.hedgerow")
+    file = File(tmp_path / "m.hedgerow")
+    potential, k = file.metadata["potential"], file.n_labels
+    assert potential["direction"] == direction
+    cells = file.arrays["potential.n_grams.cells"].tolist()
+    weights = dict(zip(cells, file.arrays["potential.n_grams.weights"].tolist(), strict=True))
+    bits = 1
+    while 2**bits <= k:
+        bits += 1
+    (sequence,) = NEW
+    places = range(len(sequence))
+    for labels in ([0] * len(sequence), [t % k for t in places], model.model_.labels.codes(model.predict(NEW), None)):
+        score = 0.0
+        search = [*places] if direction == "left-to-right" else [*reversed(places)]
+        for step, t in enumerate(search):
+            score += file.linear(sequence, t)[labels[t]] * potential["temperature"]
+            for j in range(min(step + 1, potential["order"]) + 1):
+                digits = [labels[search[step - i]] if step >= i else k for i in range(1, j + 1)]
+                number = 2 ** (bits * j) - 1 + sum(d << bits * (j - 1 - i) for i, d in enumerate(digits))
+                score += weights.get(number * k + labels[t], 0.0)
+        given = model._lattices(model.model_.encode(NEW))
+        found = next(given).score(np.array(labels, np.int32))[0]
+        assert found == pytest.approx(score / potential["temperature"], rel=1e-4)
+
+
 class Inner(File):
     """What a locally normalised potential normalises, as if it were a file of its own."""
 

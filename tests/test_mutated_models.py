@@ -30,6 +30,8 @@ MODELS = {
     "shared": hr.TreeCRF(window=1, n_rounds=3, trees="shared"),
     "linear": hr.StructuredSVM(window=1, order=2, epochs=2, random_state=0),
     "votes": hr.StructuredPerceptron(window=1, epochs=2, averaging="vote", random_state=0),
+    "ahead": hr.SearchTagger(future=hr.FutureMEMM(order=0, n_rounds=3, max_future=3), epochs=2, random_state=0),
+    "search": hr.SearchTagger(window=1, epochs=2, direction="right-to-left", random_state=0),
     "missing": hr.LinearCRF(max_iter=5),
     "local trees": hr.MEMM(window=1, n_rounds=3, order=2),
     "local weights": hr.MEMM(window=1, learner="linear", max_iter=10),

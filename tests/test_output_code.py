@@ -447,7 +447,8 @@ def test_unseen_labels_of_dev_data():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"base": hr.TreeCRF}, "base must be an estimator, or None for TreeCRF"),
+        ({"base": hr.TreeCRF}, "base must be an estimator over a lattice, or None for TreeCRF"),
+        ({"base": hr.SearchTagger()}, "base must be an estimator over a lattice"),
         ({"base": "TreeCRF"}, "base must be an estimator"),
         ({"base": hr.OutputCode()}, "base must be an estimator"),
         ({"base": hr.TreeCRF(n_rounds=0)}, "TreeCRF: n_rounds must be an integer at least 1; it is 0"),

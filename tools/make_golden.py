@@ -81,7 +81,7 @@ def with_missing(model: hr.LinearCRF | hr.TreeCRF) -> tuple[Any, Data]:
     return model, [*diary(6, seed=9)[0], [{"place": None, "celsius": None, "carried": None}]]
 
 
-def margin(model: hr.StructuredPerceptron | hr.StructuredSVM) -> tuple[Any, Data]:
+def margin(model: hr.SearchTagger | hr.StructuredPerceptron | hr.StructuredSVM) -> tuple[Any, Data]:
     X, y = diary(40, seed=5)
     dev, dev_labels = diary(10, seed=6)
     model.fit(without_missing(X), y, X_dev=without_missing(dev), y_dev=dev_labels)
@@ -96,7 +96,7 @@ def code(base: Any, **parameters: Any) -> tuple[hr.OutputCode, Data]:
     return model, [*without_missing(diary(6, seed=11)[0]), unseen, [{"celsius": -8.0}]]
 
 
-def future() -> tuple[hr.FutureMEMM, Data]:
+def future(*, searched: bool = False) -> tuple[Any, Data]:
     """Whether somebody carries skis within three days, or did, for each day; some values are missing."""
     X, _ = diary(60, seed=12)
     y = []
@@ -107,7 +107,8 @@ def future() -> tuple[hr.FutureMEMM, Data]:
         window=1, bag=3, direction="both", max_future=2, lower_rounds=2, lower_leaves=5, n_rounds=8, max_leaves=6,
         n_jobs=1, random_state=0,
     )  # fmt: skip
-    return model.fit(X, y), [*diary(6, seed=13)[0], [{"place": None, "celsius": None, "carried": None}]]
+    found = hr.SearchTagger(window=1, future=model, n_jobs=1, random_state=1) if searched else model
+    return found.fit(X, y), [*diary(6, seed=13)[0], [{"place": None, "celsius": None, "carried": None}]]
 
 
 GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
@@ -126,6 +127,11 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "perceptron-1": lambda: margin(hr.StructuredPerceptron(window=1, n_jobs=1, random_state=1)),
     "perceptron-vote-1": lambda: margin(
         hr.StructuredPerceptron(order=2, averaging="vote", epochs=2, n_jobs=1, random_state=1)
+    ),
+    "search-1": lambda: margin(hr.SearchTagger(window=1, n_jobs=1, random_state=1)),
+    "search-ahead-1": lambda: future(searched=True),
+    "search-backward-1": lambda: margin(
+        hr.SearchTagger(order=1, beam=2, update="max-violation", direction="right-to-left", n_jobs=1, random_state=1)
     ),
     "code-trees-1": lambda: code(hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, left=2, distance="lattice"),
     "code-linear-1": lambda: code(hr.LinearCRF(max_iter=20, window=1), code="one-vs-rest", cascade=1),

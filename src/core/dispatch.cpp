@@ -3,6 +3,7 @@
 
 #include "fast_lane.hpp"
 #include "linear_kernels.hpp"
+#include "search_kernels.hpp"
 #include "share_kernels.hpp"
 #include "tree_kernels.hpp"
 
@@ -35,6 +36,7 @@ namespace hedgerow {
     TreeKernels offer_trees();                    \
     LinearKernels offer_linear();                 \
     ShareKernels offer_shares();                  \
+    SearchKernels offer_search();                 \
     }
 
 HEDGEROW_DECLARE(portable)
@@ -52,6 +54,7 @@ struct Choice {
     TreeKernels trees;
     LinearKernels linear;
     ShareKernels shares;
+    SearchKernels search;
 };
 
 #if defined(HEDGEROW_X86)
@@ -81,13 +84,13 @@ struct Choices {
 #if defined(HEDGEROW_X86)
         if (has_avx512())
             add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees(),
-                 avx512::offer_linear(), avx512::offer_shares()});
+                 avx512::offer_linear(), avx512::offer_shares(), avx512::offer_search()});
         if (has_avx2())
             add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees(),
-                 avx2::offer_linear(), avx2::offer_shares()});
+                 avx2::offer_linear(), avx2::offer_shares(), avx2::offer_search()});
 #endif
         add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees(),
-             portable::offer_linear(), portable::offer_shares()});
+             portable::offer_linear(), portable::offer_shares(), portable::offer_search()});
     }
     void add(const Choice& choice) {
         names[n] = choice.name;
@@ -131,6 +134,10 @@ const FastLane<double>& fast_lane<double>() {
 
 const LinearKernels& linear_kernels() {
     return choices().list[choices().used].linear;
+}
+
+const SearchKernels& search_kernels() {
+    return choices().list[choices().used].search;
 }
 
 const ShareKernels& share_kernels() {

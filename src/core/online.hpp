@@ -79,33 +79,71 @@ class NGramWeights {
     std::vector<float> table_;
 };
 
-// Weights of attributes: a row over all labels for each attribute that was ever changed, in the order of its
-// first change, so that what is read together lies together. Others weigh nothing and take no room.
+// Rows of weights over all labels, in the order in which they were first needed, so that what is read
+// together lies together.
+class WeightRows {
+  public:
+    WeightRows(std::int64_t n_labels, bool summed)
+        : k_(n_labels), stride_((n_labels + kPad - 1) / kPad * kPad), summed_(summed) {}
+
+    std::int64_t n_labels() const { return k_; }
+    const float* values(std::int64_t row) const { return values_.data() + row * stride_; }
+    // Null if nothing is summed.
+    const double* sums(std::int64_t row) const { return summed_ ? sums_.data() + row * stride_ : nullptr; }
+
+    // One more row, of zeros.
+    void grow() {
+        values_.resize(values_.size() + static_cast<std::size_t>(stride_), 0.0f);
+        if (summed_) sums_.resize(values_.size(), 0.0);
+    }
+    void add(std::int64_t row, std::int64_t label, float amount, double before) {
+        const std::int64_t at = row * stride_ + label;
+        values_[at] += amount;
+        if (summed_) sums_[at] += before * static_cast<double>(amount);
+    }
+
+  private:
+    static constexpr std::int64_t kPad = 8;  // half a cache line, so that rows cross few
+    std::int64_t k_, stride_;
+    bool summed_;
+    std::vector<float> values_;
+    std::vector<double> sums_;
+};
+
+// Weights of attributes: a row for each attribute that was ever changed. Others weigh nothing and take no
+// room.
 class AttributeWeights {
   public:
     // kept: which of the attributes may have weights.
     AttributeWeights(const std::uint8_t* kept, std::int64_t n_ids, std::int64_t n_labels, bool summed)
-        : k_(n_labels), stride_((n_labels + kPad - 1) / kPad * kPad), summed_(summed), row_of_(n_ids) {
+        : weights_(n_labels, summed), row_of_(n_ids) {
         for (std::int64_t id = 0; id < n_ids; ++id) row_of_[id] = kept[id] ? kUntouched : kLeftOut;
     }
 
     std::int64_t n_ids() const { return static_cast<std::int64_t>(row_of_.size()); }
     // The attributes that have a row, by row.
     const std::vector<std::int32_t>& ids() const { return ids_; }
-    const float* values(std::int64_t row) const { return values_.data() + row * stride_; }
+    const float* values(std::int64_t row) const { return weights_.values(row); }
     // Null if nothing is summed.
-    const double* sums(std::int64_t row) const { return summed_ ? sums_.data() + row * stride_ : nullptr; }
+    const double* sums(std::int64_t row) const { return weights_.sums(row); }
     // The row of an attribute, negative if it has none.
     std::int64_t row(std::int64_t id) const { return row_of_[id]; }
 
-    // scores (end - begin, labels) <- what the attributes of the sequence say. Memory is asked long before it
-    // is used: for the numbers of rows while attributes are read, for rows while numbers are looked up.
+    // scores (end - begin, labels) <- what the attributes of the sequence say.
     void score(const Rows& rows, std::int64_t begin, std::int64_t end, float* scores) {
-        std::fill_n(scores, (end - begin) * k_, 0.0f);
+        score(rows, begin, end, begin, end, scores);
+    }
+
+    // The same of the positions first..last alone. Memory is asked long before it is used: for the numbers of
+    // rows while attributes are read, for rows while numbers are looked up.
+    void score(const Rows& rows, std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end,
+               float* scores) {
+        const std::int64_t k = weights_.n_labels();
+        std::fill_n(scores, (last - first) * k, 0.0f);
         reads_.clear();
         rows_.clear();
         ends_.clear();
-        for (std::int64_t t = begin; t < end; ++t) {
+        for (std::int64_t t = first; t < last; ++t) {
             for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
                 prefetch(&row_of_[id]);
                 Read& read = reads_.push();
@@ -115,24 +153,24 @@ class AttributeWeights {
             ends_.push_back(reads_.size());
         }
         const Read* read = reads_.begin();
-        for (std::int64_t& last : ends_) {
-            for (; read < reads_.begin() + last; ++read) {
+        for (std::int64_t& stop : ends_) {
+            for (; read < reads_.begin() + stop; ++read) {
                 const std::int32_t row = row_of_[read->id];
                 if (row < 0) continue;
                 WeightedRow& added = rows_.push();
                 added.row = values(row);
                 added.weight = read->value;
                 prefetch(added.row);
-                prefetch(added.row + k_ - 1);
+                prefetch(added.row + k - 1);
             }
-            last = rows_.size();
+            stop = rows_.size();
         }
         const auto add_rows = linear_kernels().add_rows;
-        std::int64_t first = 0;
-        for (const std::int64_t last : ends_) {
-            if (last > first) add_rows(rows_.begin() + first, last - first, k_, scores);
-            scores += k_;
-            first = last;
+        std::int64_t from = 0;
+        for (const std::int64_t stop : ends_) {
+            if (stop > from) add_rows(rows_.begin() + from, stop - from, k, scores);
+            scores += k;
+            from = stop;
         }
     }
 
@@ -142,28 +180,21 @@ class AttributeWeights {
         if (row_of_[id] == kUntouched) {
             row_of_[id] = static_cast<std::int32_t>(ids_.size());
             ids_.push_back(id);
-            values_.resize(values_.size() + static_cast<std::size_t>(stride_), 0.0f);
-            if (summed_) sums_.resize(values_.size(), 0.0);
+            weights_.grow();
         }
-        const std::int64_t at = row_of_[id] * stride_ + label;
-        values_[at] += amount;
-        if (summed_) sums_[at] += before * static_cast<double>(amount);
+        weights_.add(row_of_[id], label, amount, before);
     }
 
   private:
     static constexpr std::int32_t kUntouched = -1, kLeftOut = -2;
-    static constexpr std::int64_t kPad = 8;  // half a cache line, so that rows cross few
     struct Read {
         std::int32_t id;
         float value;
     };
-    std::int64_t k_, stride_;
-    bool summed_;
+    WeightRows weights_;
     std::vector<std::int32_t> row_of_;
     std::vector<std::int32_t> ids_;
-    std::vector<float> values_;
-    std::vector<double> sums_;
-    Pile<Read> reads_;  // of the sequence at hand
+    Pile<Read> reads_;  // of the positions at hand
     Pile<WeightedRow> rows_;
     std::vector<std::int64_t> ends_;  // of each position
 };

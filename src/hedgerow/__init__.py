@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators import FutureMEMM as FutureMEMM
     from hedgerow.estimators import LinearCRF as LinearCRF
     from hedgerow.estimators import OutputCode as OutputCode
+    from hedgerow.estimators import SearchTagger as SearchTagger
     from hedgerow.estimators import StructuredPerceptron as StructuredPerceptron
     from hedgerow.estimators import StructuredSVM as StructuredSVM
     from hedgerow.estimators import TreeCRF as TreeCRF
@@ -32,6 +33,7 @@ _HOME = {
     "LinearCRF": "hedgerow.estimators",
     "MEMM": "hedgerow.estimators",
     "OutputCode": "hedgerow.estimators",
+    "SearchTagger": "hedgerow.estimators",
     "Sequences": "hedgerow.sequences",
     "StructuredPerceptron": "hedgerow.estimators",
     "StructuredSVM": "hedgerow.estimators",

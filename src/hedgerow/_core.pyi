@@ -281,7 +281,7 @@ class RowReader:
     def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int, local: bool = False) -> None:
         """One bin for each position, 255 where missing."""
 
-    def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], local: bool = False) -> None:
         """
         One number for each position, the weight of the column's one attribute; NaN where missing.
         """
@@ -316,6 +316,46 @@ class RowReader:
         """
         Whether each slot (columns, then offsets) reads a missing value at each position.
         """
+
+class SearchTrainer:
+    """Learning to search, one sequence at a time."""
+
+    def __init__(self, reader: RowReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, update: str, beam: int, backward: bool, tie: float, summed: bool) -> None: ...
+
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Learns from the sequences named, in turn: (how many changed the weights, how often that was).
+        """
+
+    def stay(self, n: int) -> None:
+        """Counts n more examples that change nothing."""
+
+    def weights(self, mean: bool) -> tuple:
+        """
+        (attributes that have weights, those by label, the same of n-grams): now, or the mean so far.
+        """
+
+class SearchGrams:
+    """Weights of label n-grams, a cell being its number * K + label."""
+
+    def __init__(self, n_labels: int, order: int, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class SearchBatch:
+    """Beam searches of many sequences."""
+
+    def __init__(self, grams: SearchGrams, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], beam: int, backward: bool, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None: ...
+
+    def best(self) -> tuple:
+        """(scores, labels) of the best hypotheses."""
+
+    def sums(self, temperature: float, want_marginals: bool) -> tuple:
+        """(log Z, marginals or None) over the paths of what the searches kept."""
+
+    def ranked(self, temperature: float, n: int) -> tuple:
+        """(scores by sequence and rank, labels by rank) of those paths."""
+
+    def score(self, temperature: float, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
+        """The score of the given labels."""
 
 @overload
 def log_gold(scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...

@@ -14,6 +14,7 @@ void register_lattice(nanobind::module_& m);
 void register_linear(nanobind::module_& m);
 void register_online(nanobind::module_& m);
 void register_rows(nanobind::module_& m);
+void register_search(nanobind::module_& m);
 void register_softmax(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
 }  // namespace hedgerow
@@ -34,6 +35,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_descent(m);
     hedgerow::register_online(m);
     hedgerow::register_rows(m);
+    hedgerow::register_search(m);
     hedgerow::register_softmax(m);
     hedgerow::register_induction(m);
     hedgerow::register_trees(m);

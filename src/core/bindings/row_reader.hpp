@@ -71,11 +71,11 @@ class RowReader {
         if (weights) kept_.emplace_back(nb::cast(*weights));
     }
 
-    void add_numbers(Input<float, 1> numbers) {
+    void add_numbers(Input<float, 1> numbers, bool local) {
         check_size(numbers.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
             if (std::isinf(numbers.data()[t])) refuse("a number of a column is infinite");
-        add(RowColumn{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data()}, 1);
+        add(RowColumn{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data()}, 1, local);
         kept_.emplace_back(nb::cast(numbers));
     }
 

@@ -83,7 +83,7 @@ void register_rows(nb::module_& m) {
              "the position itself alone.")
         .def("add_bins", &RowReader::add_bins, nb::arg("bins").noconvert(), nb::arg("n_bins"),
              nb::arg("local") = false, "One bin for each position, 255 where missing.")
-        .def("add_numbers", &RowReader::add_numbers, nb::arg("numbers").noconvert(),
+        .def("add_numbers", &RowReader::add_numbers, nb::arg("numbers").noconvert(), nb::arg("local") = false,
              "One number for each position, the weight of the column's one attribute; NaN where missing.")
         .def("add_bag", &RowReader::add_bag, nb::arg("starts").noconvert(), nb::arg("ids").noconvert(),
              nb::arg("weights").noconvert().none(), nb::arg("n_values"),

@@ -79,7 +79,7 @@ class Rows:
             if isinstance(read, Binning):
                 self.reader.add_bins(read.transform(column.values), size, is_local(column))
             else:
-                self.reader.add_numbers(read.transform(column.values))
+                self.reader.add_numbers(read.transform(column.values), is_local(column))
         else:
             self.reader.add_bag(column.starts, column.ids, column.weights, size)
 

@@ -28,8 +28,8 @@ from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
 from hedgerow.estimators.missing import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST, AtLeast, CountOrAll, parameters
-from hedgerow.lattice import Lattice
 from hedgerow.learners.base import (
+    Answers,
     Decode,
     Held,
     Learner,
@@ -257,7 +257,7 @@ class Estimator(Conventions):
         model = self._fitted()
         return self._put(model.encoder, X, model.parameters)
 
-    def _lattices(self, sequences: Sequences) -> Iterator[Lattice]:
+    def _lattices(self, sequences: Sequences) -> Iterator[Answers]:
         """Lattices over some sequences after the other, so that the scores of all are never there at once."""
         model, threads = self._fitted(), n_threads(self.n_jobs)
         for block in self._blocks(sequences):
@@ -355,7 +355,7 @@ def _weights(given: object, n: int) -> NDArray[np.float64]:
     return weights
 
 
-def _nbest(lattice: Lattice, n: int, labels: Labels) -> Iterator[list[tuple[float, NDArray[Any]]]]:
+def _nbest(lattice: Answers, n: int, labels: Labels) -> Iterator[list[tuple[float, NDArray[Any]]]]:
     scores, paths = lattice.nbest(n)
     log_z = lattice.keeping(paths[0]).log_partition()  # a beam over sums may have lost what one over paths found
     for i, (begin, end) in enumerate(pairwise(lattice.starts.tolist())):

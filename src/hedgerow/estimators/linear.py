@@ -6,7 +6,7 @@ from typing import Any
 
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.linear import intercept, state_features, transition_features
-from hedgerow.potentials import LinearPotential
+from hedgerow.potentials import LinearPotential, SearchPotential
 
 
 class LinearEstimator(Estimator):
@@ -35,4 +35,4 @@ class MarginEstimator(LinearEstimator):
     def temperature_(self) -> float:
         """What scores are divided by where probabilities are asked for: fitted on the dev data, 1 without any."""
         potential = self._fitted().potential
-        return potential.temperature if isinstance(potential, LinearPotential) else 1.0
+        return potential.temperature if isinstance(potential, (LinearPotential, SearchPotential)) else 1.0

@@ -17,6 +17,7 @@ from hedgerow.errors import CodeWarning, InputError
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form
+from hedgerow.estimators.search import SearchTagger
 from hedgerow.estimators.treecrf import TreeCRF
 from hedgerow.lattice import Topology
 from hedgerow.learners import Learner, Training
@@ -62,8 +63,8 @@ _CODE = Form(
     lambda value: value if isinstance(value, str) else np.asarray(value).astype(int).tolist(),
 )
 _BASE = Form(
-    "an estimator, or None for TreeCRF()",
-    lambda value: value is None or (isinstance(value, Estimator) and not isinstance(value, OutputCode)),
+    "an estimator over a lattice, or None for TreeCRF()",
+    lambda value: value is None or (isinstance(value, Estimator) and not isinstance(value, (OutputCode, SearchTagger))),
     _described,
     _made,
 )

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.columns import BagColumn, NumericColumn
+from hedgerow.columns import BagColumn, LocalNumericColumn, NumericColumn
 from hedgerow.encoding import PADDING, Rows
 from hedgerow.errors import InputError
 from hedgerow.lattice import Topology
 from hedgerow.model import Model
-from hedgerow.potentials.linear import LinearPotential
+from hedgerow.potentials import LinearPotential, SearchPotential
 from hedgerow.potentials.local import unnormalised
 
 
-def _potential(model: Model) -> LinearPotential:
+def _potential(model: Model) -> LinearPotential | SearchPotential:
     potential = unnormalised(model.potential)
-    if not isinstance(potential, LinearPotential):
+    if not isinstance(potential, (LinearPotential, SearchPotential)):
         raise InputError(f"{model.estimator} has no weights to look at; fit a LinearCRF")
     return potential
 
@@ -35,15 +35,30 @@ def state_features(model: Model) -> dict[tuple[str, Any], float]:
 
 
 def transition_features(model: Model) -> dict[tuple[Any, ...], float]:
-    """{(previous label, label): weight}, the labels in the order of the sequence."""
+    """{(previous label, label): weight}, the labels in the order of the sequence; None is outside of it.
+
+    Of a search that goes from right to left, the label comes first and the others follow it.
+    """
     potential = _potential(model)
     k, labels = len(model.labels), model.labels.classes.tolist()
+    if isinstance(potential, SearchPotential):
+        return _searched_transitions(potential, [*labels, None])
     histories = Topology(k, model.order).histories()
     found = {}
     for cell, weight in zip(potential.n_grams.cells.tolist(), potential.n_gram_weights.tolist(), strict=True):
         row, label = divmod(cell, k)
         if histories[row]:
             found[tuple(labels[y] for y in [*reversed(histories[row]), label])] = weight
+    return found
+
+
+def _searched_transitions(potential: SearchPotential, names: list[Any]) -> dict[tuple[Any, ...], float]:
+    found, k = {}, potential.n_grams.n_labels
+    for cell, weight in zip(potential.n_grams.cells.tolist(), potential.n_gram_weights.tolist(), strict=True):
+        gram, label = divmod(cell, k)
+        given = [names[y] for y in [label, *potential.n_grams.labels(gram)]]
+        if len(given) > 1:
+            found[tuple(given if potential.direction == "right-to-left" else reversed(given))] = weight
     return found
 
 
@@ -71,7 +86,9 @@ def _in_units(model: Model) -> tuple[Rows, dict[tuple[int, int], float], list[fl
     read, so it goes to the bias; outside the sequence nothing is read, so there padding gives it back.
     """
     potential = _potential(model)
-    rows = Rows(model.encoder.nothing(), potential.window, potential.scalings, potential.conjunctions)
+    nothing = model.encoder.nothing()
+    seen = potential.seen(nothing) if isinstance(potential, SearchPotential) else nothing
+    rows = Rows(seen, potential.window, potential.scalings, potential.conjunctions)
     features = potential.state_features
     pairs = zip(features.attributes.tolist(), features.outputs.tolist(), strict=True)
     weights = dict(zip(pairs, potential.state_weights.tolist(), strict=True))
@@ -88,7 +105,8 @@ def _in_units(model: Model) -> tuple[Rows, dict[tuple[int, int], float], list[fl
         weights[attribute, y] /= scaling.deviation
         shift = weights[attribute, y] * scaling.mean
         bias[y] -= shift
-        if not potential.window.is_trivial:
+        is_local = isinstance(seen.column(column), LocalNumericColumn)
+        if not (potential.window.is_trivial or is_local):
             padding = attribute + 1, y
             weights[padding] = weights.get(padding, 0.0) + shift
     return rows, weights, bias.tolist()

@@ -10,6 +10,7 @@ from hedgerow.learners.induction import Induction
 from hedgerow.learners.likelihood import LinearSpace
 from hedgerow.learners.local import LocalBoosting, LocalGradient
 from hedgerow.learners.margin import Margin, MarginRules
+from hedgerow.learners.search import Searching, SearchRules
 from hedgerow.learners.stochastic import Stochastic, StochasticRules
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "Penalty",
     "QuasiNewton",
     "Record",
+    "SearchRules",
+    "Searching",
     "Stochastic",
     "StochasticRules",
     "Training",

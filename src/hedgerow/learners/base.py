@@ -77,6 +77,19 @@ class Training:
         return float((by_sequence * self.weights).sum() / self.weights.sum())
 
 
+class Answers(Protocol):
+    """What a lattice tells of a batch of sequences, or a search in its place; see hedgerow.lattice."""
+
+    @property
+    def starts(self) -> NDArray[np.int64]: ...
+    def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
+    def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.floating[Any]]]: ...
+    def log_partition(self) -> NDArray[np.float64]: ...
+    def nbest(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
+    def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]: ...
+    def keeping(self, labels: NDArray[np.int32]) -> Answers: ...
+
+
 def hold_out(training: Training, share: float, drawn: NDArray[np.integer[Any]]) -> Training:
     """The same training with a share of its sequences held out, at least one; there must be two or more.
 
@@ -113,7 +126,7 @@ class Learner(Protocol):
         ...
 
 
-def best_labels(lattice: Lattice, decode: Decode) -> NDArray[np.int32]:
+def best_labels(lattice: Answers, decode: Decode) -> NDArray[np.int32]:
     """The best path, or the most probable label of each position."""
     if decode == "viterbi":
         return lattice.viterbi()[1]
@@ -121,7 +134,7 @@ def best_labels(lattice: Lattice, decode: Decode) -> NDArray[np.int32]:
     return best
 
 
-def log_likelihood(lattice: Lattice, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+def log_likelihood(lattice: Answers, codes: NDArray[np.int32]) -> NDArray[np.float64]:
     """log P(labels) of each sequence, which no beam loses; -inf where a label is one that training never saw."""
     lattice = lattice.keeping(codes)
     known = np.logical_and.reduceat(codes >= 0, lattice.starts[:-1])
@@ -129,7 +142,7 @@ def log_likelihood(lattice: Lattice, codes: NDArray[np.int32]) -> NDArray[np.flo
     return np.where(known, np.minimum(values, 0.0), -np.inf)
 
 
-def held_out_scores(lattice: Lattice, held: Held, decode: Decode) -> Record:
+def held_out_scores(lattice: Answers, held: Held, decode: Decode) -> Record:
     """How a model does on held-out data."""
     return held_out_record(best_labels(lattice, decode), log_likelihood(lattice, held.codes), held)
 

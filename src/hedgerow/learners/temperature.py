@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Held, Record, Training, held_out_scores, log_likelihood
+from hedgerow.learners.base import Answers, Held, Record, Training, held_out_scores, log_likelihood
 from hedgerow.potentials import LinearPotential, Scores
 from hedgerow.potentials.base import COLDEST
 
@@ -35,7 +35,7 @@ def tempered(potential: LinearPotential, training: Training, held: Held) -> tupl
     return potential, {**held_out_scores(lattice, held, training.decode), "temperature": temperature}
 
 
-def best_temperature(at: Callable[[float], Lattice], held: Held, around: float, widest: float) -> float:
+def best_temperature(at: Callable[[float], Answers], held: Held, around: float, widest: float) -> float:
     """Where the held-out labels are most probable, no further from `around` than that factor; 1 if none may be."""
     from scipy.optimize import minimize_scalar  # late: a bare import of hedgerow does not load scipy
 
@@ -51,7 +51,7 @@ def best_temperature(at: Callable[[float], Lattice], held: Held, around: float, 
     return float(np.clip(np.exp(found.x), COLDEST, 1 / COLDEST))
 
 
-def _loss(lattice: Lattice, held: Held) -> float:
+def _loss(lattice: Answers, held: Held) -> float:
     """Minus the log-likelihood of the sequences without unseen labels."""
     values = log_likelihood(lattice, held.codes)
     return -float(values[values > -np.inf].sum())

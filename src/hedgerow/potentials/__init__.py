@@ -4,13 +4,15 @@ from hedgerow.potentials.base import Potential, Scores
 from hedgerow.potentials.future import FuturePotential
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.local import LocalPotential
+from hedgerow.potentials.search import SearchPotential
 from hedgerow.potentials.table import TablePotential
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.potentials.votes import VotedPotential
 
 #: The kinds of potential that speak of labels themselves, not of words of a code.
 KINDS: dict[str, type[Potential]] = {
-    kind.kind: kind for kind in (LinearPotential, LocalPotential, TablePotential, TreePotential, VotedPotential)
+    kind.kind: kind
+    for kind in (LinearPotential, LocalPotential, SearchPotential, TablePotential, TreePotential, VotedPotential)
 }
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "LocalPotential",
     "Potential",
     "Scores",
+    "SearchPotential",
     "TablePotential",
     "TreePotential",
     "VotedPotential",

@@ -1,0 +1,110 @@
+"""Learning to search: what to learn from where a beam loses gold, how many labels to look back, and from which end.
+
+Order and number of epochs are those of the highest accuracy on the last tenth of the training sequences; then all of
+them are trained on, and tested once. The exact perceptron stands beside.
+
+python experiments/search.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import hedgerow as hr
+from common import arguments, percent, print_table, say
+from hedgerow.learners.search import Update
+from hedgerow.potentials.search import Direction
+from margin import CHUNK_PARTS, WORD_PARTS, conll, joined, spelling
+
+Data = tuple[Any, list[Any]]
+
+UPDATES: tuple[Update, ...] = ("laso", "early", "max-violation", "standard")
+WAYS: tuple[tuple[Update, Direction], ...] = (
+    *((update, "left-to-right") for update in UPDATES),
+    ("laso", "right-to-left"),
+)
+ORDERS = (1, 3)
+EPOCHS = 8
+
+
+def chunk_data(split: str, quick: bool = False) -> Data:
+    """Words and tags around a position, alone and joined, labelled with chunks."""
+    X, y = [], []
+    for sentence in conll(split, quick):
+        words, tags, chunks = zip(*sentence, strict=True)
+        X.append(joined({"word": words, "pos": tags}, CHUNK_PARTS))
+        y.append(list(chunks))
+    return hr.Sequences(X), y
+
+
+def joint_data(split: str, quick: bool = False) -> Data:
+    """Words around a position and the spelling of its own, labelled with part of speech and noun phrase at once."""
+    X, y = [], []
+    for sentence in conll(split, quick):
+        words, tags, chunks = zip(*sentence, strict=True)
+        around = joined({"word": words}, WORD_PARTS)
+        X.append([item | spelling(word) for item, word in zip(around, words, strict=True)])
+        inside = [chunk if chunk.endswith("-NP") else "O" for chunk in chunks]
+        y.append([f"{tag}+{chunk}" for tag, chunk in zip(tags, inside, strict=True)])
+    return hr.Sequences(X), y
+
+
+def sound_data(split: str, quick: bool = False) -> Data:
+    """Letters, labelled with phoneme and stress at once."""
+    data = hr.datasets.load("pronounce" if quick else "nettalk", split)
+    n = 40 if quick else len(data.X)
+    return hr.Sequences(data.X[:n]), list(data.y[:n])
+
+
+def models(window: int, quick: bool) -> Iterator[tuple[str, list[Any]]]:
+    """(name, candidates that differ in their order)"""
+    given: dict[str, Any] = {"window": window, "random_state": 0, "epochs": 2 if quick else EPOCHS}
+    yield "exact perceptron, order 1", [hr.StructuredPerceptron(order=1, **given)]
+    orders = ORDERS[:1] if quick else ORDERS
+    for update, direction in WAYS:
+        candidates = [hr.SearchTagger(order=o, update=update, direction=direction, **given) for o in orders]
+        yield f"{update}, {direction}", candidates
+
+
+def chosen(candidates: list[Any], train: Data) -> tuple[Any, float]:
+    """(the candidate with its best number of epochs, its held-out accuracy)"""
+    X, y = train
+    n = len(X) * 9 // 10
+    best: tuple[Any, float] = candidates[0], -1.0
+    for model in candidates:
+        model.fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
+        record = max(model.history_, key=lambda record: record["dev_accuracy"])
+        if record["dev_accuracy"] > best[1]:
+            best = model, record["dev_accuracy"]
+            best[0].set_params(epochs=record["epoch"])
+    return best
+
+
+def table(title: str, load: Callable[[str, bool], Data], measure: Callable[[Any, Any], float], window: int,
+          quick: bool) -> None:  # fmt: skip
+    train, (X_test, y_test) = load("train", quick), load("test", quick)
+    rows = []
+    for name, candidates in models(window, quick):
+        model, held_out = chosen(candidates, train)
+        model.fit(*train)
+        found = [labels.tolist() for labels in model.predict(X_test)]
+        measured = measure(y_test, found)
+        say(f"{title}: {name}: order {model.order}, {model.epochs} epochs, {measured:.2f}")
+        rows.append([name, model.order, model.epochs, f"{100 * held_out:.2f}", f"{measured:.2f}"])
+    print_table([title, "order", "epochs", "held-out accuracy", "test"], rows)
+
+
+def f1(gold: Any, found: Any) -> float:
+    return 100 * hr.metrics.span_f1(gold, found)
+
+
+def main() -> None:
+    quick = arguments(__doc__, []).parse_args().quick
+    table("Chunks, F1, beam 5", chunk_data, f1, 0, quick)
+    table("Parts of speech and noun phrases, accuracy, beam 5", joint_data, percent, 0, quick)
+    table("NETtalk phonemes and stresses, accuracy, beam 5", sound_data, percent, 3, quick)
+
+
+if __name__ == "__main__":
+    main()
