@@ -119,6 +119,7 @@ def print_many_labels() -> None:
             "FF-MEMM, bag 4": hr.FutureMEMM(order=order, bag=4, random_state=0),
             "FF-MEMM, rest": hr.FutureMEMM(order=order, random_state=0),
             "FF-MEMM, rest, both": hr.FutureMEMM(order=order, direction="both", random_state=0),
+            "FF-MEMM without features": hr.FutureMEMM(order=order, max_future=0, random_state=0),
         }
         for title, model in models.items():
             model.set_params(n_jobs=1).fit(train.X, train.y)
