@@ -56,9 +56,9 @@ def kernel(size: int | None, length: int) -> Figures:
     scores, starts = np.random.default_rng(0).normal(size=length), np.array([0, length])
     best = np.inf
     for _ in range(TURNS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         _core.bag_probabilities(scores, starts, size or REST, False, 1)
-        best = min(best, time.perf_counter() - begin)
+        best = min(best, time.process_time() - begin)
     return {"ns": 1e9 * best / length}
 
 

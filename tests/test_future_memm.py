@@ -131,8 +131,11 @@ def test_history_tells_the_course():
 
 
 def test_training_scores_are_those_of_the_model():
-    """What the learner thinks of gold is what the fitted model says of it."""
+    """What the learner thinks of gold is what the fitted model says of it: every test is still the test it was."""
     X, y = ahead(80, 2)
+    rng = np.random.default_rng(0)
+    y = [[mark if rng.random() < 0.8 else "-" if x < "d" else "+" for x, mark in zip(*one, strict=True)]
+         for one in zip(X, y, strict=True)]  # fmt: skip
     for order in (0, 1, 2):
         model = hr.FutureMEMM(order=order, bag=2, random_state=0).fit(X, y)
         assert isinstance(unnormalised(model.model_.potential), FuturePotential)

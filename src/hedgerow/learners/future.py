@@ -25,9 +25,10 @@ from hedgerow import _core
 from hedgerow.columns import NumericColumn, place
 from hedgerow.encoding import Binning, Rows, Window
 from hedgerow.errors import InputError
-from hedgerow.learners.base import Record, Training, hold_out
+from hedgerow.learners.base import Record, Training, blocks, hold_out
 from hedgerow.learners.discovery import Discovery, DiscoveryRules, Found, Scene
 from hedgerow.learners.histories import asking_labels, with_histories
+from hedgerow.learners.local import judged
 from hedgerow.potentials import LocalPotential, Potential
 from hedgerow.potentials.future import FutureFeature, FuturePotential, feature_name, logistic, with_features
 from hedgerow.potentials.trees import TreePotential, Trees
@@ -252,8 +253,16 @@ class _Run:
         if self.held is not None:
             record["dev_log_likelihood"] = self.held.by_sequence
             if what != "round":
-                record |= self.training.held_out(self.potential)
+                record |= self._decoded()
         return record
+
+    def _decoded(self) -> Record:
+        """How the model does on held-out data when it has to live with its own mistakes."""
+        training, potential, held = self.training, self.potential, self.training.held
+        if held is None:
+            return {}
+        parts = (held.sequences[some] for some in blocks(held.sequences.starts, training.topology))
+        return judged((training.lattice(potential, part) for part in parts), held, training)
 
     # The top level.
 

@@ -83,7 +83,7 @@ class _Judge:
     def see(self, step: Step) -> Record:
         """Takes the step, and says how the model does then."""
         self.scored.add(self._by_label(step))
-        return _judged(self._lattices(), self.held, self.training)
+        return judged(self._lattices(), self.held, self.training)
 
     def _lattices(self) -> Iterator[Lattice]:
         """The lattices of the normalised scores, of some sequences after the other."""
@@ -118,7 +118,7 @@ class LocalGradient:
         training, watch, best = self.training, Watch(self.early_stopping, []), None
         for iteration, record in enumerate(self._inner, 1):
             if training.held is not None:
-                record |= _judged(self._lattices(training.held), training.held, training)
+                record |= judged(self._lattices(training.held), training.held, training)
             watch.see(record)
             if self.early_stopping and watch.best_round == iteration:
                 best = self._inner.potential
@@ -157,7 +157,7 @@ class LocalGradient:
         )
 
 
-def _judged(lattices: Iterable[Lattice], held: Held, training: Training) -> Record:
+def judged(lattices: Iterable[Lattice], held: Held, training: Training) -> Record:
     """How a model does on held-out data, some sequences after the other."""
     found: list[NDArray[np.int32]] = []
     likelihoods: list[NDArray[np.float64]] = []
