@@ -52,6 +52,24 @@ def nearest(p: Sequence[float], words: Words, distance: str) -> int:
     return scores.index(max(scores))
 
 
+def coupled(p: Sequence[float], words: Words, steps: int = 50, stretch: float = 1.8) -> list[float]:
+    """Probabilities of labels that agree with those of the bits, step by step."""
+    k, n = len(words), len(words[0])
+    p = [min(max(value, 2**-20), 1 - 2**-20) for value in p]
+    q = [1 / k] * k
+    for _ in range(steps):
+        r = [min(max(sum(q[y] for y in range(k) if words[y][b]), 2**-20), 1 - 2**-20) for b in range(n)]
+        said = [[p[b] / r[b] if word[b] else (1 - p[b]) / (1 - r[b]) for b in range(n)] for word in words]
+        q = [q[y] * max(sum(said[y]) / n, 2**-20) ** stretch for y in range(k)]
+        q = [value / sum(q) for value in q]
+    return q
+
+
+def label_log_probabilities(p: Sequence[float], words: Words) -> list[float]:
+    """With a hundredth for all labels alike."""
+    return [math.log(0.99 * value + 0.01 / len(words)) for value in coupled(p, words)]
+
+
 def path_log_probabilities(state: np.ndarray, table: np.ndarray) -> dict[tuple[int, ...], float]:
     """log P of every label sequence of one input, transitions of order 1 in a table whose first row is `start`."""
     n, k = state.shape

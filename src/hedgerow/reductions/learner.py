@@ -34,7 +34,7 @@ BITS_TRIED = 40  # of a code, with each length
 HELD_SHARE = 0.2
 PATIENCE = 10  # bits without a better accuracy before a code stops growing
 SMOOTHING = 0.1  # of transitions, as an HMM's
-TRUST = 0.5  # in transitions, for bits have read their neighbours too; best on held-out data of three sets
+TRUST = 0.4  # in transitions, for bits have read their neighbours too; good on held-out data of three sets
 MOST_KEPT = 2**25  # scores of held-out data that are kept up to date bit by bit
 WIDEST = 30.0  # a fitted temperature differs from the natural one by at most this factor
 
@@ -87,9 +87,13 @@ class OutputCoding:
             self.base.order,
             replace(cascade, length=min(cascade.length, len(learned))),
             self.rules.distance,
-            temperature or natural_temperature(words),
+            temperature or self._natural(words),
             self._table,
         )
+
+    def _natural(self, words: Words) -> float:
+        """The temperature without better advice: what bits say together of labels is a probability as it is."""
+        return 1.0 if self.rules.distance == "lattice" else natural_temperature(words)
 
     def __iter__(self) -> Iterator[Record]:
         try:
@@ -157,8 +161,20 @@ class OutputCoding:
 
     def _finish(self, held: Held) -> Record:
         """Fits the temperature, and says how the whole code does."""
-        self._temperature = _temperature(self.potential, self.training, held)
+        self._temperature = self._fitted_temperature(held)
         return {**self.training.held_out(self.potential), "temperature": self._temperature}
+
+    def _fitted_temperature(self, held: Held) -> float:
+        """Where the held-out labels are most probable, near the natural temperature."""
+        potential, training = self.potential, self.training
+        natural = self._natural(potential.words)
+        if not (held.codes >= 0).any():
+            return natural
+        scores = replace(potential, temperature=1.0).scores(held.sequences, training.n_threads)
+        assert scores.state is not None
+        state, table = scores.state, scores.table
+        make = partial(Lattice, training.topology, held.sequences.starts, table=table, n_threads=training.n_threads)
+        return best_temperature(lambda t: make(state=state / np.float32(t)), held, natural, WIDEST)
 
     # The length of a cascade.
 
@@ -203,7 +219,7 @@ class OutputCoding:
             yield from self._learn()
             return
         yield from self._grown(self.training)
-        self._temperature = _temperature(self.potential, self.training, self.training.held)
+        self._temperature = self._fitted_temperature(self.training.held)
 
     def _grown(self, training: Training) -> Iterator[Record]:
         """Adds bits until the accuracy on held-out data no longer rises; then those after the best are dropped."""
@@ -263,15 +279,3 @@ def _lift(training: Training) -> NDArray[np.float32]:
     probabilities = transition_probabilities(training, SMOOTHING)
     shares = transition_probabilities(replace(training, order=0), SMOOTHING)
     return (TRUST * np.log(probabilities / shares)).astype(np.float32)
-
-
-def _temperature(potential: CodePotential, training: Training, held: Held) -> float:
-    """Where the held-out labels are most probable, near the natural temperature."""
-    natural = natural_temperature(potential.words)
-    if not (held.codes >= 0).any():
-        return natural
-    scores = replace(potential, temperature=1.0).scores(held.sequences, training.n_threads)
-    assert scores.state is not None
-    state = scores.state
-    make = partial(Lattice, training.topology, held.sequences.starts, table=scores.table, n_threads=training.n_threads)
-    return best_temperature(lambda t: make(state=state / np.float32(t)), held, natural, WIDEST)
