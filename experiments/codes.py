@@ -79,6 +79,8 @@ FIGURES: dict[str, tuple[Plan, ...]] = {
     "synthetic": (
         Plan("transition", 0, "TreeCRF", FEW_TREES, (1, 5, 20)),
         Plan("both", 1, "TreeCRF", FEW_TREES, (1, 5, 20)),
+        Plan("transition-few", 0, "TreeCRF", FEW_TREES, (1, 5, 20)),
+        Plan("both-few", 1, "TreeCRF", FEW_TREES, (1, 5, 20)),
     ),
     "conll": (
         Plan("conll", 0, VP, EPOCHS[:2], (1, 5, 20)),
@@ -132,7 +134,7 @@ def print_times(title: str, found: Found) -> None:
     print_table([f"{title}", "% right", "fit, CPU s", "labelling, CPU s", "chosen"], rows)
 
 
-STYLES = {"iid": "k:", "i-SECOC": "C0-", "c-SECOC(1)": "C1-", "c-SECOC(5)": "C2-", "c-SECOC(20)": "C3--",
+STYLES = {"iid": "k:", "i-SECOC": "C0-", "c-SECOC(1)": "C1-", "c-SECOC(5)": "C2-", "c-SECOC(20)": "k--",
           "c-SECOC(all)": "C4-."}  # fmt: skip
 
 

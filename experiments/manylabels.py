@@ -42,9 +42,10 @@ def _small() -> tuple[Part, Part]:
     return train.take(range(SMALL)), test
 
 
-def _forty(kind: Any, n: int = 400, length: int = 25) -> Callable[[], tuple[Part, Part]]:
+def _forty(kind: Any, n_train: int = 400, n_test: int = 400, length: int = 25) -> Callable[[], tuple[Part, Part]]:
     def made() -> tuple[Part, Part]:
-        train, test = (Part.of(hr.datasets.hmm_forty(n, length, kind=kind, seed=seed)) for seed in (1, 2))
+        sizes = enumerate((n_train, n_test), start=1)
+        train, test = (Part.of(hr.datasets.hmm_forty(n, length, kind=kind, seed=seed)) for seed, n in sizes)
         return train, test
 
     return made
@@ -56,7 +57,9 @@ SETS: dict[str, tuple[str, Callable[[], tuple[Part, Part]]]] = {
     "conll-small": (f"CoNLL-2000, {SMALL:,} sentences", _small),
     "transition": ("Synthetic, transition", _forty("transition")),
     "both": ("Synthetic, both", _forty("both")),
-    "quick": ("Synthetic, small", _forty("both", 40, 10)),
+    "transition-few": ("Transition, 30 sequences", _forty("transition", 30)),
+    "both-few": ("Both, 30 sequences", _forty("both", 30)),
+    "quick": ("Synthetic, small", _forty("both", 40, 40, 10)),
 }
 
 

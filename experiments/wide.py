@@ -23,7 +23,6 @@ import hedgerow as hr
 from codes import BITS_TRIED, EPOCHS, FEW_TREES, PENALTIES, TREES, VP, WORD_TREES, Settings, described
 from common import print_table, say
 from hedgerow.coding import CodePotential
-from hedgerow.coding.distances import label_scores, natural_temperature
 from hedgerow.lattice import Lattice, Topology
 from hedgerow.learners.base import best_labels
 from hedgerow.reductions.learner import TRUST
@@ -66,6 +65,12 @@ def product(field: Field, candidates: tuple[Settings, ...]) -> list[Settings]:
     return [{"window": window, **given} for window in field.windows for given in candidates]
 
 
+def of_bits(field: Field, orders: tuple[int, ...]) -> list[Settings]:
+    """Settings of what learns the bits."""
+    windows_and_orders = [{"window": window, "order": order} for window in field.windows for order in orders]
+    return [{**first, **given} for first in windows_and_orders for given in field.trees]
+
+
 def direct(bench: Bench, field: Field) -> Measured:
     """Models of all labels at once."""
     kinds: dict[str, tuple[str, Settings, list[Settings]]] = {
@@ -92,25 +97,25 @@ def preferred(bench: Bench, field: Field, candidates: list[Settings], specs: lis
     return candidates[0 if len(specs) == 1 else specs.index(bench.best(field.name, specs))]
 
 
-def code(given: Settings, n_bits: int, seed: int, **parameters: Any) -> Spec:
-    # The order of the names is that of experiments/codes.py, so that measurements are found again.
-    base = {"window": given["window"], "order": 1, **{key: value for key, value in given.items() if key != "window"}}
-    own = {"cascade": 0, **parameters}
-    return ["OutputCode", {"base": ["TreeCRF", base], "n_bits": n_bits, "cascade": own.pop("cascade"),
-                           "random_state": seed, **own}]  # fmt: skip
+def code(given: Settings, n_bits: int, seed: int, *, cascade: int = 0, **parameters: Any) -> Spec:
+    # The names are in the order of experiments/codes.py, so that measurements are found again.
+    base = ["TreeCRF", given]
+    return ["OutputCode", {"base": base, "n_bits": n_bits, "cascade": cascade, "random_state": seed, **parameters}]
 
 
-def bits_settings(bench: Bench, field: Field, cascade: int) -> Settings:
-    """What learns the bits, chosen with short codes."""
-    candidates = product(field, field.trees)
-    specs = [code(given, min(field.n_bits, BITS_TRIED), 0, cascade=cascade) for given in candidates]
+def bits_settings(bench: Bench, field: Field, parameters: Settings) -> Settings:
+    """What learns the bits, chosen with short codes; only a lattice can do with bits that know no transitions."""
+    lattice = parameters.get("distance") == "lattice"
+    tried = {"cascade": min(parameters.get("cascade", 0), 1) * 5} | ({"distance": "lattice"} if lattice else {})
+    candidates = of_bits(field, (0, 1) if lattice and not tried["cascade"] else (1,))
+    specs = [code(given, min(field.n_bits, BITS_TRIED), 0, **tried) for given in candidates]
     return preferred(bench, field, candidates, specs)
 
 
 def run_codes(bench: Bench, field: Field, kinds: dict[str, Settings]) -> Measured:
     found: Measured = {}
     for title, parameters in kinds.items():
-        given = bits_settings(bench, field, 5 if parameters.get("cascade") else 0)
+        given = bits_settings(bench, field, parameters)
         specs = [code(given, field.n_bits, seed, **parameters) for seed in range(field.n_seeds)]
         found[title] = [bench(field.name, spec) for spec in specs], given
     return found
@@ -144,8 +149,9 @@ def wide(bench: Bench, field: Field) -> None:
 def chosen(given: Settings, figures: Figures) -> str:
     window = f"window {given['window']}" if "window" in given else ""
     bits = f"{figures['bits']} bits" if "bits" in figures else ""
-    others = {key: value for key, value in given.items() if key not in ("window", "random_state")}
-    return ", ".join(filter(None, (window, described(others), bits)))
+    order = "of order 0" if given.get("order") == 0 else ""
+    others = {key: value for key, value in given.items() if key not in ("window", "order", "random_state")}
+    return ", ".join(filter(None, (window, described(others), " ".join(filter(None, (bits, order))))))
 
 
 def mean(measured: list[Figures]) -> float:
@@ -198,33 +204,36 @@ def star(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> str:
 
 # Trust in transitions.
 
-TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-WARMTHS = (0.5, 0.7, 1.0, 1.4, 2.0)  # of the natural temperature
+TRUSTS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+TEMPERATURES = (0.7, 1.0, 1.4)
 
 
 def trust(bench: Bench, fields: tuple[Field, ...]) -> None:
+    rows = []
     for field in fields:
-        title = f"{SETS[field.name][0]}, window size {2 * field.windows[0] + 1}"
-        say(f"{title}: trust")
         train, held = data(field.name, "held")
-        given = bits_settings(bench, field, 0)
-        model = make(code(given, field.n_bits, 0, distance="lattice")).fit(train.X, train.y)
-        table = np.array(list(sweep(model, held)))
-        rows = [[f"{warmth:g}", *map("{:.2f}".format, line)] for warmth, line in zip(WARMTHS, table, strict=True)]
-        print_table([f"{title}: temperature, trust", *map("{:g}".format, TRUSTS)], rows)
+        for order in (0, 1):
+            title = f"{SETS[field.name][0]}, window size {2 * field.windows[0] + 1}, bits of order {order}"
+            say(f"{title}: trust")
+            given = bits_settings(bench, field, {}) | {"order": order}
+            model = make(code(given, field.n_bits, 0, distance="lattice")).fit(train.X, train.y)
+            for temperature, line in zip(TEMPERATURES, sweep(model, held), strict=True):
+                rows.append([title, f"{temperature:g}", *map("{:.2f}".format, line)])
+    print_table(["% right of held-out training data", "temperature", *map("trust {:g}".format, TRUSTS)], rows)
 
 
 def sweep(model: hr.OutputCode, held: Any) -> Iterator[list[float]]:
-    """% right for each temperature (a multiple of the natural one) and trust, from one set of bits."""
+    """% right for each temperature and trust, from one set of bits."""
     X, gold = model.model_.encode(held.X), np.concatenate(held.y)
     potential = cast("CodePotential", model.model_.potential)
-    raw = label_scores(potential.probabilities(X), potential.words, "lattice")
-    assert potential.table is not None
-    for warmth in WARMTHS:
-        state = (raw / (warmth * natural_temperature(potential.words))).astype(np.float32)
+    scores = potential.scores(X)
+    assert scores.state is not None
+    assert scores.table is not None
+    for temperature in TEMPERATURES:
+        state = scores.state * np.float32(potential.temperature / temperature)
         line = []
         for factor in TRUSTS:
-            table = (potential.table * (factor / TRUST)).astype(np.float32)
+            table = (scores.table * (factor / TRUST)).astype(np.float32)
             lattice = Lattice(Topology(len(potential.words), 1), X.starts, state=state, table=table)
             best = best_labels(lattice, "marginal")
             line.append(100 * float(np.mean(model.classes_[best] == gold)))

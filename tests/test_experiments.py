@@ -165,6 +165,6 @@ def test_the_sweep_of_trust_has_the_library_s_own_lattice_in_it(manylabels) -> N
     model = manylabels.make([CODE[0], {**CODE[1], "distance": "lattice"}]).fit(train.X, train.y)
     table = np.array(list(wide.sweep(model, held)))
     own = np.concatenate(model.predict(held.X, decode="marginal")) == np.concatenate(held.y)
-    at = wide.WARMTHS.index(1.0), wide.TRUSTS.index(wide.TRUST)
+    at = wide.TEMPERATURES.index(1.0), wide.TRUSTS.index(wide.TRUST)
     assert table[at] == pytest.approx(100 * own.mean())
     assert (table[:, 0] == table[0, 0]).all()  # without transitions, a temperature changes no label

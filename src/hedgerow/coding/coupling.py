@@ -1,9 +1,9 @@
 """Probabilities of labels from those of bits.
 
-A distribution q of labels says of each bit that it is 1 with the probability r = sum of q over the labels whose word has
-a 1 there. The bits were asked one by one, so their answers p rarely agree on one q; taken is the q with the least
+A distribution q of labels says of each bit that it is 1 with the probability r: the sum of q over the labels whose word
+has a 1 there. The bits were asked one by one, so their answers p rarely agree on one q; taken is the q with the least
 Kullback-Leibler divergence of r from p, summed over the bits (as Huang, Weng & Lin 2006 do for pairs of classes). Where
-bits are sure this is the nearest word; where they waver between some labels it says which ones and how much, which a
+bits are sure, this is the nearest word; where they waver between some labels, it says which ones and how much, which a
 product of the bits' probabilities cannot: bits repeat each other.
 
 Each step multiplies q by how much more often its bits are said than r has them, on average over the bits:
