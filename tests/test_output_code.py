@@ -221,6 +221,38 @@ def test_dev_data_set_the_temperature():
     assert [a.tolist() for a in without.predict(ASKED)] == [a.tolist() for a in model.predict(ASKED)]
 
 
+def test_dev_data_say_how_far_transitions_are_trusted():
+    model = hr.OutputCode(TREES, 9, distance="lattice", random_state=0).fit(X, Y, X_dev=ASKED, y_dev=ANSWERS)
+    trust = model.history_[-1]["trust"]
+    lift = hr.OutputCode(TREES, 9, distance="lattice", random_state=0).fit(X, Y).model_.potential.table / 0.4
+    np.testing.assert_allclose(model.model_.potential.table, trust * lift, atol=1e-5)
+    right = {}
+    for other in (0, 0.2, 0.4, 0.6, 0.8, 1):
+        potential = replace(model.model_.potential, table=(other * lift).astype(np.float32), temperature=1.0)
+        tried = hr.OutputCode(TREES, 9, distance="lattice")
+        tried._adopt(replace(model.model_, potential=potential))
+        right[other] = tried.score(ASKED, ANSWERS)
+    assert len(set(right.values())) > 1
+    assert right[trust] == max(right.values())
+    assert trust == min((t for t in right if right[t] == right[trust]), key=lambda t: abs(t - 0.4))
+
+
+@pytest.mark.parametrize(
+    ("base", "parameters", "trust"),
+    [
+        ({"order": 0}, {}, 1.0),
+        ({"order": 0, "window": 1}, {}, 0.4),
+        ({"order": 0}, {"cascade": 1}, 0.4),
+        ({"order": 1}, {}, 0.4),
+    ],
+)
+def test_bits_that_know_no_neighbours_leave_transitions_to_the_lattice(base, parameters, trust):
+    learns = hr.TreeCRF(n_rounds=2, **base)
+    table = hr.OutputCode(learns, 6, distance="lattice", **parameters).fit(X, Y).model_.potential.table
+    whole = hr.OutputCode(hr.HMM(order=0), 6, distance="lattice").fit(X, Y).model_.potential.table
+    np.testing.assert_allclose(table, trust * whole, atol=1e-5)
+
+
 def test_weights_count_sequences():
     weights = np.array([1.0, 3.0] * 30)
     repeated = [x for x, w in zip(X, weights, strict=True) for _ in range(int(w))]

@@ -188,7 +188,8 @@ class OutputCode(Estimator):
             words, n_bits, _LENGTH.plain(self.cascade), int(self.left), int(self.right),
             self.cascade_predictions == "cross", self.distance, int(seeds[0]),
         )  # fmt: skip
-        return OutputCoding(training, Base(base._order, base.decode, learner), rules)
+        alone = base._order == 0 and not getattr(base, "window", 0)
+        return OutputCoding(training, Base(base._order, base.decode, learner, alone), rules)
 
     def _blocks(self, sequences: Sequences) -> Iterator[slice]:
         """By the number of labels alone: no position has more scores than that."""
