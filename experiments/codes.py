@@ -84,7 +84,7 @@ FIGURES: dict[str, tuple[Plan, ...]] = {
     ),
     "conll": (
         Plan("conll", 0, VP, EPOCHS[:2], (1, 5, 20)),
-        Plan("conll", 1, VP, EPOCHS[:2], (1, 5, 20)),
+        Plan("conll", 1, VP, EPOCHS[:2], (1, 5)),
         Plan("conll-small", 0, "TreeCRF", WORD_TREES, (1, 5), 50),
         Plan("conll-small", 1, "TreeCRF", WORD_TREES, (1, 5), 50),
     ),

@@ -217,13 +217,14 @@ def trust(bench: Bench, fields: tuple[Field, ...]) -> None:
             say(f"{title}: trust")
             given = bits_settings(bench, field, {}) | {"order": order}
             model = make(code(given, field.n_bits, 0, distance="lattice")).fit(train.X, train.y)
-            for temperature, line in zip(TEMPERATURES, sweep(model, held), strict=True):
+            own = 1.0 if order == 0 and field.windows == (0,) else TRUST
+            for temperature, line in zip(TEMPERATURES, sweep(model, held, own), strict=True):
                 rows.append([title, f"{temperature:g}", *map("{:.2f}".format, line)])
     print_table(["% right of held-out training data", "temperature", *map("trust {:g}".format, TRUSTS)], rows)
 
 
-def sweep(model: hr.OutputCode, held: Any) -> Iterator[list[float]]:
-    """% right for each temperature and trust, from one set of bits."""
+def sweep(model: hr.OutputCode, held: Any, own: float) -> Iterator[list[float]]:
+    """% right for each temperature and trust, from one set of bits; `own` is the trust that the model has."""
     X, gold = model.model_.encode(held.X), np.concatenate(held.y)
     potential = cast("CodePotential", model.model_.potential)
     scores = potential.scores(X)
@@ -233,7 +234,7 @@ def sweep(model: hr.OutputCode, held: Any) -> Iterator[list[float]]:
         state = scores.state * np.float32(potential.temperature / temperature)
         line = []
         for factor in TRUSTS:
-            table = (scores.table * (factor / TRUST)).astype(np.float32)
+            table = (scores.table * (factor / own)).astype(np.float32)
             lattice = Lattice(Topology(len(potential.words), 1), X.starts, state=state, table=table)
             best = best_labels(lattice, "marginal")
             line.append(100 * float(np.mean(model.classes_[best] == gold)))

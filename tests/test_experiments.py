@@ -163,7 +163,7 @@ def test_the_sweep_of_trust_has_the_library_s_own_lattice_in_it(manylabels) -> N
     wide = importlib.import_module("wide")
     train, held = manylabels.data("quick", "held")
     model = manylabels.make([CODE[0], {**CODE[1], "distance": "lattice"}]).fit(train.X, train.y)
-    table = np.array(list(wide.sweep(model, held)))
+    table = np.array(list(wide.sweep(model, held, wide.TRUST)))
     own = np.concatenate(model.predict(held.X, decode="marginal")) == np.concatenate(held.y)
     at = wide.TEMPERATURES.index(1.0), wide.TRUSTS.index(wide.TRUST)
     assert table[at] == pytest.approx(100 * own.mean())
