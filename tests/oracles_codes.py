@@ -52,22 +52,27 @@ def nearest(p: Sequence[float], words: Words, distance: str) -> int:
     return scores.index(max(scores))
 
 
-def coupled(p: Sequence[float], words: Words, steps: int = 50, stretch: float = 1.8) -> list[float]:
-    """Probabilities of labels that agree with those of the bits, step by step."""
-    k, n = len(words), len(words[0])
-    p = [min(max(value, 2**-20), 1 - 2**-20) for value in p]
-    q = [1 / k] * k
+def divergence(p: Sequence[float], q: Sequence[float], words: Words) -> float:
+    """Of what a distribution of labels says of the bits from what the bits say of themselves."""
+    total = 0.0
+    for b, said in enumerate(p):
+        r = sum(q[y] for y, word in enumerate(words) if word[b])
+        for ours, theirs in ((said, r), (1 - said, 1 - r)):
+            ours, theirs = (min(max(value, 2**-20), 1 - 2**-20) for value in (ours, theirs))
+            total += ours * math.log(ours / theirs)
+    return total
+
+
+def coupled(p: Sequence[float], words: Words, steps: int = 1000) -> list[float]:
+    """The probabilities of labels with the least divergence, slowly: by expectation maximisation."""
+    ones = np.array(words, float)
+    said = np.clip(np.array(p, float), 2**-20, 1 - 2**-20)
+    q = np.full(len(words), 1 / len(words))
     for _ in range(steps):
-        r = [min(max(sum(q[y] for y in range(k) if words[y][b]), 2**-20), 1 - 2**-20) for b in range(n)]
-        said = [[p[b] / r[b] if word[b] else (1 - p[b]) / (1 - r[b]) for b in range(n)] for word in words]
-        q = [q[y] * max(sum(said[y]) / n, 2**-20) ** stretch for y in range(k)]
-        q = [value / sum(q) for value in q]
-    return q
-
-
-def label_log_probabilities(p: Sequence[float], words: Words) -> list[float]:
-    """With a hundredth for all labels alike."""
-    return [math.log(0.99 * value + 0.01 / len(words)) for value in coupled(p, words)]
+        r = np.clip(q @ ones, 2**-20, 1 - 2**-20)
+        q = q * (ones @ (said / r) + (1 - ones) @ ((1 - said) / (1 - r)))
+        q /= q.sum()
+    return q.tolist()
 
 
 def path_log_probabilities(state: np.ndarray, table: np.ndarray) -> dict[tuple[int, ...], float]:

@@ -205,15 +205,17 @@ def test_scores_of_labels(distance, seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_probabilities_of_labels(seed):
     draw = rng(seed)
     words = make_words("random", 6, 12, draw)
     p = draw.choice([0.0, 1.0, 0.5, 0.3, 1e-9, *draw.random(4)], size=(9, 12)).astype(np.float32)
     found = label_log_probabilities(p, words)
-    expected = [oracle.label_log_probabilities(row, words.tolist()) for row in p.tolist()]
-    np.testing.assert_allclose(found, expected, atol=2e-6)
-    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-4)
+    for row, logs in zip(p.tolist(), found, strict=True):
+        q = (np.exp(logs) - 0.01 / 6) / 0.99  # a hundredth is for all labels alike
+        best = oracle.divergence(row, oracle.coupled(row, words.tolist()), words.tolist())
+        assert oracle.divergence(row, q.tolist(), words.tolist()) == pytest.approx(best, rel=0.03, abs=0.02)
     alone = [label_log_probabilities(p[t : t + 1], words).tobytes() for t in range(9)]
     assert [row.tobytes() for row in found] == alone
 

@@ -12,6 +12,7 @@ import pytest
 import hedgerow as hr
 import oracles_codes as oracle
 from hedgerow.coding import CodePotential
+from hedgerow.coding.coupling import label_log_probabilities
 from hedgerow.errors import CodeWarning, InputError, ModelFileError, UnseenLabelWarning
 from hedgerow.reductions import learner as learning
 from hedgerow.reductions.bits import BitTrainer
@@ -110,7 +111,7 @@ def test_positions_are_decoded_by_the_nearest_word(distance):
 
 def test_the_lattice_lays_transitions_over_the_bits():
     model = hr.OutputCode(TREES, 7, distance="lattice", random_state=3).fit(X, Y)
-    words, table = model.code_.tolist(), model.model_.potential.table
+    table = model.model_.potential.table
     codes = [[code_of(label) for label in y] for y in Y]
     shares = (np.bincount(np.concatenate(codes), minlength=5) + 0.1) / (sum(map(len, codes)) + 0.5)
     pairs = np.zeros((6, 5))
@@ -122,7 +123,7 @@ def test_the_lattice_lays_transitions_over_the_bits():
     x = next(x for x in ASKED if len(x) == 4)
     p = model.predict_bits([x])[0].tolist()
     assert model.temperature_ == 1
-    state = np.array([oracle.label_log_probabilities(row, words) for row in p])
+    state = label_log_probabilities(np.array(p, np.float32), model.code_)
     paths = oracle.path_log_probabilities(state, table.astype(float))
     ranked = sorted(paths, key=paths.__getitem__, reverse=True)
     best = model.predict_nbest([x], n=3)[0]
