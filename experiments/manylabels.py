@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -134,7 +134,7 @@ class Bench:
 
     def __call__(self, name: str, spec: Spec, part: str = "test") -> Figures:
         key = json.dumps([name, part, spec])
-        if (known := self._kept.get(key)) is not None:
+        if (known := self._kept().get(key)) is not None:
             return known
         if self.here:
             found = measure(name, part, spec)
@@ -142,14 +142,13 @@ class Bench:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
                 found = process.submit(measure, name, part, spec).result()
         say(f"    {key}: {found['accuracy']:.2f} %, {found['fit']:.1f} s")
-        self._kept[key] = found
         if self.path is not None:
             with self.path.open("a") as file:
                 file.write(json.dumps([key, found]) + "\n")
         return found
 
-    @cached_property
     def _kept(self) -> dict[str, Figures]:
+        """Read anew each time: several parts may run side by side."""
         if self.path is None or not self.path.exists():
             return {}
         return dict(json.loads(line) for line in self.path.read_text().splitlines())

@@ -67,9 +67,11 @@ def _leap(q: Floats, first: Floats, second: Floats) -> Floats:
 
 
 def _normal(q: Floats) -> Floats:
-    return q / q.sum(axis=1, keepdims=True)
+    normal: Floats = q / q.sum(axis=1, keepdims=True)
+    return normal
 
 
 def _mixed(q: Floats, share: float) -> Floats:
     """With a share for all labels alike."""
-    return (1 - share) * q + share / q.shape[1]
+    mixed: Floats = (1 - share) * q + share / q.shape[1]
+    return mixed
