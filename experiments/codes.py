@@ -145,7 +145,10 @@ def plot_curves(found: dict[str, Found], path: Path) -> None:
                 panel.plot(bits, accuracies, STYLES[name], label=name, linewidth=1.2)
             panel.set_title(title, fontsize=9)
             panel.set(xlabel="bits", ylabel="% right")
-        axes[1].legend(frameon=False, fontsize=7, loc="lower right")
+        # Where all methods are; of several such panels the second, which has room.
+        n_methods = [len(methods) for methods in found.values()]
+        full = 1 if n_methods[1] == max(n_methods) else 0
+        axes[full].legend(frameon=False, fontsize=7, loc="lower right")
 
     figures.draw(path, len(found), panels)
 
