@@ -52,6 +52,29 @@ def nearest(p: Sequence[float], words: Words, distance: str) -> int:
     return scores.index(max(scores))
 
 
+def divergence(p: Sequence[float], q: Sequence[float], words: Words) -> float:
+    """Of what a distribution of labels says of the bits from what the bits say of themselves."""
+    total = 0.0
+    for b, said in enumerate(p):
+        r = sum(q[y] for y, word in enumerate(words) if word[b])
+        for ours, theirs in ((said, r), (1 - said, 1 - r)):
+            ours, theirs = (min(max(value, 2**-20), 1 - 2**-20) for value in (ours, theirs))
+            total += ours * math.log(ours / theirs)
+    return total
+
+
+def coupled(p: Sequence[float], words: Words, steps: int = 1000) -> list[float]:
+    """The probabilities of labels with the least divergence, slowly: by expectation maximisation."""
+    ones = np.array(words, float)
+    said = np.clip(np.array(p, float), 2**-20, 1 - 2**-20)
+    q = np.full(len(words), 1 / len(words))
+    for _ in range(steps):
+        r = np.clip(q @ ones, 2**-20, 1 - 2**-20)
+        q = q * (ones @ (said / r) + (1 - ones) @ ((1 - said) / (1 - r)))
+        q /= q.sum()
+    return q.tolist()
+
+
 def path_log_probabilities(state: np.ndarray, table: np.ndarray) -> dict[tuple[int, ...], float]:
     """log P of every label sequence of one input, transitions of order 1 in a table whose first row is `start`."""
     n, k = state.shape

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import oracles_codes as oracle
 from hedgerow import Sequences
 from hedgerow.coding import Cascade
+from hedgerow.coding.coupling import label_log_probabilities
 from hedgerow.coding.distances import label_scores, natural_temperature
 from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
@@ -201,6 +202,33 @@ def test_scores_of_labels(distance, seed):
         for row, scores in zip(p.tolist(), found, strict=True):
             best = oracle.nearest(row, words.tolist(), distance)
             assert scores[best] == pytest.approx(scores.max(), abs=1e-6)
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=10)
+def test_probabilities_of_labels(seed):
+    draw = rng(seed)
+    words = make_words("random", 6, 12, draw)
+    p = draw.choice([0.0, 1.0, 0.5, 0.3, 1e-9, *draw.random(4)], size=(9, 12)).astype(np.float32)
+    found = label_log_probabilities(p, words)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-4)
+    for row, logs in zip(p.tolist(), found, strict=True):
+        q = (np.exp(logs) - 0.01 / 6) / 0.99  # a hundredth is for all labels alike
+        best = oracle.divergence(row, oracle.coupled(row, words.tolist()), words.tolist())
+        assert oracle.divergence(row, q.tolist(), words.tolist()) == pytest.approx(best, rel=0.03, abs=0.02)
+    alone = [label_log_probabilities(p[t : t + 1], words).tobytes() for t in range(9)]
+    assert [row.tobytes() for row in found] == alone
+
+
+def test_labels_that_bits_waver_between_are_found():
+    """Bits that speak of a distribution of labels are understood; the nearest word is one label at best."""
+    words = make_words("random", 8, 100, rng(1))
+    q = np.zeros((3, 8))
+    q[0, 5] = 1
+    q[1, [2, 3]] = 0.7, 0.3
+    q[2, [0, 4, 7]] = 0.5, 0.25, 0.25
+    found = np.exp(label_log_probabilities((q @ words).astype(np.float32), words))
+    np.testing.assert_allclose(found, q, atol=0.02)
 
 
 def test_the_natural_temperature_counts_repetitions():

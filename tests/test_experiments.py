@@ -13,7 +13,7 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "experiments"
 SCRIPTS = [
     "shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin", "search",
-    "missing", "missing --modern --fixed", "ozone", "future", "ahead",
+    "missing", "missing --modern --fixed", "ozone", "future", "ahead", "codes", "wide",
 ]  # fmt: skip
 
 
@@ -40,12 +40,13 @@ def test_a_quick_run_prints_whole_tables(script: str) -> None:
         assert "nan" not in table
 
 
-@pytest.mark.parametrize("script", ["curves", "growth", "missing"])
-def test_figures_are_small(script: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("script", "n_figures"), [("curves", 1), ("growth", 1), ("missing", 1), ("codes", 2)])
+def test_figures_are_small(script: str, n_figures: int, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     run(script, "--figures", str(tmp_path))
-    (figure,) = tmp_path.iterdir()
-    assert 1_000 < figure.stat().st_size < 60_000
+    sizes = [figure.stat().st_size for figure in tmp_path.iterdir()]
+    assert len(sizes) == n_figures
+    assert all(1_000 < size < 60_000 for size in sizes)
 
 
 def test_folds_hold_every_sequence_out_once(common) -> None:
@@ -111,3 +112,59 @@ def test_roc_area_and_average_precision_are_those_of_scikit_learn(common) -> Non
     rare, score = rng.random(200) < 0.1, rng.integers(0, 30, 200).astype(float)
     assert ozone.roc_area(score, rare) == pytest.approx(metrics.roc_auc_score(rare, score))
     assert ozone.average_precision(score, rare) == pytest.approx(metrics.average_precision_score(rare, score))
+
+
+CODE = ["OutputCode", {"base": ["TreeCRF", {"window": 1, "n_rounds": 3}], "n_bits": 20, "random_state": 0}]
+
+
+@pytest.fixture
+def manylabels(common):
+    return importlib.import_module("manylabels")
+
+
+def test_a_measurement_says_which_positions_are_right(manylabels) -> None:
+    found = manylabels.measure("quick", "test", CODE)
+    train, test = manylabels.data("quick", "test")
+    model = manylabels.make(CODE).fit(train.X, train.y)
+    right = np.concatenate(model.predict(test.X)) == np.concatenate(test.y)
+    np.testing.assert_array_equal(manylabels.is_right(found), right)
+    assert found["accuracy"] == pytest.approx(100 * right.mean())
+
+
+def test_the_curve_of_a_code_is_that_of_its_beginnings(manylabels) -> None:
+    curve = dict(manylabels.measure("quick", "test", CODE)["curve"])
+    train, test = manylabels.data("quick", "test")
+    model, gold = manylabels.make(CODE).fit(train.X, train.y), np.concatenate(test.y)
+    bits = np.concatenate(model.predict_bits(test.X))
+    nearest = np.abs(bits[:, None, :10] - model.code_[None, :, :10]).sum(axis=2).argmin(axis=1)
+    assert curve[10] == pytest.approx(100 * np.mean(model.classes_[nearest] == gold))
+    assert curve[20] == pytest.approx(100 * np.mean(np.concatenate(model.predict(test.X)) == gold))
+
+
+def test_a_measurement_is_made_once(manylabels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "kept"
+    first = manylabels.Bench(kept, here=True)("quick", CODE, "held")
+    monkeypatch.delattr(manylabels, "measure")
+    assert manylabels.Bench(kept, here=True)("quick", CODE, "held") == first
+
+
+def test_the_best_candidate_is_best_on_held_out_training_data(common, manylabels) -> None:
+    bench = manylabels.Bench(None, here=True)
+    specs = [["StructuredPerceptron", {"window": 0, "epochs": n, "random_state": 0}] for n in (1, 30)]
+    kept, held = manylabels.data("quick", "held")
+    assert not {id(x) for x in kept.X} & {id(x) for x in held.X}
+    labelled = [manylabels.make(spec).fit(kept.X, kept.y).predict(held.X) for spec in specs]
+    accuracies = [common.percent(held.y, predicted) for predicted in labelled]
+    assert accuracies[0] != accuracies[1]
+    assert bench.best("quick", specs) == specs[int(np.argmax(accuracies))]
+
+
+def test_the_sweep_of_trust_has_the_library_s_own_lattice_in_it(manylabels) -> None:
+    wide = importlib.import_module("wide")
+    train, held = manylabels.data("quick", "held")
+    model = manylabels.make([CODE[0], {**CODE[1], "distance": "lattice"}]).fit(train.X, train.y)
+    table = np.array(list(wide.sweep(model, held, wide.TRUST)))
+    own = np.concatenate(model.predict(held.X, decode="marginal")) == np.concatenate(held.y)
+    at = wide.TEMPERATURES.index(1.0), wide.TRUSTS.index(wide.TRUST)
+    assert table[at] == pytest.approx(100 * own.mean())
+    assert (table[:, 0] == table[0, 0]).all()  # without transitions, a temperature changes no label

@@ -12,6 +12,7 @@ import pytest
 import hedgerow as hr
 import oracles_codes as oracle
 from hedgerow.coding import CodePotential
+from hedgerow.coding.coupling import label_log_probabilities
 from hedgerow.errors import CodeWarning, InputError, ModelFileError, UnseenLabelWarning
 from hedgerow.reductions import learner as learning
 from hedgerow.reductions.bits import BitTrainer
@@ -110,7 +111,7 @@ def test_positions_are_decoded_by_the_nearest_word(distance):
 
 def test_the_lattice_lays_transitions_over_the_bits():
     model = hr.OutputCode(TREES, 7, distance="lattice", random_state=3).fit(X, Y)
-    words, table = model.code_.tolist(), model.model_.potential.table
+    table = model.model_.potential.table
     codes = [[code_of(label) for label in y] for y in Y]
     shares = (np.bincount(np.concatenate(codes), minlength=5) + 0.1) / (sum(map(len, codes)) + 0.5)
     pairs = np.zeros((6, 5))
@@ -118,10 +119,11 @@ def test_the_lattice_lays_transitions_over_the_bits():
         for before, label in zip([-1, *y[:-1]], y, strict=True):
             pairs[before + 1, label] += 1
     after = (pairs + 0.5 * shares) / (pairs.sum(axis=1, keepdims=True) + 0.5)
-    np.testing.assert_allclose(table, np.log(after / shares) / 2, atol=1e-5)
+    np.testing.assert_allclose(table, 0.4 * np.log(after / shares), atol=1e-5)
     x = next(x for x in ASKED if len(x) == 4)
     p = model.predict_bits([x])[0].tolist()
-    state = np.array([[oracle.score(row, word, "lattice") for word in words] for row in p]) / model.temperature_
+    assert model.temperature_ == 1
+    state = label_log_probabilities(np.array(p, np.float32), model.code_)
     paths = oracle.path_log_probabilities(state, table.astype(float))
     ranked = sorted(paths, key=paths.__getitem__, reverse=True)
     best = model.predict_nbest([x], n=3)[0]
@@ -218,6 +220,38 @@ def test_dev_data_set_the_temperature():
     without = hr.OutputCode(TREES, 9, random_state=0).fit(X, Y)
     assert without.temperature_ != model.temperature_
     assert [a.tolist() for a in without.predict(ASKED)] == [a.tolist() for a in model.predict(ASKED)]
+
+
+def test_dev_data_say_how_far_transitions_are_trusted():
+    model = hr.OutputCode(TREES, 9, distance="lattice", random_state=0).fit(X, Y, X_dev=ASKED, y_dev=ANSWERS)
+    trust = model.history_[-1]["trust"]
+    lift = hr.OutputCode(TREES, 9, distance="lattice", random_state=0).fit(X, Y).model_.potential.table / 0.4
+    np.testing.assert_allclose(model.model_.potential.table, trust * lift, atol=1e-5)
+    right = {}
+    for other in (0, 0.2, 0.4, 0.6, 0.8, 1):
+        potential = replace(model.model_.potential, table=(other * lift).astype(np.float32), temperature=1.0)
+        tried = hr.OutputCode(TREES, 9, distance="lattice")
+        tried._adopt(replace(model.model_, potential=potential))
+        right[other] = tried.score(ASKED, ANSWERS)
+    assert len(set(right.values())) > 1
+    assert right[trust] == max(right.values())
+    assert trust == min((t for t in right if right[t] == right[trust]), key=lambda t: abs(t - 0.4))
+
+
+@pytest.mark.parametrize(
+    ("base", "parameters", "trust"),
+    [
+        ({"order": 0}, {}, 1.0),
+        ({"order": 0, "window": 1}, {}, 0.4),
+        ({"order": 0}, {"cascade": 1}, 0.4),
+        ({"order": 1}, {}, 0.4),
+    ],
+)
+def test_bits_that_know_no_neighbours_leave_transitions_to_the_lattice(base, parameters, trust):
+    learns = hr.TreeCRF(n_rounds=2, **base)
+    table = hr.OutputCode(learns, 6, distance="lattice", **parameters).fit(X, Y).model_.potential.table
+    whole = hr.OutputCode(hr.HMM(order=0), 6, distance="lattice").fit(X, Y).model_.potential.table
+    np.testing.assert_allclose(table, trust * whole, atol=1e-5)
 
 
 def test_weights_count_sequences():

@@ -2,11 +2,11 @@
 
 With p the probability that a bit is 1 and c the bit of a label's word, a label scores the sum over bits of
 
-    l1                    -2 |p - c|
-    hamming               -2 |[p > 1/2] - c|
-    likelihood, lattice   log p where c is 1, log (1 - p) where it is 0
+    l1           -2 |p - c|
+    hamming      -2 |[p > 1/2] - c|
+    likelihood   log p where c is 1, log (1 - p) where it is 0; so for the lattice while a code grows
 
-Twice the l1 distance is, to first order around p = 1/2 and up to a constant, minus the log-likelihood, so the four
+Twice the l1 distance is, to first order around p = 1/2 and up to a constant, minus the log-likelihood, so the three
 speak in the same unit.
 """
 
@@ -53,7 +53,7 @@ def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def natural_temperature(words: NDArray[np.uint8]) -> float:
-    """What scores are divided by without better advice: bits in which two words differ on average, over log2 K.
+    """What such scores are divided by without better advice: bits in which two words differ on average, over log2 K.
 
     That many bits speak where log2 K would tell the labels apart: they repeat each other. At least 1.
     """

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.coding.cascade import FURTHEST, Cascade, Columns, with_columns
+from hedgerow.coding.coupling import label_log_probabilities
 from hedgerow.coding.distances import Distance, label_scores
 from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
@@ -43,8 +44,8 @@ def bit_probabilities(
 class CodePotential:
     """`words` has a row for each label and a column for each bit; `bits` are potentials over two labels, 0 and 1.
 
-    Scores are what `distances` says, divided by `temperature`. A table of transitions is there for the distance
-    lattice alone.
+    Scores are what `distances` says, or for the lattice `coupling`, divided by `temperature`. A table of transitions is
+    there for the lattice alone.
     """
 
     words: NDArray[np.uint8]
@@ -70,7 +71,11 @@ class CodePotential:
         return found
 
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
-        raw = label_scores(self.probabilities(sequences, n_threads), self.words, self.distance)
+        probabilities = self.probabilities(sequences, n_threads)
+        if self.distance == "lattice":
+            raw = label_log_probabilities(probabilities, self.words)
+        else:
+            raw = label_scores(probabilities, self.words, self.distance)
         return Scores(state=(raw / self.temperature).astype(np.float32), table=self.table)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -80,12 +80,13 @@ class OutputCode(Estimator):
     of the number of labels. In a cascade a bit also reads what the bits before it predict around a position:
     transitions between labels that single bits cannot express.
 
-    With distance="lattice" the bits' log-probabilities are scores of labels, and a table of label transitions, counted
-    in training, is laid over them. With the others every position is decoded by itself.
+    With distance="lattice" labels get the probabilities that agree best with those of the bits, and a table of label
+    transitions, counted in training, is laid over them. With the others every position is decoded by itself.
 
-    `predict_proba` divides scores (minus twice the distance, or log-likelihoods) by `temperature_` and normalises them:
-    a reading of distances, not probabilities that were learned as such. The temperature is fitted on the dev data by
-    maximum likelihood; without any it is the number of bits in which two words differ on average, over log2 K.
+    `predict_proba` divides scores (minus twice the distance, or logarithms of probabilities) by `temperature_` and
+    normalises them. The temperature is fitted on the dev data by maximum likelihood; without any it is 1 for the
+    lattice, and otherwise the number of bits in which two words differ on average, over log2 K: then probabilities are
+    a reading of distances, not learned as such.
     """
 
     base: Annotated[Any, _BASE, "what learns a bit; of order 0 it looks at every position by itself"] = field(
@@ -188,7 +189,8 @@ class OutputCode(Estimator):
             words, n_bits, _LENGTH.plain(self.cascade), int(self.left), int(self.right),
             self.cascade_predictions == "cross", self.distance, int(seeds[0]),
         )  # fmt: skip
-        return OutputCoding(training, Base(base._order, base.decode, learner), rules)
+        alone = base._order == 0 and not getattr(base, "window", 0)
+        return OutputCoding(training, Base(base._order, base.decode, learner, alone), rules)
 
     def _blocks(self, sequences: Sequences) -> Iterator[slice]:
         """By the number of labels alone: no position has more scores than that."""

@@ -33,11 +33,12 @@ class Stopped(Exception):  # noqa: N818 - nothing is wrong
 
 @dataclass(frozen=True)
 class Base:
-    """What learns a bit: the order and decoding of its lattice, and its learner."""
+    """What learns a bit: the order and decoding of its lattice, and its learner; `alone` if it knows no neighbours."""
 
     order: int
     decode: Decode
     learner: MakeLearner
+    alone: bool
 
 
 @dataclass(frozen=True, eq=False)

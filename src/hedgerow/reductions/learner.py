@@ -22,7 +22,7 @@ from hedgerow.coding.distances import natural_temperature, terms
 from hedgerow.coding.potential import threads_within
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice
-from hedgerow.learners.base import Held, Record, Training, hold_out
+from hedgerow.learners.base import Held, Record, Training, best_labels, hold_out
 from hedgerow.learners.counting import transition_probabilities
 from hedgerow.learners.temperature import best_temperature
 from hedgerow.reductions.bits import Base, BitTrainer, LearnedBit
@@ -34,7 +34,8 @@ BITS_TRIED = 40  # of a code, with each length
 HELD_SHARE = 0.2
 PATIENCE = 10  # bits without a better accuracy before a code stops growing
 SMOOTHING = 0.1  # of transitions, as an HMM's
-TRUST = 0.5  # in transitions, for bits have read their neighbours too; best on held-out data of three sets
+TRUST = 0.4  # in transitions, where bits have read their neighbours too; good on held-out data of three sets
+TRUSTS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # of which dev data choose
 MOST_KEPT = 2**25  # scores of held-out data that are kept up to date bit by bit
 WIDEST = 30.0  # a fitted temperature differs from the natural one by at most this factor
 
@@ -64,7 +65,8 @@ class OutputCoding:
         self.training, self.base, self.rules = training, base, rules
         self.history: list[Record] = []
         self._stop = Event()
-        self._table = _lift(training) if rules.distance == "lattice" else None
+        self._lift = _lift(training) if rules.distance == "lattice" else None
+        self._trust = 1.0 if base.alone and rules.cascade == 0 else TRUST
         self._words = np.zeros((len(training.labels), 0), np.uint8) if rules.words is None else rules.words
         self._learned: list[LearnedBit] = []
         self._cascade = self._of_length(0)
@@ -87,9 +89,16 @@ class OutputCoding:
             self.base.order,
             replace(cascade, length=min(cascade.length, len(learned))),
             self.rules.distance,
-            temperature or natural_temperature(words),
-            self._table,
+            temperature or self._natural(words),
+            self._table(self._trust),
         )
+
+    def _table(self, trust: float) -> NDArray[np.float32] | None:
+        return None if self._lift is None else (trust * self._lift).astype(np.float32)
+
+    def _natural(self, words: Words) -> float:
+        """The temperature without better advice: what bits say together of labels is a probability as it is."""
+        return 1.0 if self.rules.distance == "lattice" else natural_temperature(words)
 
     def __iter__(self) -> Iterator[Record]:
         try:
@@ -156,9 +165,31 @@ class OutputCoding:
                 done[bit - self._cascade.length] = done[bit - self._cascade.length].forgotten()
 
     def _finish(self, held: Held) -> Record:
-        """Fits the temperature, and says how the whole code does."""
-        self._temperature = _temperature(self.potential, self.training, held)
-        return {**self.training.held_out(self.potential), "temperature": self._temperature}
+        """Settles what held-out data can tell, and says how the whole code does."""
+        settled = self._settle(held)
+        return {**self.training.held_out(self.potential), **settled}
+
+    def _settle(self, held: Held) -> Record:
+        """How far transitions are trusted, by accuracy; then the temperature, by likelihood, near the natural one."""
+        potential, training = self.potential, self.training
+        natural = self._natural(potential.words)
+        if not (held.codes >= 0).any():
+            self._temperature = natural
+            return {"temperature": natural}
+        state = replace(potential, temperature=1.0).scores(held.sequences, training.n_threads).state
+        assert state is not None
+        make = partial(Lattice, training.topology, held.sequences.starts, n_threads=training.n_threads)
+        if self._lift is not None:
+
+            def right(trust: float) -> float:
+                lattice = make(state=state, table=self._table(trust))
+                return float(np.mean(best_labels(lattice, training.decode) == held.codes))
+
+            self._trust = max(TRUSTS, key=lambda trust: (right(trust), -abs(trust - self._trust)))
+        table = self._table(self._trust)
+        temperature = best_temperature(lambda t: make(state=state / np.float32(t), table=table), held, natural, WIDEST)
+        self._temperature = temperature
+        return {"temperature": temperature} | ({} if table is None else {"trust": self._trust})
 
     # The length of a cascade.
 
@@ -203,7 +234,7 @@ class OutputCoding:
             yield from self._learn()
             return
         yield from self._grown(self.training)
-        self._temperature = _temperature(self.potential, self.training, self.training.held)
+        self._settle(self.training.held)
 
     def _grown(self, training: Training) -> Iterator[Record]:
         """Adds bits until the accuracy on held-out data no longer rises; then those after the best are dropped."""
@@ -268,20 +299,9 @@ def _held_out(training: Training, seed: int) -> Training:
     return hold_out(training, HELD_SHARE, np.random.default_rng([seed, 1]).permutation(len(training.sequences)))
 
 
-def _lift(training: Training) -> NDArray[np.float32]:
-    """TRUST times log P(label | history) / P(label): previous labels say this, and bits know a label's share."""
+def _lift(training: Training) -> NDArray[np.float64]:
+    """log P(label | history) / P(label): what previous labels add, for bits know a label's share."""
     probabilities = transition_probabilities(training, SMOOTHING)
     shares = transition_probabilities(replace(training, order=0), SMOOTHING)
-    return (TRUST * np.log(probabilities / shares)).astype(np.float32)
-
-
-def _temperature(potential: CodePotential, training: Training, held: Held) -> float:
-    """Where the held-out labels are most probable, near the natural temperature."""
-    natural = natural_temperature(potential.words)
-    if not (held.codes >= 0).any():
-        return natural
-    scores = replace(potential, temperature=1.0).scores(held.sequences, training.n_threads)
-    assert scores.state is not None
-    state = scores.state
-    make = partial(Lattice, training.topology, held.sequences.starts, table=scores.table, n_threads=training.n_threads)
-    return best_temperature(lambda t: make(state=state / np.float32(t)), held, natural, WIDEST)
+    lift: NDArray[np.float64] = np.log(probabilities / shares)
+    return lift

@@ -1,0 +1,168 @@
+"""What the experiments with many labels share: the sets, models as data, and measurements in fresh processes.
+
+A measurement is kept in a file, if one is named, and never made twice: tables and figures can be made anew, and a run
+that is cut short loses nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import resource
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hedgerow as hr
+from common import Part, folds, say
+from hedgerow.coding.distances import label_scores
+
+Spec = list[Any]  # an estimator's name and its parameters; that of a base is one of them
+Figures = dict[str, Any]
+LENGTHS = tuple(range(10, 201, 10))  # of the words
+HELD_OUT = 3  # one part of three
+SMALL = 1000  # training sentences, where all of CoNLL-2000 would take hours
+
+
+def _loaded(name: str) -> Callable[[], tuple[Part, Part]]:
+    return lambda: (Part.of(hr.datasets.load(name, "train")), Part.of(hr.datasets.load(name, "test")))
+
+
+def _small() -> tuple[Part, Part]:
+    train, test = _loaded("conll2000-joint")()
+    return train.take(range(SMALL)), test
+
+
+def _forty(kind: Any, n_train: int = 400, n_test: int = 400, length: int = 25) -> Callable[[], tuple[Part, Part]]:
+    def made() -> tuple[Part, Part]:
+        sizes = enumerate((n_train, n_test), start=1)
+        train, test = (Part.of(hr.datasets.hmm_forty(n, length, kind=kind, seed=seed)) for seed, n in sizes)
+        return train, test
+
+    return made
+
+
+SETS: dict[str, tuple[str, Callable[[], tuple[Part, Part]]]] = {
+    "nettalk": ("NETtalk", _loaded("nettalk")),
+    "conll": ("CoNLL-2000", _loaded("conll2000-joint")),
+    "conll-small": (f"CoNLL-2000, {SMALL:,} sentences", _small),
+    "transition": ("Synthetic, transition", _forty("transition")),
+    "both": ("Synthetic, both", _forty("both")),
+    "transition-few": ("Transition, 30 sequences", _forty("transition", 30)),
+    "both-few": ("Both, 30 sequences", _forty("both", 30)),
+    "quick": ("Synthetic, small", _forty("both", 40, 40, 10)),
+}
+
+
+@cache
+def data(name: str, part: str) -> tuple[Part, Part]:
+    """(what is learned from, what is labelled); for the part "held" both are training data."""
+    train, test = SETS[name][1]()
+    return (train, test) if part == "test" else next(iter(folds(train, HELD_OUT)))
+
+
+def make(spec: Spec) -> Any:
+    """A new estimator, not fitted."""
+    name, parameters = spec
+    made = {key: make(value) if key == "base" else value for key, value in parameters.items()}
+    return getattr(hr, name)(n_jobs=1, **made)
+
+
+def measure(name: str, part: str, spec: Spec) -> Figures:
+    """Accuracy, CPU seconds of learning and of labelling, the peak of memory, and which positions are right.
+
+    Codes that compare words position by position are also measured at each length: their first bits are a shorter code.
+    """
+    train, test = data(name, part)
+    gold = np.concatenate(test.y)
+    model = make(spec)
+    begin = time.process_time()
+    model.fit(train.X, train.y)
+    fitted = time.process_time()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    X = model.model_.encode(test.X)
+    encoded = time.process_time()
+    # Positions are counted, so each is labelled by its marginals, as in the thesis; a perceptron has none of its own.
+    decode = "viterbi" if isinstance(model, hr.StructuredPerceptron) else "marginal"
+    right = np.concatenate(model.predict(X, decode=decode)) == gold
+    labelled = time.process_time()
+    found: Figures = {
+        "accuracy": 100 * float(right.mean()),
+        "fit": fitted - begin,
+        "peak": peak,
+        "label": labelled - encoded,
+        "positions": len(gold),
+        "right": base64.b64encode(np.packbits(right).tobytes()).decode(),
+    }
+    if isinstance(model, hr.OutputCode):
+        found |= {"bits": model.code_.shape[1], "cascade": model.cascade_, "temperature": model.temperature_}
+        if model.distance != "lattice":
+            found["curve"] = by_length(model, X, gold)
+    return found
+
+
+def by_length(model: Any, X: Any, gold: NDArray[Any]) -> list[list[float]]:
+    """[bits, % right] for the beginnings of a code."""
+    probabilities, words = np.concatenate(model.predict_bits(X)), model.code_
+    curve = []
+    for n in (n for n in LENGTHS if n <= words.shape[1]):
+        best = label_scores(probabilities[:, :n], words[:, :n], model.distance).argmax(axis=1)
+        curve.append([n, 100 * float(np.mean(model.classes_[best] == gold))])
+    return curve
+
+
+def is_right(figures: Figures) -> NDArray[np.bool_]:
+    packed = np.frombuffer(base64.b64decode(figures["right"]), np.uint8)
+    return np.unpackbits(packed, count=figures["positions"]).astype(np.bool_)
+
+
+@dataclass
+class Bench:
+    """Measurements, kept in a file; each in a process of its own, so that its memory is its own, unless `here`."""
+
+    path: Path | None
+    here: bool = False
+
+    def __call__(self, name: str, spec: Spec, part: str = "test") -> Figures:
+        key = json.dumps([name, part, spec])
+        if (known := self._kept().get(key)) is not None:
+            return known
+        if self.here:
+            found = measure(name, part, spec)
+        else:
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+                found = process.submit(measure, name, part, spec).result()
+        say(f"    {key}: {found['accuracy']:.2f} %, {found['fit']:.1f} s")
+        if self.path is not None:
+            with self.path.open("a") as file:
+                file.write(json.dumps([key, found]) + "\n")
+        return found
+
+    def _kept(self) -> dict[str, Figures]:
+        """Read anew each time: several parts may run side by side."""
+        if self.path is None or not self.path.exists():
+            return {}
+        return dict(json.loads(line) for line in self.path.read_text().splitlines())
+
+    def best(self, name: str, candidates: Iterable[Spec]) -> Spec:
+        """The candidate that is right most often on held-out training data; the first of several."""
+        found = [(self(name, spec, "held")["accuracy"], spec) for spec in candidates]
+        return max(found, key=lambda pair: pair[0])[1]
+
+
+def arguments(description: str | None, parts: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="*", choices=parts, default=list(parts))
+    parser.add_argument("--kept", type=Path, help="a file where measurements are kept, and taken from")
+    parser.add_argument("--figures", type=Path, help="the folder for the figures")
+    parser.add_argument("--quick", action="store_true", help="a small run on synthetic data, to see that it works")
+    return parser
