@@ -139,7 +139,7 @@ def print_words() -> None:
     X, y = [train.X[i] for i in kept], [train.y[i] for i in kept]
     gold = dict(zip(train.X, train.y, strict=True))
     before = hr.MEMM(order=2, window=1, n_jobs=1).fit(X, y)
-    after = hr.FutureMEMM(order=2, window=1, max_future=5, n_jobs=1, random_state=0).fit(X, y)
+    after = hr.FutureMEMM(order=2, window=1, n_jobs=1, random_state=0).fit(X, y)
     rows = [
         [word, *("".join(labels) for labels in (gold[word], before.predict_single(word), after.predict_single(word)))]
         for word in WORDS

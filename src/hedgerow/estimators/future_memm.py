@@ -43,8 +43,8 @@ class FutureMEMM(TreeEstimator):
     a lower level of boosting finds the pattern that explains most of what is left, through the noisy-or of the bag.
     With many labels each pattern speaks for some of them and against others, and all trees may use it.
 
-    How many rounds and features there are is decided by held-out data: X_dev, or a fifth of X; and then all of X is
-    learned from.
+    How many rounds and features there are is decided by held-out data: X_dev, or a fifth of X. In the latter case the
+    features stay, and the trees over them are then learned from all of X.
     """
 
     window: WindowSize = 0

@@ -6,7 +6,7 @@ The top level grows trees on columns of the window, on gold histories, and on th
 nothing even so is given up, and all is done.
 
 Without held-out data a share of training is put aside to find out how far to go, which is a trial; then all of training
-is learned from, with as many rounds and features as were found good. A few sequences cannot be shared out: their own
+is learned from, with the features of the trial and as many rounds. A few sequences cannot be shared out: their own
 likelihood decides.
 """
 
@@ -61,10 +61,9 @@ class FutureRules:
 
 
 class Phase(NamedTuple):
-    """A feature of bags on one side, with so many trees; or no feature. Then so many rounds of the top level."""
+    """A feature, or none to begin with; then so many rounds of the top level."""
 
-    back: bool | None
-    lower_rounds: int
+    found: Found | None
     rounds: int
 
 
@@ -99,7 +98,7 @@ class FutureBoosting:
             return
         for record in trial.searched():
             yield {**record, "trial": True}
-        whole = _Run(training, self.rules, trial.count)
+        whole = _Run(training, self.rules, trial.count, trial.own_binnings)
         yield from whole.replayed(trial.plan)
         self._run = whole  # not before: half of it is worse than the trial
 
@@ -161,12 +160,16 @@ class _Mark(NamedTuple):
 class _Run:
     """One course of learning: what it has so far, and how it got there."""
 
-    def __init__(self, training: Training, rules: FutureRules, count: int = 0) -> None:
+    def __init__(
+        self, training: Training, rules: FutureRules, count: int = 0, binnings: dict[str, Binning] | None = None
+    ) -> None:
         self.training, self.rules, self.count = training, rules, count
         self.window = Window.of(rules.window)
-        columns = training.sequences.columns
-        self.binnings = {c.name: Binning.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
-        self.n_own = len(self.binnings)
+        if binnings is None:
+            columns = training.sequences.columns
+            binnings = {c.name: Binning.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+        self.own_binnings = binnings
+        self.binnings = dict(binnings)  # and those of features
         given, k, threads = with_histories(training), len(training.labels), training.n_threads
         self.here = _Data(training.sequences, given.sequences, training.codes, training.weights, k, threads)
         self.held: _Data | None = None
@@ -190,21 +193,21 @@ class _Run:
 
     def searched(self) -> Iterator[Record]:
         """Rounds and features for as long as they gain."""
-        yield from self._climb(None, 0)
+        yield from self._climb(None)
         while len(self.features) < self.rules.max_future:
             before = self._mark()
-            found, side = self._discover(self.rules.sides, self.rules.discovery)
+            found = self._discover()
             if found is not None:
                 self._add(found)
                 yield self._record("discovery", **self._told(found))
-                yield from self._climb(side, len(found.steps), before)
+                yield from self._climb(found, before)
             if self._likelihood <= before.likelihood + LEAST_GAIN:
                 self._go_back(before)
                 yield self._record("end", future_features=len(self.features), gave_up=found is not None)
                 return
         yield self._record("end", future_features=len(self.features))
 
-    def _climb(self, side: bool | None, lower_rounds: int, before: _Mark | None = None) -> Iterator[Record]:
+    def _climb(self, found: Found | None, before: _Mark | None = None) -> Iterator[Record]:
         """Rounds of the top level until they stall; then back to the best."""
         best = self._mark()
         if before is not None and best.likelihood <= before.likelihood:
@@ -217,17 +220,15 @@ class _Run:
             if self._likelihood > best.likelihood + LEAST_GAIN:
                 best = self._mark()
         self._go_back(best)
-        self.plan.append(Phase(side, lower_rounds, len(self.steps) - first))
+        self.plan.append(Phase(found, len(self.steps) - first))
 
     def replayed(self, plan: list[Phase]) -> Iterator[Record]:
-        """As many rounds and features as a plan has."""
+        """The features of a plan, which proved themselves on held-out data, and as many rounds as it has."""
         for phase in plan:
-            if phase.back is not None:
-                rules = replace(self.rules.discovery, rounds=phase.lower_rounds)
-                found, _ = self._discover((phase.back,), rules)
-                if found is not None:
-                    self._add(found)
-                    yield self._record("discovery", **self._told(found))
+            if phase.found is not None:
+                found = self._carried(phase.found)
+                self._add(found)
+                yield self._record("discovery", **self._told(found))
             grower = self._grower()
             for _ in range(phase.rounds):
                 if not self._round(grower):
@@ -241,7 +242,7 @@ class _Run:
 
     def _go_back(self, mark: _Mark) -> None:
         del self.steps[mark.n_steps :], self.features[mark.n_features :], self.plan[mark.n_features + 1 :]
-        for name in list(self.binnings)[self.n_own + mark.n_features :]:
+        for name in list(self.binnings)[len(self.own_binnings) + mark.n_features :]:
             del self.binnings[name]
         for side, scores in zip(self._sides, mark.scores, strict=True):
             side.scores[:] = scores
@@ -307,13 +308,20 @@ class _Run:
 
     # The lower level.
 
-    def _discover(self, sides: tuple[bool, ...], rules: DiscoveryRules) -> tuple[Found | None, bool]:
-        """The best feature of any side, and its side."""
+    def _discover(self) -> Found | None:
+        """The best feature of any side."""
         scenes = [side.scene(self.binnings) for side in self._sides]
         here, held = scenes[0], scenes[1] if len(scenes) > 1 else None
-        tried = [(Discovery(rules, here, held, back).best(), back) for back in sides]
-        merits = [-np.inf if found is None else found.merit for found, _ in tried]
-        return tried[int(np.argmax(merits))]
+        tried = [Discovery(self.rules.discovery, here, held, back).best() for back in self.rules.sides]
+        return max((one for one in tried if one is not None), key=lambda one: one.merit, default=None)
+
+    def _carried(self, found: Found) -> Found:
+        """A feature of other data, with its values here."""
+        bags, feature, threads = self.rules.discovery.bags, found.feature, self.training.n_threads
+        instances = Rows(self.here.plain, Window(0, 0), self.binnings)
+        scores = feature.instance_scores(instances, bags, threads)
+        values = bags.probabilities(scores, instances.sequences.starts, feature.back, threads)
+        return found._replace(scores=scores, values=values, held_values=None)
 
     def _told(self, found: Found) -> Record:
         """What a record says of a feature: how it came about, and where in training it fires."""
