@@ -46,9 +46,9 @@ class FoundFeature:
 
     def __str__(self) -> str:
         where = {"future": "after", "past": "before"}[self.direction]
-        size = "all positions" if self.bag == "rest" else f"the {self.bag} positions"
+        size = "positions" if self.bag == "rest" else f"{self.bag} positions"
         lines = [
-            f"future feature {self.number}: some position of {size} {where} shows a pattern "
+            f"future feature {self.number}: one of the {size} {where} shows a pattern "
             f"({self.fires_in:.1%} of bags, {self.fires_at:.1%} of positions)"
         ]
         lines += [f"  {log_odds:+.2f}  {words}" for words, log_odds in self.pattern]
