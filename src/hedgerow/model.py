@@ -17,6 +17,7 @@ from hedgerow.errors import InputError, ModelFileError
 from hedgerow.lattice import Lattice, Topology
 from hedgerow.potentials import KINDS as SIMPLE_KINDS
 from hedgerow.potentials import Potential
+from hedgerow.potentials.base import Stored, under
 from hedgerow.sequences import Sequences
 
 #: Every kind of potential that a model file may hold.
@@ -91,23 +92,18 @@ class Model:
     @classmethod
     def _from_state(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         labels = _labels(metadata["labels"])
-        encoder = Encoder.from_state(metadata["encoder"], _under("encoder.", arrays))
+        encoder = Encoder.from_state(metadata["encoder"], under("encoder.", arrays))
         order = metadata["order"]
         Topology(len(labels), order)
         kind = metadata["potential"]["kind"]
         if kind not in KINDS:
             raise InputError(f"its potential is of the unknown kind {kind!r}")
-        potential = KINDS[kind].from_state(
-            metadata["potential"], _under("potential.", arrays), encoder, len(labels), order
-        )
+        stored = Stored(metadata["potential"], under("potential.", arrays), encoder, len(labels), order)
+        potential = KINDS[kind].from_state(stored)
         match metadata:
             case {"estimator": str(estimator), "parameters": dict(parameters), "history": list(history)}:
                 return cls(labels, encoder, potential, order, estimator, parameters, history, metadata.get("origin"))
         raise InputError("estimator, parameters or history are missing or of a strange kind")
-
-
-def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _labels(stored: Mapping[str, Any]) -> Labels:

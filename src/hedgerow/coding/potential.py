@@ -16,7 +16,7 @@ from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
 from hedgerow.lattice import Lattice, Topology, is_count
 from hedgerow.potentials import KINDS, Potential, Scores, VotedPotential
-from hedgerow.potentials.base import stored_table, stored_temperature
+from hedgerow.potentials.base import Stored, stored_table, stored_temperature
 from hedgerow.sequences import Sequences
 
 MANY_POSITIONS = 50_000  # a bit with fewer is done before several threads have agreed on anything
@@ -96,14 +96,8 @@ class CodePotential:
         return {**metadata, "bits": described}, arrays
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
+        metadata, arrays, encoder, n_labels, order = stored
         described, words = metadata["bits"], arrays.get("words")
         if not isinstance(described, list) or not described:
             raise InputError("a code must list its bits")
@@ -146,7 +140,7 @@ def _by_bit(arrays: Mapping[str, NDArray[Any]], n_bits: int) -> list[dict[str, N
 def _bit(entry: Any, arrays: dict[str, NDArray[Any]], encoder: Encoder, order: int) -> Potential:
     if not isinstance(entry, dict) or entry.get("kind") not in KINDS:
         raise InputError(f"a bit must be a potential of a known kind, but {entry!r} came")
-    return KINDS[entry["kind"]].from_state(entry, arrays, encoder, 2, order)
+    return KINDS[entry["kind"]].from_state(Stored(entry, arrays, encoder, 2, order))
 
 
 def _table(table: NDArray[Any] | None, distance: Distance, n_labels: int, order: int) -> NDArray[np.float32] | None:

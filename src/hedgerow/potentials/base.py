@@ -24,6 +24,21 @@ class Scores(NamedTuple):
     normalised: bool = False  # whether the scores of a path add up to its log-probability
 
 
+class Stored(NamedTuple):
+    """What a model file holds of a potential, and what that must fit."""
+
+    metadata: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+    encoder: Encoder
+    n_labels: int
+    order: int
+
+
+def under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 class Potential(Protocol):
     """Immutable; sequences are in the columns and alphabets of the encoder it was learned with."""
 
@@ -38,14 +53,7 @@ class Potential(Protocol):
         ...
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
         """What `state` described; raises InputError unless all of it fits encoder, labels and order."""
         ...
 

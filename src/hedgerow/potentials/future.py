@@ -23,7 +23,7 @@ from hedgerow.columns import LocalNumericColumn, trusted
 from hedgerow.encoding import Binning, Encoder, Rows, Window
 from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores
+from hedgerow.potentials.base import Scores, Stored, under
 from hedgerow.potentials.trees import TreePotential, Trees, stored_trees, trees_state
 from hedgerow.sequences import Sequences
 
@@ -158,23 +158,16 @@ class FuturePotential:
         return metadata, named
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
+        metadata, arrays, encoder, n_labels, order = stored
         described = metadata["features"]
         if not isinstance(described, list) or not 1 <= len(described) <= MOST_FEATURES:
             raise InputError(f"there must be a list of future features, from 1 to {MOST_FEATURES}")
         features = tuple(
-            _stored_feature(entry, _under(f"features.{i}.", arrays), n_labels) for i, entry in enumerate(described)
+            _stored_feature(entry, under(f"features.{i}.", arrays), n_labels) for i, entry in enumerate(described)
         )
-        trees = TreePotential.from_state(
-            metadata["of"], _under("of.", arrays), feature_encoder(encoder, len(features)), n_labels, order
-        )
+        wider = feature_encoder(encoder, len(features))
+        trees = TreePotential.from_state(Stored(metadata["of"], under("of.", arrays), wider, n_labels, order))
         if trees.table is not None:
             raise InputError("trees over future features have no table of transitions")
         potential = cls(trees, _stored_bags(metadata["bags"]), features)
@@ -183,10 +176,6 @@ class FuturePotential:
         except ValueError as error:
             raise InputError(f"the trees of future features do not fit the columns ({error})") from None
         return potential
-
-
-def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _stored_feature(entry: object, arrays: Mapping[str, NDArray[Any]], n_labels: int) -> FutureFeature:

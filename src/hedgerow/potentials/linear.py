@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Encoder, Rows, Scaling, Window
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores, stored_temperature
+from hedgerow.potentials.base import Scores, Stored, stored_temperature
 from hedgerow.sequences import Sequences
 
 Weights = NDArray[np.float32]
@@ -179,14 +179,8 @@ class LinearPotential:
         return metadata, arrays
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
+        metadata, arrays, encoder, n_labels, order = stored
         window = Window.of(metadata["window"])
         scalings = scalings_of(metadata, encoder)
         cells = part(arrays, "n_grams.cells", np.int64)

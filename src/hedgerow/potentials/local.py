@@ -7,16 +7,14 @@ where F is what another potential says. The scores of a path then add up to its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Potential, Scores
+from hedgerow.potentials.base import Potential, Scores, Stored, under
 from hedgerow.potentials.future import FuturePotential
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.trees import TreePotential
@@ -67,19 +65,13 @@ class LocalPotential:
         return {"of": {"kind": self.inner.kind, **described}}, {f"of.{name}": part for name, part in arrays.items()}
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
+        metadata, arrays, encoder, n_labels, order = stored
         described = metadata["of"]
         if not isinstance(described, dict) or described.get("kind") not in INNER:
             raise InputError(f"what is normalised must be a potential of the kinds {', '.join(INNER)}")
-        own = {name.removeprefix("of."): array for name, array in arrays.items() if name.startswith("of.")}
-        inner = INNER[described["kind"]].from_state(described, own, encoder, n_labels, order)
+        own = Stored(described, under("of.", arrays), encoder, n_labels, order)
+        inner = INNER[described["kind"]].from_state(own)
         if isinstance(inner, TreePotential) and inner.table is not None:
             raise InputError("trees that are normalised by history have no table of transitions")
         if isinstance(inner, LinearPotential) and inner.edge_features is not None:

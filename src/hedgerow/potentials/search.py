@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Encoder, Rows, Scaling, Window
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import stored_temperature
+from hedgerow.potentials.base import Stored, stored_temperature, under
 from hedgerow.potentials.future import FuturePotential, feature_encoder, with_features
 from hedgerow.potentials.linear import Features, part, scalings_of, scored
 from hedgerow.sequences import Sequences
@@ -120,14 +120,8 @@ class SearchPotential:
         return metadata, arrays
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
+        metadata, arrays, encoder, n_labels, _ = stored
         direction, reach = metadata["direction"], metadata["order"]
         if direction not in get_args(Direction):
             raise InputError(f"the direction of a search is of the unknown kind {direction!r}")
@@ -158,8 +152,8 @@ def _future(stored: Any, arrays: Mapping[str, NDArray[Any]], encoder: Encoder, n
         case None:
             return None
         case {"order": int(order)} if order >= 0 and n_labels ** (min(order, 64) + 1) <= MOST_EDGES:
-            own = {name.removeprefix("future."): part for name, part in arrays.items() if name.startswith("future.")}
-            return FuturePotential.from_state(stored, own, encoder, n_labels, order)
+            own = Stored(stored, under("future.", arrays), encoder, n_labels, order)
+            return FuturePotential.from_state(own)
     raise InputError(f"future features must have an order, but {stored!r} came")
 
 

@@ -11,7 +11,7 @@ A missing value is summed out, which adds nothing; so does one that is absent or
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.columns import BagColumn, CategoricalColumn, Column, NumericColumn
-from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores
+from hedgerow.potentials.base import Scores, Stored
 from hedgerow.sequences import Sequences
 
 Floats = NDArray[np.float64]
@@ -98,14 +97,9 @@ class TablePotential:
         return {}, arrays
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
+        _, arrays, encoder, n_labels, order = stored
+
         def part(name: str, *shape: int) -> Floats:
             array = arrays.get(name)
             if array is None or array.dtype != np.float64 or array.shape != shape or not (array < np.inf).all():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import Binning, Encoder, Rows, Window
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores, stored_table
+from hedgerow.potentials.base import Scores, Stored, stored_table
 from hedgerow.sequences import Sequences
 
 
@@ -159,14 +159,8 @@ class TreePotential:
         return {"window": [self.window.left, self.window.right]}, arrays
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
+        metadata, arrays, encoder, n_labels, order = stored
         window = Window.of(metadata["window"])
         numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
         binnings = {name: Binning(_part(arrays, f"bins.{name}", np.float32, 1)) for name in numeric}

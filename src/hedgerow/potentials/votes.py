@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.encoding import Encoder, Rows, Scaling, Window
+from hedgerow.encoding import Rows, Scaling, Window
 from hedgerow.errors import InputError
+from hedgerow.potentials.base import Stored
 from hedgerow.potentials.linear import part, scalings_of
 from hedgerow.sequences import Sequences
 
@@ -59,14 +60,8 @@ class VotedPotential:
         return {"window": [self.window.left, self.window.right], "scalings": scalings}, arrays
 
     @classmethod
-    def from_state(
-        cls,
-        metadata: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        encoder: Encoder,
-        n_labels: int,
-        order: int,
-    ) -> Self:
+    def from_state(cls, stored: Stored) -> Self:
+        metadata, arrays, encoder, n_labels, order = stored
         amounts, survived = part(arrays, "changes.amounts", np.float32), part(arrays, "survived", np.int64)
         if not np.isfinite(amounts).all() or not len(survived) or (survived < 0).any():
             raise InputError("a vector survives no less than 0 examples, and its changes are finite numbers")
