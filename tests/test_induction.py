@@ -20,6 +20,7 @@ from hedgerow.learners.base import Training
 from hedgerow.learners.gradient import ROUNDING
 from hedgerow.learners.induction import PERIOD, SURE, Candidates, candidates, enlarged
 from hedgerow.learners.likelihood import LinearSpace
+from hedgerow.potentials.base import Stored
 from oracles_induction import NaiveInduction
 
 pytestmark = pytest.mark.kernel
@@ -287,9 +288,9 @@ def test_all_predictions_survive_a_file(tmp_path):
 def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
     model = induced(max_iter=40).fit(NOTES, XOR)
     metadata, arrays = model.model_.potential.state()
-    encoder, k = model.model_.encoder, len(model.classes_)
+    stored = Stored(metadata, arrays, model.model_.encoder, len(model.classes_), 1)
     load = type(model.model_.potential).from_state
-    load(metadata, arrays, encoder, k, 1)
+    load(stored)
     members = arrays["conjunctions.members"]
     for name, value, message in [
         ("conjunctions.members", np.full_like(members, 2**31 - 1), "must be below 6"),
@@ -299,10 +300,10 @@ def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
         ("conjunctions.starts", arrays["conjunctions.starts"].astype(np.int32), "must be a row of int64"),
     ]:
         with pytest.raises(InputError, match=message):
-            load(metadata, {**arrays, name: value}, encoder, k, 1)
+            load(stored._replace(arrays={**arrays, name: value}))
     gone = {name: array for name, array in arrays.items() if not name.startswith("conjunctions")}
     with pytest.raises(InputError, match="do not fit the columns"):
-        load(metadata, gone, encoder, k, 1)
+        load(stored._replace(arrays=gone))
     (tmp_path / "m.hedgerow").write_bytes(b"nothing")
     with pytest.raises(ModelFileError):
         hr.load(tmp_path / "m.hedgerow")
