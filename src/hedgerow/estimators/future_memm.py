@@ -19,7 +19,6 @@ from hedgerow.learners import DiscoveryRules, FutureBoosting, FutureRules, Learn
 from hedgerow.model import Model
 from hedgerow.potentials.future import REST, WIDEST, Bags
 
-MAX_STEP = 1.0  # of a Newton leaf of the top level
 BOUND = 5.0  # log-odds of instances stay within this and its opposite, so that no pattern is ever beyond recall
 SIDES = {"future": (False,), "past": (True,), "both": (False, True)}
 
@@ -104,17 +103,7 @@ class FutureMEMM(TreeEstimator):
 
     def _learner(self, training: Training, earlier: Model | None) -> Learner:
         self._warn(training)
-        growth: dict[str, Any] = {
-            "l2": self.l2,
-            "newton": self.newton,
-            "max_step": MAX_STEP,
-            "min_leaf": self.min_leaf,
-            "max_leaves": self.max_leaves,
-            "trim": 0.0,
-            "subsets": False,
-            "max_features": 1.0,
-            "missing": "weighting" if self._treatment else self.missing,  # nothing is missing after a treatment
-        }
+        growth = self._growth()
         size = REST if self.bag == "rest" else int(self.bag)
         bound = max(BOUND, abs(self.initial)) if self.newton else WIDEST
         lower = _core.GrowthRules(**{**growth, "newton": False, "max_leaves": self.lower_leaves})
@@ -126,7 +115,7 @@ class FutureMEMM(TreeEstimator):
             self.learning_rate,
             growth,
             DiscoveryRules(Bags(size, self.initial, -bound, bound), self.lower_rounds, self.newton, self.l2, lower),
-            int(np.random.SeedSequence(self.random_state).generate_state(1)[0]),
+            self._seed,
         )
         return FutureBoosting(training, rules)
 

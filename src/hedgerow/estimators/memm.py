@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import numpy as np
-
 from hedgerow.errors import InputError
 from hedgerow.estimators.checkpoint import Checkpoint, check_make
 from hedgerow.estimators.conventions import estimator
@@ -18,7 +16,6 @@ from hedgerow.learners.stopping import Stopping
 from hedgerow.model import Model
 from hedgerow.potentials import LocalPotential, TreePotential
 
-MAX_STEP = 1.0  # of a Newton leaf
 TOL = 1e-5  # of the linear learner: as LinearCRF has it
 
 
@@ -100,21 +97,9 @@ class MEMM(TreeEstimator, LinearEstimator):
         if self.learner == "linear":
             penalty = Penalty(0.0, self.l2)
             return LocalGradient(training, self.window, penalty, self.max_iter, TOL, self.early_stopping)
-        growth = {
-            "l2": self.l2,
-            "newton": self.newton,
-            "max_step": MAX_STEP,
-            "min_leaf": self.min_leaf,
-            "max_leaves": self.max_leaves,
-            "trim": 0.0,
-            "subsets": False,
-            "max_features": 1.0,
-            "missing": "weighting" if self._treatment else self._missing,  # nothing is missing after a treatment
-        }
-        seed = int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
         rules = BoostingRules(
-            self.window, "trees", False, self.n_rounds, self.learning_rate, False, growth, self.subsample, 0,
-            self.early_stopping, seed,
+            self.window, "trees", False, self.n_rounds, self.learning_rate, False, self._growth(), self.subsample, 0,
+            self.early_stopping, self._seed,
         )  # fmt: skip
         return LocalBoosting(training, rules, None if earlier is None else self._start(earlier))
 

@@ -106,21 +106,15 @@ class TreeCRF(TreeEstimator):
             raise InputError('trees="shared" cannot test previous labels; take transitions="table" or "auto"')
         if shared and self.category_splits == "subset":
             raise InputError('trees="shared" splits off one value at a time; take category_splits="one-hot"')
-        growth = {
-            "l2": self.l2,
-            "newton": self.newton,
-            "max_step": self.max_step,
-            "min_leaf": self.min_leaf,
-            "max_leaves": self.max_leaves,
-            "trim": self.influence_trim,
-            "subsets": self.category_splits == "subset",
-            "max_features": self.max_features,
-            "missing": "weighting" if self._treatment else self.missing,  # nothing is missing after a treatment
-        }
-        seed = int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
+        growth = self._growth(
+            max_step=self.max_step,
+            trim=self.influence_trim,
+            subsets=self.category_splits == "subset",
+            max_features=self.max_features,
+        )
         rules = BoostingRules(
             self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth,
-            self.subsample, self.pseudo_rounds, self.early_stopping, seed,
+            self.subsample, self.pseudo_rounds, self.early_stopping, self._seed,
         )  # fmt: skip
         return Boosting(training, rules, None if earlier is None else _start(earlier, rules, training, self.missing))
 
