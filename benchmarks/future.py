@@ -14,7 +14,7 @@ import numpy as np
 
 import hedgerow as hr
 from hedgerow import _core
-from hedgerow.potentials.future import REST
+from hedgerow.future.potential import REST
 from jobs import Figures, heading, main, run
 
 KINDS = ("xor", "or", "extra")

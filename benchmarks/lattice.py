@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from hedgerow import _core
-from hedgerow.lattice import Lattice, Topology
+from hedgerow.inference.lattice import Lattice
+from hedgerow.topology import Topology
 from machine import describe_machine
 
 LENGTH = 20

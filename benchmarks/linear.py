@@ -50,10 +50,10 @@ JOINT_ITERATIONS = 60
 def ours(path: str, setting: str, n_jobs: int) -> Figures:
     model = hr.LinearCRF(n_jobs=n_jobs, **SETTINGS[setting][0])
     figures = chunked(model, *encoded(path))
-    history = [record["objective"] for record in model.history_]
+    history = [record["objective"] for record in model.training_log_]
     figures["objective"] = history[-1]
     enough = next(i for i, value in enumerate(history) if value <= history[-1] * 1.001)
-    figures["enough"] = model.history_[enough]["seconds"]
+    figures["enough"] = model.training_log_[enough]["seconds"]
     figures["iterations"] = len(history)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "m"
@@ -151,7 +151,7 @@ def joint(beam: int | None) -> Figures:
         "seconds": seconds,
         "peak": memory,
         "speed": speed,
-        "iterations": len(model.history_),
+        "iterations": len(model.training_log_),
         "accuracy": hr.metrics.accuracy(gold, joint_labels),
         "f1": hr.metrics.span_f1(*chunks),
     }

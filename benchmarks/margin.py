@@ -4,7 +4,7 @@ HEDGEROW_DATA=... python benchmarks/margin.py
 
 The attributes are those of benchmarks/encoding.py. Learning is on one thread, so are the objective of the SVM and
 tagging. An epoch of python-crfsuite is the time of training less that of training for one epoch, shared out, so that
-what it does before the first counts for nobody; ours are the differences of `history_`.
+what it does before the first counts for nobody; ours are the differences of `training_log_`.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def with_hedgerow(model: Any, X: hr.Sequences, y: Any, X_test: Any, gold: Any) -> tuple[float, float, float, float]:
     seconds, _ = timed(lambda: model.fit(X, y))
-    first, last = model.history_[0]["seconds"], model.history_[-1]["seconds"]
+    first, last = model.training_log_[0]["seconds"], model.training_log_[-1]["seconds"]
     items = model.model_.encode(X_test)
     model.predict(items[:10])
     tagging, found = timed(lambda: model.predict(items))
     f1 = hr.metrics.span_f1(gold, [labels.tolist() for labels in found])
-    return seconds, (last - first) / (len(model.history_) - 1), f1, items.n_positions / tagging
+    return seconds, (last - first) / (len(model.training_log_) - 1), f1, items.n_positions / tagging
 
 
 def with_crfsuite(X: Any, y: Any, X_test: Any, gold: Any) -> tuple[float, float, float, float]:

@@ -28,7 +28,7 @@ def trained(kind: str, window: int, method: str, X: hr.Sequences, y: Any) -> tup
     """The model, and milliseconds a round."""
     make = hr.TreeCRF.published if kind == "published" else hr.TreeCRF
     model = make(window=window, n_rounds=N_ROUNDS, missing=method, n_jobs=1).fit(X, y)
-    first, *_, last = model.history_
+    first, *_, last = model.training_log_
     return model, 1000 * (last["seconds"] - first["seconds"]) / (last["round"] - first["round"])
 
 

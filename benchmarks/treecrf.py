@@ -160,7 +160,7 @@ def published(name: str) -> Figures:
     times = []
     for n_jobs in (1, 1, 1, 1, 1, 2, 2, 2):
         model = hr.TreeCRF.published(window=window, n_rounds=n_rounds, n_jobs=n_jobs).fit(X, train.y)
-        history = model.history_
+        history = model.training_log_
         times.append(1000 * (history[-1]["seconds"] - history[0]["seconds"]) / (n_rounds - 1))
     viterbi = model.score(test.X, test.y)
     marginal = model.set_params(decode="marginal").score(test.X, test.y)

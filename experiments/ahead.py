@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import hedgerow as hr
 from common import TASKS, Part, arguments, percent, print_table, say, splits
 from future import KINDS, Data, Kind, synthetic
-from hedgerow.learners import discovery
+from hedgerow.future import discovery
 
 INITIAL = (0.0, -1.0, -3.0, -5.0, -7.0, -10.0)
 BOUNDS = (1e3, 1e4, 1e5, 1e6, 1e7)
@@ -51,9 +51,9 @@ def print_5_3(kinds: list[Kind], starts: tuple[float, ...], sizes: tuple[int, ..
         for initial in starts:
             for published in (False, True):
                 model = fitted(data, published, initial=initial)
-                found = [record for record in model.history_ if record["what"] == "discovery"]
+                found = [record for record in model.training_log_ if record["what"] == "discovery"]
                 longest = max((max(record["lower_steps"]) for record in found), default=0.0)
-                rounds = sum(record["what"] == "round" for record in model.history_)
+                rounds = sum(record["what"] == "round" for record in model.training_log_)
                 parts = (data.train, data.validation, data.test)
                 accuracy = [f"{percent(part.y, model.predict(part.X)):.2f}" for part in parts]
                 pattern = [f"{value:.1f}" for value in shows(model, data.test)] if len(found) else ["", ""]
@@ -125,7 +125,7 @@ def print_many_labels() -> None:
             model.set_params(n_jobs=1).fit(train.X, train.y)
             accuracy = [f"{percent(test.y, model.predict(test.X, decode=d)):.2f}" for d in ("viterbi", "marginal")]
             n = len(model.future_features_) if isinstance(model, hr.FutureMEMM) else ""
-            seconds = f"{model.history_[-1]['seconds']:.1f}"
+            seconds = f"{model.training_log_[-1]['seconds']:.1f}"
             rows.append([name, order, title, *accuracy, n, seconds])
             say(rows[-1])
     print_table(["set", "order", "model", "Viterbi", "marginal", "features", "seconds"], rows)

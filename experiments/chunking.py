@@ -60,7 +60,7 @@ def held_out(given: dict[str, Any], X: Sentences, y: list[Any]) -> tuple[float, 
     n = len(X) * 4 // 5
     X = columns_of(given, X)
     model = model_of(given, given["n_rounds"]).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
-    best = max(model.history_, key=lambda record: record["dev_accuracy"])
+    best = max(model.training_log_, key=lambda record: record["dev_accuracy"])
     say(f"    {given}: {best['dev_accuracy']:.4f} after {best['round']} rounds")
     return best["dev_accuracy"], best["round"]
 

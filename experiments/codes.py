@@ -19,7 +19,7 @@ from common import print_table, say
 from manylabels import SETS, Bench, Figures, Spec, arguments
 
 Settings = dict[str, Any]
-Found = dict[str, Figures]  # by method
+Candidate = dict[str, Figures]  # by method
 
 TREES: tuple[Settings, ...] = tuple(
     {"n_rounds": n, "max_leaves": leaves, "learning_rate": step}
@@ -53,10 +53,10 @@ class Plan:
         base = [self.base, {"window": self.window, "order": order, **given}]
         return ["OutputCode", {"base": base, "n_bits": n_bits, "cascade": cascade, "random_state": 0}]
 
-    def run(self, bench: Bench) -> Found:
+    def run(self, bench: Bench) -> Candidate:
         """What each method does with the settings that held-out data prefer; all cascades have those of length 5."""
         say(self.title)
-        found: Found = {}
+        found: Candidate = {}
         for name, order, tried, cascades in (
             ("iid", 0, 0, (0,)), ("i-SECOC", 1, 0, (0,)), ("c-SECOC({})", 1, 5, self.cascades)
         ):  # fmt: skip
@@ -99,9 +99,9 @@ DIRECT: dict[str, tuple[tuple[str, tuple[Settings, ...]], ...]] = {
 }
 
 
-def direct(bench: Bench, name: str, window: int) -> Found:
+def direct(bench: Bench, name: str, window: int) -> Candidate:
     """Models of all labels, exact and with beams; settings are chosen for each."""
-    found: Found = {}
+    found: Candidate = {}
     for estimator, candidates in DIRECT[name]:
         for beam in BEAMS:
             specs: list[Spec] = [[estimator, {"window": window, "beam": beam, **given}] for given in candidates]
@@ -118,7 +118,7 @@ def described(given: Settings) -> str:
     return ", ".join(names[key].format(value) for key, value in given.items())
 
 
-def print_curves(title: str, found: Found) -> None:
+def print_curves(title: str, found: Candidate) -> None:
     rows = []
     for name, measured in found.items():
         curve = dict(measured["curve"])
@@ -127,7 +127,7 @@ def print_curves(title: str, found: Found) -> None:
     print_table([f"{title}: % right", *(f"{n} bits" for n in SHOWN), "fit, CPU s", "chosen"], rows)
 
 
-def print_times(title: str, found: Found) -> None:
+def print_times(title: str, found: Candidate) -> None:
     rows = [[name, f"{f['accuracy']:.2f}", f"{f['fit']:.1f}", f"{f['label']:.2f}", described(f["given"])]
             for name, f in sorted(found.items(), key=lambda item: -item[1]["accuracy"])]  # fmt: skip
     print_table([f"{title}", "% right", "fit, CPU s", "labelling, CPU s", "chosen"], rows)
@@ -137,7 +137,7 @@ STYLES = {"iid": "k:", "i-SECOC": "C0-", "c-SECOC(1)": "C1-", "c-SECOC(5)": "C2-
           "c-SECOC(all)": "C4-."}  # fmt: skip
 
 
-def plot_curves(found: dict[str, Found], path: Path) -> None:
+def plot_curves(found: dict[str, Candidate], path: Path) -> None:
     def panels(axes: list[Any]) -> None:
         for panel, (title, methods) in zip(axes, found.items(), strict=True):
             for name, measured in methods.items():
@@ -159,7 +159,7 @@ MARKS = {
 }  # fmt: skip
 
 
-def plot_times(found: dict[str, Found], path: Path) -> None:
+def plot_times(found: dict[str, Candidate], path: Path) -> None:
     def panels(axes: list[Any]) -> None:
         for panel, (title, methods) in zip(axes, found.items(), strict=True):
             for kind, mark in MARKS.items():
@@ -187,9 +187,9 @@ def main() -> None:
             compare_times(bench, part, found, options.figures)
 
 
-def compare_times(bench: Bench, part: str, found: dict[str, Found], folder: Path | None) -> None:
+def compare_times(bench: Bench, part: str, found: dict[str, Candidate], folder: Path | None) -> None:
     """The whole codes beside direct models, for each window."""
-    timed: dict[str, Found] = {}
+    timed: dict[str, Candidate] = {}
     for window in dict.fromkeys(plan.window for plan in FIGURES[part]):
         title = f"{SETS[part][0]}, window size {2 * window + 1}"
         timed[title] = direct(bench, part, window)

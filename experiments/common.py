@@ -22,9 +22,9 @@ import hedgerow as hr
 from families import families
 from hedgerow.datasets.dataset import Dataset
 from hedgerow.errors import UnseenLabelWarning
-from hedgerow.lattice import Lattice
-from hedgerow.learners import base, boosting
-from hedgerow.learners.base import Decode, Held, Record, best_labels
+from hedgerow.inference.lattice import Lattice
+from hedgerow.learning import base, boosting
+from hedgerow.learning.base import Decode, DevData, Record, best_labels
 
 DECODINGS: tuple[Decode, ...] = ("marginal", "viterbi")
 Floats = NDArray[np.float64]
@@ -99,17 +99,17 @@ def fit(candidate: Model, n_rounds: int, train: Part, held: Part | None = None) 
         return model.fit(train.X, train.y)
     with ExitStack() as patches:  # the library records one decoding
         for module in (base, boosting):
-            patches.enter_context(mock.patch.object(module, "held_out_scores", _both_accuracies))
+            patches.enter_context(mock.patch.object(module, "dev_scores", _both_accuracies))
         return model.fit(train.X, train.y, X_dev=held.X, y_dev=held.y)
 
 
-def _both_accuracies(lattice: Lattice, held: Held, decode: str) -> Record:
+def _both_accuracies(lattice: Lattice, held: DevData, decode: str) -> Record:
     return {decode: float(np.mean(best_labels(lattice, decode) == held.codes)) for decode in DECODINGS}
 
 
 def accuracy_by_round(candidate: Model, n_rounds: int, train: Part, held: Part) -> dict[Decode, Floats]:
     """For each decoding the share of held-out positions that are right after 1, 2, ... rounds."""
-    history = fit(candidate, n_rounds, train, held).history_
+    history = fit(candidate, n_rounds, train, held).training_log_
     found: dict[Decode, Floats] = {}
     for decode in DECODINGS:
         curve = [record[decode] for record in history]

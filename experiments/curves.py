@@ -16,7 +16,7 @@ import numpy as np
 import figures
 import hedgerow as hr
 from common import QUICK, TASKS, Floats, Task, accuracy_by_round, arguments, print_table, say, splits
-from hedgerow.learners.base import Decode
+from hedgerow.learning.base import Decode
 
 N_ROUNDS = 200
 SHOWN = (1, 10, 25, 50, 100, 150, 200)

@@ -17,7 +17,7 @@ import numpy as np
 
 import hedgerow as hr
 from common import Part, arguments, described, folds, percent, print_table, say
-from hedgerow.learners.base import Decode
+from hedgerow.learning.base import Decode
 
 ORDERS = (1, 2, 3, 4)
 SIZES = (400, 200, 100)  # sequences to train, to validate and to test
@@ -78,7 +78,7 @@ def tuned(make: Callable[[int], Any]) -> Column:
         for leaves in LEAVES:
             model = make(leaves).set_params(n_rounds=MOST_ROUNDS, early_stopping="accuracy", n_jobs=1)
             model.fit(data.train.X, data.train.y, X_dev=data.validation.X, y_dev=data.validation.y)
-            curve = [record["dev_accuracy"] for record in model.history_]
+            curve = [record["dev_accuracy"] for record in model.training_log_]
             if max(curve) > best:
                 best, chosen, rounds = max(curve), model, int(np.argmax(curve)) + 1
         assert chosen is not None

@@ -22,7 +22,7 @@ import numpy as np
 import figures
 import hedgerow as hr
 from common import TASKS, Part, arguments, fit, print_table, say, splits
-from hedgerow.learners import Boosting
+from hedgerow.learning.boosting import BoostingLearner
 
 PUBLISHED = {"protein": (1.493, 1.433), "stress": (0.622, 2.049), "hyphen": (0.324, 0.332)}  # table 3.6
 PAPER_WINDOWS = {1: 0.8, 3: 1.11, 5: 1.2, 7: 1.4}  # table 3
@@ -46,7 +46,7 @@ def clocks() -> Iterator[dict[str, float]]:
     spent = {"_infer": 0.0, "_grow": 0.0}
 
     def timed(name: str) -> Callable[..., Any]:
-        work = getattr(Boosting, name)
+        work = getattr(BoostingLearner, name)
 
         def call(*given: Any) -> Any:
             began = time.process_time()
@@ -57,7 +57,7 @@ def clocks() -> Iterator[dict[str, float]]:
 
         return call
 
-    with mock.patch.multiple(Boosting, _infer=timed("_infer"), _grow=timed("_grow")):
+    with mock.patch.multiple(BoostingLearner, _infer=timed("_infer"), _grow=timed("_grow")):
         yield spent
 
 

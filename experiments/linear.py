@@ -33,7 +33,7 @@ from common import (
     splits,
     standard_error,
 )
-from hedgerow.learners.base import Decode
+from hedgerow.learning.base import Decode
 
 VARIANCES = (1.0, 5.0, 10.0, 20.0)
 MOST_ITERATIONS = 200  # with induction; without, a fit ends by itself
@@ -93,7 +93,7 @@ class Outcome:
         return span([round(1 / (2 * choice.candidate.l2)) for choice in self.choices])
 
 
-Found = dict[str, dict[Decode, Outcome]]  # by method and decoding
+Candidate = dict[str, dict[Decode, Outcome]]  # by method and decoding
 
 
 def tested(choices: list[Choice], pairs: list[tuple[Part, Part]]) -> Outcome:
@@ -104,13 +104,13 @@ def tested(choices: list[Choice], pairs: list[tuple[Part, Part]]) -> Outcome:
         model = fit(choice.candidate, choice.n_rounds, train)
         seconds += time.process_time() - began
         predicted += model.predict(test.X, decode=choice.decode)
-        iterations.append(len(model.history_))
+        iterations.append(len(model.training_log_))
         if isinstance(model, hr.LinearCRF):
             n_features.append(len(model.state_features_))
     return Outcome(choices, predicted, iterations, n_features, seconds)
 
 
-def run(name: str, task: Task, with_pairs: bool, quick: bool) -> tuple[list[Any], Found]:
+def run(name: str, task: Task, with_pairs: bool, quick: bool) -> tuple[list[Any], Candidate]:
     """(labels of the test data, what each method makes of them by decoding)"""
     pairs = splits(task)
     n_folds, n_used = (N_FOLDS, None) if len(pairs) == 1 else (N_FOLDS_EACH, 1)
@@ -145,7 +145,7 @@ def span(numbers: list[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def rows_of_accuracy(task: Task, gold: list[Any], found: Found) -> list[list[str]]:
+def rows_of_accuracy(task: Task, gold: list[Any], found: Candidate) -> list[list[str]]:
     rows = []
     for decode in DECODINGS:
         linear, induced, trees = (found[method][decode] for method in ("linear", "induced", "TreeCRF"))
@@ -166,7 +166,7 @@ def rows_of_accuracy(task: Task, gold: list[Any], found: Found) -> list[list[str
     return rows
 
 
-def rows_of_3_5(name: str, task: Task, gold: list[Any], found: Found) -> list[list[str]]:
+def rows_of_3_5(name: str, task: Task, gold: list[Any], found: Candidate) -> list[list[str]]:
     rows = []
     for method in ("linear", "induced"):
         decode = preferred(found[method])

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import hedgerow as hr
 from common import Part, folds, say
-from hedgerow.coding.distances import label_scores
+from hedgerow.codes.distances import label_scores
 
 Spec = list[Any]  # an estimator's name and its parameters; that of a base is one of them
 Figures = dict[str, Any]

@@ -104,7 +104,7 @@ def chosen_epochs(model: Any, train: Data, largest: int) -> int:
     X, y = train
     n = len(X) * 9 // 10
     model.set_params(epochs=largest).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
-    best = max(model.history_, key=lambda record: record["dev_accuracy"])
+    best = max(model.training_log_, key=lambda record: record["dev_accuracy"])
     return int(best["epoch"])
 
 
@@ -131,7 +131,7 @@ def table(title: str, load: Callable[[str, bool], Data], measure: Callable[[Labe
         model.fit(*train)
         found = [labels.tolist() for labels in model.predict(X_test)]
         published = "" if variant < 0 else VARIANTS[variant][at]
-        seconds = model.history_[-1]["seconds"]
+        seconds = model.training_log_[-1]["seconds"]
         rows.append([name, f"{measure(y_test, found):.2f}", epochs or "", f"{seconds:.1f}", published])
     print_table([title, "ours", "epochs", "train s", "published (epochs)"], rows)
 
@@ -159,7 +159,7 @@ def atis(quick: bool) -> None:
     errors: dict[str, list[str]] = {}
     for name, model in tried.items():
         model.fit(X, y, X_dev=X_dev, y_dev=y_dev)
-        shown = [f"{100 - 100 * record['dev_accuracy']:.2f}" for record in model.history_]
+        shown = [f"{100 - 100 * record['dev_accuracy']:.2f}" for record in model.training_log_]
         errors[name] = shown + [shown[-1]] * (ATIS_EPOCHS - len(shown))  # it ended without a mistake
     published = {1: ("9.36", "6.14", "5.85"), 2: ("8.19", "4.97", "4.97"), 6: ("6.14", "5.56", "4.68")}
     rows = []

@@ -99,7 +99,7 @@ class Outcome:
         return f"{kind}, {self.choice.n_rounds}"
 
 
-Found = dict[float, dict[str, Outcome]]  # by rate and method
+Candidate = dict[float, dict[str, Outcome]]  # by rate and method
 
 
 def damaged(name: str, part: Part, rate: float, seed: int) -> Part:
@@ -123,10 +123,10 @@ def without_letters(words: list[list[dict[str, str]]], rate: float, seed: int) -
     return hr.Sequences(lost)
 
 
-def run(name: str, task: Task, plan: Plan) -> Found:
+def run(name: str, task: Task, plan: Plan) -> Candidate:
     ((train, test),) = splits(task)
     gold = np.concatenate(test.y)
-    found: Found = {}
+    found: Candidate = {}
     for rate in plan.rates:
         # No training set loses the same values as another, nor as a test set.
         seeds = range(plan.n_sets)
@@ -171,7 +171,7 @@ def points(outcomes: dict[str, Outcome], method: str, baseline: str) -> str:
     return f"{differences.mean():+.2f} ± {differences.std(ddof=1):.2f}"
 
 
-def print_tables(name: str, task: Task, found: Found) -> None:
+def print_tables(name: str, task: Task, found: Candidate) -> None:
     baseline = BASELINES.get(name, "weighting")
     printed = dict(zip(RATES, PUBLISHED.get(name, ()), strict=False))
     accuracies, differences = [], []
@@ -187,7 +187,7 @@ def print_tables(name: str, task: Task, found: Found) -> None:
     print_table([f"{task.title}: points; chosen, rounds", *METHODS], differences)
 
 
-def plot(found: dict[str, Found], path: Path) -> None:
+def plot(found: dict[str, Candidate], path: Path) -> None:
     styles = dict(zip(METHODS, ("oC0-", "sC1--", "vC2:", "^C3-.", "xk-"), strict=True))
 
     def panels(axes: list[Any]) -> None:
@@ -212,7 +212,7 @@ def main() -> None:
     small = {"rates": (0.1, 0.3), "n_sets": 2, "n_rounds": 3} if options.quick else {}
     plan = Plan(**small, modern=options.modern, fixed=options.fixed)  # type: ignore[arg-type]
     tasks = {"quick": QUICK} if options.quick else {name: STUDIED[name] for name in options.tasks}
-    found: dict[str, Found] = {}
+    found: dict[str, Candidate] = {}
     for name, task in tasks.items():
         say(task.title)
         found[task.title] = run(name, task, plan)

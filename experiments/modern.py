@@ -34,7 +34,7 @@ from common import (
     standard_error,
     validate,
 )
-from hedgerow.learners.base import Decode
+from hedgerow.learning.base import Decode
 
 Axes = dict[str, tuple[Any, ...]]
 Starts = tuple[tuple[dict[str, Any], Axes], ...]

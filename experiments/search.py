@@ -13,8 +13,8 @@ from typing import Any
 
 import hedgerow as hr
 from common import arguments, percent, print_table, say
-from hedgerow.learners.search import Update
-from hedgerow.potentials.search import Direction
+from hedgerow.search.learner import Update
+from hedgerow.search.potential import Direction
 from margin import CHUNK_PARTS, WORD_PARTS, conll, joined, spelling
 
 Data = tuple[Any, list[Any]]
@@ -74,7 +74,7 @@ def chosen(candidates: list[Any], train: Data) -> tuple[Any, float]:
     best: tuple[Any, float] = candidates[0], -1.0
     for model in candidates:
         model.fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
-        record = max(model.history_, key=lambda record: record["dev_accuracy"])
+        record = max(model.training_log_, key=lambda record: record["dev_accuracy"])
         if record["dev_accuracy"] > best[1]:
             best = model, record["dev_accuracy"]
             best[0].set_params(epochs=record["epoch"])

@@ -29,7 +29,7 @@ from common import (
     standard_error,
     stars,
 )
-from hedgerow.learners.base import Decode
+from hedgerow.learning.base import Decode
 
 MOST_ROUNDS = 200
 N_FOLDS = 5

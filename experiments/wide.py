@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 import hedgerow as hr
 from codes import BITS_TRIED, EPOCHS, FEW_TREES, PENALTIES, TREES, VP, WORD_TREES, Settings, described
 from common import print_table, say
-from hedgerow.coding import CodePotential
-from hedgerow.lattice import Lattice, Topology
-from hedgerow.learners.base import best_labels
-from hedgerow.reductions.learner import TRUST
+from hedgerow.codes.learner import TRUST
+from hedgerow.codes.potential import CodePotential
+from hedgerow.inference.lattice import Lattice
+from hedgerow.learning.base import best_labels
+from hedgerow.topology import Topology
 from manylabels import LENGTHS, SETS, Bench, Figures, Spec, arguments, data, is_right, make
 
 SHARED: tuple[Settings, ...] = tuple(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from cases_storage import ARRAYS, METADATA
+from builders.storage import ARRAYS, METADATA
 from hedgerow import storage
 
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from hedgerow import inspection as inspection
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
+    from hedgerow.data.frames import from_frame as from_frame
+    from hedgerow.data.sequences import Sequences as Sequences
     from hedgerow.estimators import HMM as HMM
     from hedgerow.estimators import MEMM as MEMM
     from hedgerow.estimators import FutureMEMM as FutureMEMM
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from hedgerow.estimators import StructuredSVM as StructuredSVM
     from hedgerow.estimators import TreeCRF as TreeCRF
     from hedgerow.estimators import load as load
-    from hedgerow.frames import from_frame as from_frame
-    from hedgerow.sequences import Sequences as Sequences
 
 __version__ = "0.1.0"
 
@@ -34,13 +34,13 @@ _HOME = {
     "MEMM": "hedgerow.estimators",
     "OutputCode": "hedgerow.estimators",
     "SearchTagger": "hedgerow.estimators",
-    "Sequences": "hedgerow.sequences",
+    "Sequences": "hedgerow.data.sequences",
     "StructuredPerceptron": "hedgerow.estimators",
     "StructuredSVM": "hedgerow.estimators",
     "TreeCRF": "hedgerow.estimators",
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",
-    "from_frame": "hedgerow.frames",
+    "from_frame": "hedgerow.data.frames",
     "inspection": "hedgerow.inspection",
     "load": "hedgerow.estimators",
     "metrics": "hedgerow.metrics",

@@ -11,17 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import storage
-from hedgerow.coding import CodePotential
+from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import InputError, ModelFileError
-from hedgerow.lattice import Lattice, Topology
-from hedgerow.potentials import KINDS as SIMPLE_KINDS
-from hedgerow.potentials import Potential
-from hedgerow.potentials.base import Stored, under
-from hedgerow.sequences import Sequences
-
-#: Every kind of potential that a model file may hold.
-KINDS: dict[str, type[Potential]] = {**SIMPLE_KINDS, CodePotential.kind: CodePotential}
+from hedgerow.inference.lattice import Lattice
+from hedgerow.potentials.base import Potential, Stored, strip_prefix
+from hedgerow.potentials.registry import restore
+from hedgerow.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +48,16 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file is replaced only when the new one is whole."""
-        metadata, arrays = self._state()
+        metadata, arrays = self._to_arrays()
         storage.write(path, arrays, metadata)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._from_state, self._state()  # pickled as what its file would hold
+        return type(self)._from_arrays, self._to_arrays()  # pickled as what its file would hold
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """(metadata for JSON, arrays) from which `_from_state` makes an equal model."""
-        encoder, encoder_arrays = self.encoder.state()
-        potential, potential_arrays = self.potential.state()
+        encoder, encoder_arrays = self.encoder.to_arrays()
+        potential, potential_arrays = self.potential.to_arrays()
         classes = self.labels.classes
         metadata = {
             "estimator": self.estimator,
@@ -83,23 +79,20 @@ class Model:
         """The model of a file; raises ModelFileError when the file is not a whole, known, consistent model."""
         arrays, metadata = storage.read(path)
         try:
-            return cls._from_state(metadata, arrays)
+            return cls._from_arrays(metadata, arrays)
         except (InputError, KeyError, TypeError, ValueError) as error:
             raise ModelFileError(
                 f"{path} holds no model this hedgerow can use ({error}); save the model again"
             ) from error
 
     @classmethod
-    def _from_state(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def _from_arrays(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         labels = _labels(metadata["labels"])
-        encoder = Encoder.from_state(metadata["encoder"], under("encoder.", arrays))
+        encoder = Encoder.from_arrays(metadata["encoder"], strip_prefix("encoder.", arrays))
         order = metadata["order"]
         Topology(len(labels), order)
-        kind = metadata["potential"]["kind"]
-        if kind not in KINDS:
-            raise InputError(f"its potential is of the unknown kind {kind!r}")
-        stored = Stored(metadata["potential"], under("potential.", arrays), encoder, len(labels), order)
-        potential = KINDS[kind].from_state(stored)
+        stored = Stored(metadata["potential"], strip_prefix("potential.", arrays), encoder, len(labels), order)
+        potential = restore(stored)
         match metadata:
             case {"estimator": str(estimator), "parameters": dict(parameters), "history": list(history)}:
                 return cls(labels, encoder, potential, order, estimator, parameters, history, metadata.get("origin"))

@@ -1,5 +1,5 @@
 // Alphabets: building, checking and looking up.
-#include "alphabet.hpp"
+#include "data/alphabet.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
-#include "column_builder.hpp"
-#include "errors.hpp"
-#include "interner.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/column_builder.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/interner.hpp"
 
 namespace hedgerow {
 namespace {

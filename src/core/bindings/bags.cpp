@@ -1,15 +1,14 @@
 // Sums over bags of positions, and the noisy-or of their scores.
-#include "../bags.hpp"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "../parallel.hpp"
-#include "arrays.hpp"
-#include "errors.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/errors.hpp"
+#include "data/instance_bags.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {

@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "arrays.hpp"
-#include "errors.hpp"
-#include "interner.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/interner.hpp"
 
 namespace hedgerow {
 

@@ -1,14 +1,14 @@
 // Minimising: quasi-Newton directions, and steps under a penalty.
-#include "../descent.hpp"
+#include "linear/descent.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 
 #include <cstdint>
 
-#include "../quasi_newton.hpp"
-#include "arrays.hpp"
-#include "errors.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/errors.hpp"
+#include "linear/quasi_newton.hpp"
 
 namespace hedgerow {
 

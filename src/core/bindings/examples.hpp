@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "../online.hpp"
-#include "arrays.hpp"
-#include "errors.hpp"
-#include "row_reader.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/attribute_reader.hpp"
+#include "bindings/errors.hpp"
+#include "linear/online.hpp"
 
 namespace hedgerow {
 

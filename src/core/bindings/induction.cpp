@@ -1,5 +1,5 @@
 // Feature induction: the conjunctions of what a RowReader reads that a linear model would gain most by.
-#include "../induction.hpp"
+#include "linear/induction.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
-#include "linear_features.hpp"
-#include "row_reader.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/attribute_reader.hpp"
+#include "bindings/linear_features.hpp"
 
 namespace hedgerow {
 namespace {

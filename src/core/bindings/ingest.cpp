@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "arrays.hpp"
-#include "column_builder.hpp"
-#include "errors.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/column_builder.hpp"
+#include "bindings/errors.hpp"
 
 namespace hedgerow {
 namespace {

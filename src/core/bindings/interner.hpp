@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "alphabet.hpp"
-#include "errors.hpp"
+#include "bindings/errors.hpp"
+#include "data/alphabet.hpp"
 
 namespace hedgerow {
 

@@ -1,6 +1,6 @@
 // Lattices of many sequences: checks every shape, spreads sequences over threads without the GIL, and sends
 // each to the fast lane where that can answer, to the general sweep where it cannot.
-#include "../lattice.hpp"
+#include "lattice/lattice.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "../fast_lane.hpp"
-#include "../parallel.hpp"
-#include "arrays.hpp"
-#include "errors.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/errors.hpp"
+#include "lattice/fast_lane.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {

@@ -1,5 +1,5 @@
 // Linear scores of what a RowReader reads, their gradient, and the quasi-Newton steps along it.
-#include "../linear.hpp"
+#include "linear/linear.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "../parallel.hpp"
-#include "linear_features.hpp"
+#include "bindings/linear_features.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "arrays.hpp"
-#include "errors.hpp"
-#include "linear.hpp"
-#include "row_reader.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/attribute_reader.hpp"
+#include "bindings/errors.hpp"
+#include "linear/linear.hpp"
 
 namespace hedgerow {
 

@@ -1,8 +1,8 @@
 // The compiled module: each area registers itself.
 #include <nanobind/nanobind.h>
 
-#include "../parallel.hpp"
-#include "errors.hpp"
+#include "bindings/errors.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 void register_alphabet(nanobind::module_& m);
@@ -20,7 +20,7 @@ void register_trees(nanobind::module_& m);
 }  // namespace hedgerow
 
 NB_MODULE(_core, m) {
-    m.doc() = "Kernels of hedgerow; private, see hedgerow.Sequences and hedgerow.lattice.";
+    m.doc() = "Compiled kernels of hedgerow; private.";
     // Models that test suites and caches still hold when Python ends are no defect to tell users of.
     nanobind::set_leak_warnings(false);
     hedgerow::look_up = [] {

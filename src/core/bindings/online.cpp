@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "../margin.hpp"
-#include "../parallel.hpp"
-#include "../stochastic.hpp"
-#include "arrays.hpp"
-#include "errors.hpp"
-#include "examples.hpp"
-#include "row_reader.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/attribute_reader.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/examples.hpp"
+#include "linear/margin.hpp"
+#include "linear/stochastic.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "../beam_lattice.hpp"
-#include "../parallel.hpp"
-#include "../search_learner.hpp"
-#include "arrays.hpp"
-#include "errors.hpp"
-#include "examples.hpp"
-#include "row_reader.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/attribute_reader.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/examples.hpp"
+#include "search/beam_lattice.hpp"
+#include "search/search_learner.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {

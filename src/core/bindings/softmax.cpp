@@ -1,5 +1,5 @@
 // The softmax of every position by itself: what a locally normalised model makes of its scores.
-#include "../softmax.hpp"
+#include "util/softmax.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -11,9 +11,9 @@
 #include <optional>
 #include <vector>
 
-#include "../parallel.hpp"
-#include "arrays.hpp"
-#include "errors.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/errors.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {

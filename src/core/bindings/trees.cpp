@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "../forest.hpp"
-#include "../grower.hpp"
-#include "../parallel.hpp"
-#include "../shared_grower.hpp"
-#include "arrays.hpp"
-#include "row_reader.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/attribute_reader.hpp"
+#include "trees/forest.hpp"
+#include "trees/grower.hpp"
+#include "trees/multi_output_grower.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.columns import (
+from hedgerow.data.columns import (
     MISSING,
     BagColumn,
     CategoricalColumn,
@@ -15,8 +15,8 @@ from hedgerow.columns import (
     starts_of,
     trusted,
 )
+from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
-from hedgerow.sequences import Sequences
 
 
 def damage(X: object, rate: float, seed: int) -> Sequences:

@@ -1,11 +1,11 @@
 """From raw columns to ids: labels, the encoder, windows, rows and bins."""
 
+from hedgerow.encoding.attributes import PADDING as PADDING
+from hedgerow.encoding.attributes import AttributeReader as AttributeReader
 from hedgerow.encoding.binning import Binning as Binning
 from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS as NO_CONJUNCTIONS
 from hedgerow.encoding.conjunctions import Conjunctions as Conjunctions
 from hedgerow.encoding.encoder import Encoder as Encoder
 from hedgerow.encoding.labels import Labels as Labels
-from hedgerow.encoding.rows import PADDING as PADDING
-from hedgerow.encoding.rows import Rows as Rows
 from hedgerow.encoding.scaling import Scaling as Scaling
 from hedgerow.encoding.window import Window as Window

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.alphabet import read_only
+from hedgerow.data.alphabet import read_only
 from hedgerow.errors import InputError
 
 MISSING_BIN = 255

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.alphabet import Alphabet
-from hedgerow.columns import (
+from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.columns import (
     ABSENT,
     MISSING,
     BagColumn,
@@ -27,9 +27,9 @@ from hedgerow.columns import (
     starts_of,
     trusted,
 )
-from hedgerow.encoding.filling import MARK, Treatment, Typical, fill, from_stored, mark, mark_name, stored, typical
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.imputation import MARK, Treatment, Typical, fill, from_stored, mark, mark_name, stored, typical
 from hedgerow.errors import InputError
-from hedgerow.sequences import Sequences
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Encoder:
             if spec.marks is not None and spec.alphabet is not None:
                 columns[spec.name] = mark(spec.name, columns[spec.marks].missing(), spec.alphabet)
             elif spec.name in given:
-                columns[spec.name], unseen[spec.name] = _put(given.pop(spec.name), spec)
+                columns[spec.name], unseen[spec.name] = _encode_checked(given.pop(spec.name), spec)
             else:
                 columns[spec.name] = _absent(spec, sequences.n_positions)
         unseen |= {name: _occurrences(column) for name, column in given.items()}
@@ -115,7 +115,7 @@ class Encoder:
             for spec, column in zip(self.columns, sequences.columns, strict=True)
         )
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """(metadata for JSON, arrays) from which `from_state` makes an equal encoder."""
         arrays: dict[str, NDArray[Any]] = {}
         for i, spec in enumerate(self.columns):
@@ -125,7 +125,7 @@ class Encoder:
         return {"columns": [_described(spec) for spec in self.columns]}, arrays
 
     @classmethod
-    def from_state(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Encoder:
+    def from_arrays(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Encoder:
         """The encoder that `state` described; raises InputError when there is anything wrong with that."""
         described = metadata.get("columns") if isinstance(metadata, Mapping) else None
         if not isinstance(described, list) or not described:
@@ -215,7 +215,7 @@ def _absent(spec: ColumnSpec, n: int) -> Column:
     return BagColumn(spec.name, np.zeros(n + 1, np.int64), np.empty(0, np.int32), None, spec.alphabet)
 
 
-def _put(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
+def _encode_checked(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
     """The column in the kind and alphabet of training, and how many values were left out."""
     adapted = _adapt(column, spec)
     aligned, left_out = _align(adapted, spec)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.alphabet import Alphabet, read_only
-from hedgerow.columns import CategoricalColumn, column_of
-from hedgerow.encoding.label_forms import Given, LabelKind, read_labels, refuse_nul
+from hedgerow.data.alphabet import Alphabet, read_only
+from hedgerow.data.columns import CategoricalColumn, column_of
+from hedgerow.data.read_y import FlatLabels, LabelKind, read_labels, refuse_nul
+from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
-from hedgerow.sequences import Sequences
 
 _KINDS: dict[str, LabelKind] = {"U": "strings", "i": "integers", "b": "bools"}
 
@@ -80,14 +80,14 @@ class Labels:
         labels: list[Any] = np.setdiff1d(given.values, self.classes).tolist()
         return labels
 
-    def _given(self, y: object, sequences: Sequences | None) -> Given:
+    def _given(self, y: object, sequences: Sequences | None) -> FlatLabels:
         given = read_labels(y, sequences)
         if given.kind != self._kind:
             raise InputError(f"labels must be {self._kind}, as in training, but {given.kind} came; convert them")
         return given
 
 
-def _interned(given: Given) -> tuple[NDArray[np.int32], Alphabet]:
+def _interned(given: FlatLabels) -> tuple[NDArray[np.int32], Alphabet]:
     """(codes, alphabet) of labels that are strings."""
     column = column_of(_core.ingest_values(given.values, given.starts, "label"))
     assert isinstance(column, CategoricalColumn)

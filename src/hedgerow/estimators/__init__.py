@@ -7,7 +7,7 @@ from hedgerow.estimators.linear_crf import LinearCRF
 from hedgerow.estimators.memm import MEMM
 from hedgerow.estimators.output_code import OutputCode
 from hedgerow.estimators.perceptron import StructuredPerceptron
-from hedgerow.estimators.search import SearchTagger
+from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.svm import StructuredSVM
 from hedgerow.estimators.treecrf import TreeCRF
 

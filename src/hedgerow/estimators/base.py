@@ -13,9 +13,10 @@ from typing import Annotated, Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.read_y import read_labels
+from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
-from hedgerow.encoding.filling import Treatment
-from hedgerow.encoding.label_forms import read_labels
+from hedgerow.encoding.imputation import Treatment
 from hedgerow.errors import (
     BeamWarning,
     InputError,
@@ -26,22 +27,21 @@ from hedgerow.errors import (
 )
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
-from hedgerow.estimators.missing import missing_report, warn_of_missing_columns
+from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST, AtLeast, CountOrAll, parameters
-from hedgerow.learners.base import (
+from hedgerow.learning.base import (
     Answers,
     Decode,
-    Held,
+    DevData,
     Learner,
     Record,
-    Training,
+    TrainingData,
     best_labels,
     blocks,
     log_likelihood,
     refuse_missing,
 )
 from hedgerow.model import Model
-from hedgerow.sequences import Sequences
 
 Callback = Callable[[Record], None]
 
@@ -60,7 +60,7 @@ class Estimator(Conventions):
     ] = "viterbi"
     n_jobs: Annotated[int, CountOrAll(), "threads to use; -1 for all that this process may use"] = -1
     random_state: Annotated[int | None, AtLeast(0), "seed of whatever is drawn at random"] = None
-    verbose: Annotated[int, AtLeast(0), "1 logs a line for each record of `history_`"] = 0
+    verbose: Annotated[int, AtLeast(0), "1 logs a line for each record of `training_log_`"] = 0
 
     def fit(
         self,
@@ -92,11 +92,11 @@ class Estimator(Conventions):
             raise InputError(
                 f"label {labels.unseen(given)[0]!r} is none of the model that fit goes on from; set warm_start=False"
             )
-        sequences, held = self._put(encoder, raw, self.get_params()), None
+        sequences, held = self._encode_checked(encoder, raw, self.get_params()), None
         if X_dev is not None:
-            held_sequences = self._put(encoder, X_dev, self.get_params(), "X_dev")
-            held = Held(held_sequences, _codes(labels, y_dev, held_sequences))
-        training = Training(
+            held_sequences = self._encode_checked(encoder, X_dev, self.get_params(), "X_dev")
+            held = DevData(held_sequences, _codes(labels, y_dev, held_sequences))
+        training = TrainingData(
             encoder, labels, sequences, codes, _weights(sample_weight, len(raw)), self._order, held,
             self.decode, n_threads(self.n_jobs), self._beam,
         )  # fmt: skip
@@ -104,13 +104,13 @@ class Estimator(Conventions):
         checkpoint = self._checkpoint(training)
         earlier = (checkpoint.load() if checkpoint else None) or earlier
         report = missing_report(raw, self._missing)
-        self._follow(self._learner(training, earlier), training, checkpoint, callbacks, began, report)
+        self._run_learner(self._learner(training, earlier), training, checkpoint, callbacks, began, report)
         return self
 
-    def _follow(
+    def _run_learner(
         self,
         learner: Learner,
-        training: Training,
+        training: TrainingData,
         checkpoint: Checkpoint | None,
         callbacks: list[Callback],
         began: float,
@@ -145,11 +145,11 @@ class Estimator(Conventions):
             whole = True
         finally:
             if whole or history:
-                self._adopt(model())
+                self._set_model(model())
                 if checkpoint and not whole:
                     checkpoint.save(self.model_)
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         """The loop that learns a potential; it goes on from an earlier model if there is one."""
         raise NotImplementedError
 
@@ -178,7 +178,7 @@ class Estimator(Conventions):
         """Whether the model deals with missing values that the encoder leaves."""
         return False
 
-    def _put(self, encoder: Encoder, X: object, made: Mapping[str, Any], data: str = "X") -> Sequences:
+    def _encode_checked(self, encoder: Encoder, X: object, made: Mapping[str, Any], data: str = "X") -> Sequences:
         """X in the terms of training; raises InputError where a value is missing and nothing deals with that.
 
         `made` are the parameters that the model is, or was, fitted with.
@@ -193,14 +193,14 @@ class Estimator(Conventions):
         """The model that `fit` goes on from."""
         return None
 
-    def _checkpoint(self, training: Training) -> Checkpoint | None:
+    def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         """Where `fit` saves what it has so far."""
         return None
 
-    def _adopt(self, model: Model) -> None:
+    def _set_model(self, model: Model) -> None:
         self.model_ = model
         self.classes_ = model.labels.classes
-        self.history_ = model.history
+        self.training_log_ = model.history
 
     def predict(self, X: object, *, decode: Decode | None = None) -> list[NDArray[Any]]:
         """The labels of each sequence, as 1-D arrays; `decode` overrides the estimator's."""
@@ -255,7 +255,7 @@ class Estimator(Conventions):
 
     def _encode(self, X: object) -> Sequences:
         model = self._fitted()
-        return self._put(model.encoder, X, model.parameters)
+        return self._encode_checked(model.encoder, X, model.parameters)
 
     def _lattices(self, sequences: Sequences) -> Iterator[Answers]:
         """Lattices over some sequences after the other, so that the scores of all are never there at once."""
@@ -289,7 +289,7 @@ def load(path: str | os.PathLike[str]) -> Estimator:
             raise InputError(f"order is {fitted._order} there but {model.order} in the model")
     except (TypeError, InputError) as error:
         raise ModelFileError(f"{path} holds parameters that {model.estimator} does not take ({error})") from error
-    fitted._adopt(model)
+    fitted._set_model(model)
     return fitted
 
 
@@ -308,7 +308,7 @@ def _codes(labels: Labels, y: object, sequences: Sequences) -> NDArray[np.int32]
     return codes
 
 
-def _warn_of_wide_beam(training: Training) -> None:
+def _warn_of_wide_beam(training: TrainingData) -> None:
     beam, n_nodes = training.beam, training.topology.n_nodes
     if beam is not None and beam > n_nodes:
         warnings.warn(

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.columns import BagColumn, CategoricalColumn, Column, NumericColumn
+from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
+from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
-from hedgerow.learners.base import Training
+from hedgerow.learning.base import TrainingData
 from hedgerow.model import Model
-from hedgerow.sequences import Sequences
 
 EVERY = 10  # rounds
 FREE = {"n_rounds", "n_jobs", "verbose", "checkpoint", "warm_start"}  # parameters that may change between the parts
@@ -30,7 +30,7 @@ class Checkpoint:
     origin: str
 
     @classmethod
-    def of(cls, path: str, training: Training, parameters: Mapping[str, Any]) -> Checkpoint:
+    def of(cls, path: str, training: TrainingData, parameters: Mapping[str, Any]) -> Checkpoint:
         return cls(Path(path), fingerprint(training, parameters))
 
     def load(self) -> Model | None:
@@ -55,7 +55,7 @@ def check_make(makes: Mapping[str, tuple[Any, Any]]) -> None:
             raise InputError(f"{name} must be what it was to go on from a fitted model; it was {was}, and now is {now}")
 
 
-def fingerprint(training: Training, parameters: Mapping[str, Any]) -> str:
+def fingerprint(training: TrainingData, parameters: Mapping[str, Any]) -> str:
     """Of the data and of every parameter that decides the model."""
     digest = hashlib.blake2b(digest_size=16)
     decisive = {name: value for name, value in parameters.items() if name not in FREE}

@@ -13,11 +13,13 @@ from hedgerow import _core
 from hedgerow.errors import BagWarning
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, Form, MoreThan, WindowSize
-from hedgerow.estimators.trees import TreeEstimator
-from hedgerow.inspection.future import FoundFeature, future_features, pattern_probabilities, plot_patterns
-from hedgerow.learners import DiscoveryRules, FutureBoosting, FutureRules, Learner, Training
+from hedgerow.estimators.tree_estimator import TreeEstimator
+from hedgerow.future.discovery import DiscoveryRules
+from hedgerow.future.learner import FutureLearner, FutureRules
+from hedgerow.future.potential import REST, WIDEST, Bags
+from hedgerow.inspection.future_features import FoundFeature, future_features, pattern_probabilities, plot_patterns
+from hedgerow.learning.base import Learner, TrainingData
 from hedgerow.model import Model
-from hedgerow.potentials.future import REST, WIDEST, Bags
 
 BOUND = 5.0  # log-odds of instances stay within this and its opposite, so that no pattern is ever beyond recall
 SIDES = {"future": (False,), "past": (True,), "both": (False, True)}
@@ -101,7 +103,7 @@ class FutureMEMM(TreeEstimator):
     def _takes_missing(self) -> bool:
         return True
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         self._warn(training)
         growth = self._growth()
         size = REST if self.bag == "rest" else int(self.bag)
@@ -117,9 +119,9 @@ class FutureMEMM(TreeEstimator):
             DiscoveryRules(Bags(size, self.initial, -bound, bound), self.lower_rounds, self.newton, self.l2, lower),
             self._seed,
         )
-        return FutureBoosting(training, rules)
+        return FutureLearner(training, rules)
 
-    def _warn(self, training: Training) -> None:
+    def _warn(self, training: TrainingData) -> None:
         longest = int(training.sequences.lengths.max())
         if self.bag != "rest" and int(self.bag) >= longest:
             warnings.warn(

@@ -7,7 +7,8 @@ from typing import Annotated
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast
-from hedgerow.learners import Counting, Learner, Training
+from hedgerow.learning.base import Learner, TrainingData
+from hedgerow.learning.counting import CountingLearner
 from hedgerow.model import Model
 
 
@@ -29,5 +30,5 @@ class HMM(Estimator):
     def _takes_missing(self) -> bool:
         return True
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
-        return Counting(training, self.smoothing)
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
+        return CountingLearner(training, self.smoothing)

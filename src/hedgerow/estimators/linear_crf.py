@@ -8,18 +8,13 @@ import numpy as np
 
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.linear import LinearEstimator
+from hedgerow.estimators.linear_estimator import LinearEstimator
 from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MoreThan, WindowSize
-from hedgerow.learners import (
-    Induction,
-    Learner,
-    LinearSpace,
-    Penalty,
-    QuasiNewton,
-    Stochastic,
-    StochasticRules,
-    Training,
-)
+from hedgerow.learning.base import Learner, TrainingData
+from hedgerow.learning.induction import InductionLearner
+from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner
+from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 from hedgerow.model import Model
 
 
@@ -51,7 +46,7 @@ class LinearCRF(LinearEstimator):
     missing: Filled = "indicator"
     beam: Beam = None
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         if self.l1 > 0 and self.solver != "owlqn":
             raise InputError(f'solver="{self.solver}" takes no l1 penalty, but l1 is {self.l1}; take solver="owlqn"')
         if self.solver == "sgd" and (self.edge_features or training.prunes):
@@ -65,16 +60,18 @@ class LinearCRF(LinearEstimator):
             all_transitions=self.all_transitions, edges=self.edge_features,
         )  # fmt: skip
         if self.solver == "sgd":
-            return Stochastic(training, space, self.l2, StochasticRules(self.max_iter, self.tol, self.random_state))
-        return QuasiNewton(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
+            return StochasticGradientLearner(
+                training, space, self.l2, StochasticRules(self.max_iter, self.tol, self.random_state)
+            )
+        return QuasiNewtonLearner(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
 
-    def _inducer(self, training: Training) -> Learner:
+    def _inducer(self, training: TrainingData) -> Learner:
         if self.solver != "lbfgs":
             raise InputError(f'induce="{self.induce}" goes with solver="lbfgs" alone, but solver is "{self.solver}"')
         space = LinearSpace.bare(
             training, self.window, all_transitions=self.all_transitions, edges=self.edge_features, bias=True
         )
-        return Induction(
+        return InductionLearner(
             training,
             space,
             Penalty(0.0, self.l2),

@@ -7,14 +7,17 @@ from typing import Annotated, Literal
 from hedgerow.errors import InputError
 from hedgerow.estimators.checkpoint import Checkpoint, check_make
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.linear import LinearEstimator
+from hedgerow.estimators.linear_estimator import LinearEstimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan, WindowSize
-from hedgerow.estimators.trees import TreeEstimator
-from hedgerow.learners import BoostingRules, Learner, LocalBoosting, LocalGradient, Penalty, Training
-from hedgerow.learners.base import Record
-from hedgerow.learners.stopping import Stopping
+from hedgerow.estimators.tree_estimator import TreeEstimator
+from hedgerow.learning.base import Learner, Record, TrainingData
+from hedgerow.learning.boosting import BoostingRules
+from hedgerow.learning.early_stopping import Stopping
+from hedgerow.learning.local_learners import LocalBoostingLearner, LocalGradientLearner
+from hedgerow.learning.quasi_newton import Penalty
 from hedgerow.model import Model
-from hedgerow.potentials import LocalPotential, TreePotential
+from hedgerow.potentials.local import LocalPotential
+from hedgerow.potentials.trees import TreePotential
 
 TOL = 1e-5  # of the linear learner: as LinearCRF has it
 
@@ -86,22 +89,22 @@ class MEMM(TreeEstimator, LinearEstimator):
     def _earlier(self) -> Model | None:
         return getattr(self, "model_", None) if self.warm_start else None
 
-    def _checkpoint(self, training: Training) -> Checkpoint | None:
+    def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
         if self.subsample < 1 and self.random_state is None:
             raise InputError("checkpoint needs a random_state here, or what is drawn would differ; give a seed")
         return Checkpoint.of(self.checkpoint, training, self._plain_params())
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         if self.learner == "linear":
             penalty = Penalty(0.0, self.l2)
-            return LocalGradient(training, self.window, penalty, self.max_iter, TOL, self.early_stopping)
+            return LocalGradientLearner(training, self.window, penalty, self.max_iter, TOL, self.early_stopping)
         rules = BoostingRules(
             self.window, "trees", False, self.n_rounds, self.learning_rate, False, self._growth(), self.subsample, 0,
             self.early_stopping, self._seed,
         )  # fmt: skip
-        return LocalBoosting(training, rules, None if earlier is None else self._start(earlier))
+        return LocalBoostingLearner(training, rules, None if earlier is None else self._start(earlier))
 
     def _start(self, earlier: Model) -> tuple[TreePotential, list[Record]]:
         """The trees to go on from, and their rounds; raises InputError unless they are of the same make."""

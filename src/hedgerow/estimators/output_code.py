@@ -11,22 +11,22 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.coding import CodePotential, Distance
-from hedgerow.coding.cascade import FURTHEST
+from hedgerow.codes.bits import Base
+from hedgerow.codes.cascade import FURTHEST
+from hedgerow.codes.code_words import CODES, checked_length, make_words
+from hedgerow.codes.distances import Distance
+from hedgerow.codes.learner import CodeRules, OutputCodeLearner
+from hedgerow.codes.potential import CodePotential
+from hedgerow.data.sequences import Sequences
 from hedgerow.errors import CodeWarning, InputError
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form
-from hedgerow.estimators.search import SearchTagger
+from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.treecrf import TreeCRF
-from hedgerow.lattice import Topology
-from hedgerow.learners import Learner, Training
-from hedgerow.learners.base import blocks
+from hedgerow.learning.base import Learner, TrainingData, blocks
 from hedgerow.model import Model
-from hedgerow.reductions import CODES, CodeRules, OutputCoding, make_words
-from hedgerow.reductions.bits import Base
-from hedgerow.reductions.codes import checked_length
-from hedgerow.sequences import Sequences
+from hedgerow.topology import Topology
 
 
 def _is_length(value: Any) -> bool:
@@ -162,7 +162,7 @@ class OutputCode(Estimator):
             if getattr(base, name, None):
                 raise InputError(f"OutputCode: base must not have {name}={getattr(base, name)!r}; {why}")
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         n_labels = len(training.labels)
         Topology(n_labels, int(self.order))
         if n_labels == 2:
@@ -181,7 +181,7 @@ class OutputCode(Estimator):
             n_bits = words.shape[1]
         base = self._base
 
-        def learner(of_bit: Training, bit: int) -> Learner:
+        def learner(of_bit: TrainingData, bit: int) -> Learner:
             own = {} if base.random_state is not None else {"random_state": (int(seeds[1]) + bit) % 2**32}
             return type(base)(**base.get_params(deep=False) | own)._learner(of_bit, None)
 
@@ -190,7 +190,7 @@ class OutputCode(Estimator):
             self.cascade_predictions == "cross", self.distance, int(seeds[0]),
         )  # fmt: skip
         alone = base._order == 0 and not getattr(base, "window", 0)
-        return OutputCoding(training, Base(base._order, base.decode, learner, alone), rules)
+        return OutputCodeLearner(training, Base(base._order, base.decode, learner, alone), rules)
 
     def _blocks(self, sequences: Sequences) -> Iterator[slice]:
         """By the number of labels alone: no position has more scores than that."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from hedgerow.encoding.filling import Treatment
+from hedgerow.encoding.imputation import Treatment
 from hedgerow.errors import InputError
 
 LARGEST = 1e30  # so that sums and products of a few still fit single precision

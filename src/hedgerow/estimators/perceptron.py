@@ -7,16 +7,15 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.sequences import Sequences
 from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.linear import MarginEstimator
+from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.parameters import AtLeast, Beam, Filled, WindowSize
-from hedgerow.learners import Learner, Margin, MarginRules, Training
-from hedgerow.learners.base import Decode
-from hedgerow.learners.margin import Averaging
+from hedgerow.learning.base import Decode, Learner, TrainingData
+from hedgerow.learning.margin import Averaging, MarginLearner, MarginRules
 from hedgerow.model import Model
-from hedgerow.potentials import VotedPotential
-from hedgerow.sequences import Sequences
+from hedgerow.potentials.votes import VotedPotential
 
 
 @estimator
@@ -43,11 +42,11 @@ class StructuredPerceptron(MarginEstimator):
     beam: Beam = None
     early_update: Annotated[bool, "with a beam: where it loses gold, learn from the part up to there"] = True
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         rules = MarginRules(
             self.window, self.epochs, self.averaging, self.random_state, self.min_freq, self.early_update
         )
-        return Margin(training, rules)
+        return MarginLearner(training, rules)
 
     def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
         model = self._fitted()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.linear import MarginEstimator
+from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MoreThan, WindowSize
-from hedgerow.learners import Learner, Margin, MarginRules, Training
-from hedgerow.learners.margin import Averaging, Loss
+from hedgerow.learning.base import Learner, TrainingData
+from hedgerow.learning.margin import Averaging, Loss, MarginLearner, MarginRules
 from hedgerow.model import Model
 
 
@@ -17,7 +17,7 @@ class StructuredSVM(MarginEstimator):
     """Structured support vector machine, learned by Pegasos steps with loss-augmented decoding.
 
     Minimises 1/2 |w|^2 + C/2 times the sum over sequences of what gold lacks, by its score, to beat every other path by
-    its loss: the number of wrong labels, or 1. `history_` has this objective after each epoch.
+    its loss: the number of wrong labels, or 1. `training_log_` has this objective after each epoch.
 
     Scores have no probabilistic scale. `predict_proba` and whatever else speaks of probabilities divides them by
     `temperature_`, fitted on the dev data by maximum likelihood, 1 without any: a reading of scores, not probabilities
@@ -34,7 +34,7 @@ class StructuredSVM(MarginEstimator):
     missing: Filled = "indicator"
     beam: Beam = None
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         averaging: Averaging = "average" if self.averaging else "none"
         rules = MarginRules(self.window, self.epochs, averaging, self.random_state, C=self.C, loss=self.loss)
-        return Margin(training, rules)
+        return MarginLearner(training, rules)

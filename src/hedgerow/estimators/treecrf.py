@@ -12,11 +12,11 @@ from hedgerow.errors import InputError
 from hedgerow.estimators.checkpoint import Checkpoint, check_make
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, Beam, MoreThan, WindowSize
-from hedgerow.estimators.trees import TreeEstimator
-from hedgerow.inspection.trees import transition_table
-from hedgerow.learners import Boosting, BoostingRules, Learner, Training
-from hedgerow.learners.base import Record
-from hedgerow.learners.stopping import Stopping
+from hedgerow.estimators.tree_estimator import TreeEstimator
+from hedgerow.inspection.tree_views import transition_table
+from hedgerow.learning.base import Learner, Record, TrainingData
+from hedgerow.learning.boosting import BoostingLearner, BoostingRules
+from hedgerow.learning.early_stopping import Stopping
 from hedgerow.model import Model
 from hedgerow.potentials.trees import TreePotential
 
@@ -90,14 +90,14 @@ class TreeCRF(TreeEstimator):
     def _earlier(self) -> Model | None:
         return getattr(self, "model_", None) if self.warm_start else None
 
-    def _checkpoint(self, training: Training) -> Checkpoint | None:
+    def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
         if (self.subsample < 1 or self.max_features < 1) and self.random_state is None:
             raise InputError("checkpoint needs a random_state here, or what is drawn would differ; give a seed")
         return Checkpoint.of(self.checkpoint, training, self._plain_params())
 
-    def _learner(self, training: Training, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         shared, transitions = self.trees == "shared", self.transitions
         if transitions == "auto":
             few = len(training.labels) <= MOST_LABELS_FOR_TREES
@@ -116,11 +116,13 @@ class TreeCRF(TreeEstimator):
             self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth,
             self.subsample, self.pseudo_rounds, self.early_stopping, self._seed,
         )  # fmt: skip
-        return Boosting(training, rules, None if earlier is None else _start(earlier, rules, training, self.missing))
+        return BoostingLearner(
+            training, rules, None if earlier is None else _start(earlier, rules, training, self.missing)
+        )
 
 
 def _start(
-    earlier: Model, rules: BoostingRules, training: Training, missing: str
+    earlier: Model, rules: BoostingRules, training: TrainingData, missing: str
 ) -> tuple[TreePotential, list[Record]]:
     """The potential to go on from, and its rounds; raises InputError unless it is of the same make."""
     potential = earlier.potential

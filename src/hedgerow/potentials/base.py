@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
-from hedgerow.sequences import Sequences
 
 COLDEST = 1e-6  # temperatures, by which scores may be divided, lie between this and its inverse
 
@@ -34,7 +34,7 @@ class Stored(NamedTuple):
     order: int
 
 
-def under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def strip_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """The arrays whose names begin so, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
@@ -48,12 +48,12 @@ class Potential(Protocol):
         """The log-scores of every position of the sequences."""
         ...
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """(metadata for JSON, arrays) from which `from_state` makes an equal potential."""
         ...
 
     @classmethod
-    def from_state(cls, stored: Stored) -> Self:
+    def from_arrays(cls, stored: Stored) -> Self:
         """What `state` described; raises InputError unless all of it fits encoder, labels and order."""
         ...
 

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.encoding import NO_CONJUNCTIONS, Conjunctions, Encoder, Rows, Scaling, Window
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Encoder, Scaling, Window
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores, Stored, stored_temperature
-from hedgerow.sequences import Sequences
+from hedgerow.potentials.registry import register
 
 Weights = NDArray[np.float32]
 
@@ -42,7 +43,13 @@ class Features:
 
     @classmethod
     def observed(
-        cls, rows: Rows, outputs: NDArray[np.int32], width: int, *, min_freq: int = 1, all_outputs: bool = False
+        cls,
+        rows: AttributeReader,
+        outputs: NDArray[np.int32],
+        width: int,
+        *,
+        min_freq: int = 1,
+        all_outputs: bool = False,
     ) -> Features:
         """Those that occur min_freq times with the given outputs; or all of the attributes that occur so often."""
         return cls(*_core.observed_features(rows.reader, outputs, width, min_freq, all_outputs), width)
@@ -109,6 +116,7 @@ class NGrams:
         return np.concatenate(blocks).ravel()[self.cells]
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class LinearPotential:
     """Features and their weights. Scores are sums of weights divided by `temperature`, which changes no best path."""
@@ -129,7 +137,7 @@ class LinearPotential:
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
         if not hasattr(self, "_scorers"):  # laid out once
             object.__setattr__(self, "_scorers", self._made())
-        rows = Rows(sequences, self.window, self.scalings, self.conjunctions)
+        rows = AttributeReader(sequences, self.window, self.scalings, self.conjunctions)
         state, *edge = (
             scored(scorer, rows, features.width, skip, n_threads)
             for scorer, features, skip in zip(
@@ -153,7 +161,7 @@ class LinearPotential:
     def _cooled(self, weights: Weights) -> Weights:
         return weights if self.temperature == 1 else weights / np.float32(self.temperature)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays: dict[str, NDArray[Any]] = {
             "state.starts": self.state_features.starts,
             "state.labels": self.state_features.outputs,
@@ -179,7 +187,7 @@ class LinearPotential:
         return metadata, arrays
 
     @classmethod
-    def from_state(cls, stored: Stored) -> Self:
+    def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
         window = Window.of(metadata["window"])
         scalings = scalings_of(metadata, encoder)
@@ -208,7 +216,9 @@ class LinearPotential:
         return potential
 
 
-def scored(scorer: _core.LinearScorer, rows: Rows, width: int, skip: int, n_threads: int) -> NDArray[np.float32]:
+def scored(
+    scorer: _core.LinearScorer, rows: AttributeReader, width: int, skip: int, n_threads: int
+) -> NDArray[np.float32]:
     """The scores (positions, width) of all rows."""
     n = rows.sequences.n_positions
     scores = np.empty((n, width), np.float32)
@@ -222,7 +232,7 @@ def _conjunctions(
     if "conjunctions.starts" not in arrays:
         return NO_CONJUNCTIONS
     starts, members = part(arrays, "conjunctions.starts", np.int64), part(arrays, "conjunctions.members", np.int32)
-    n_ids = Rows(encoder.nothing(), window, scalings).n_ids
+    n_ids = AttributeReader(encoder.nothing(), window, scalings).n_ids
     if (members >= n_ids).any():
         raise InputError(f"the members of conjunctions must be below {n_ids}, the number of attributes")
     try:

@@ -13,19 +13,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Potential, Scores, Stored, under
-from hedgerow.potentials.future import FuturePotential
+from hedgerow.potentials.base import Potential, Scores, Stored, strip_prefix
 from hedgerow.potentials.linear import LinearPotential
+from hedgerow.potentials.registry import register, restore
 from hedgerow.potentials.trees import TreePotential
-from hedgerow.sequences import Sequences
 
 Floats = NDArray[np.floating[Any]]
 
 CHUNK = 2**18  # scores that are normalised at a time, so that what is in between stays small
-INNER: dict[str, type[Potential]] = {kind.kind: kind for kind in (FuturePotential, LinearPotential, TreePotential)}
+INNER = ("future", "linear", "trees")  # kinds that can be normalised
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class LocalPotential:
     """`inner` says F, of the same labels and order."""
@@ -60,18 +61,18 @@ class LocalPotential:
         sizes = [self.n_labels**m for m in range(self.order + 1)]
         return np.split(table, np.cumsum(sizes)[:-1])
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        described, arrays = self.inner.state()
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        described, arrays = self.inner.to_arrays()
         return {"of": {"kind": self.inner.kind, **described}}, {f"of.{name}": part for name, part in arrays.items()}
 
     @classmethod
-    def from_state(cls, stored: Stored) -> Self:
+    def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
         described = metadata["of"]
         if not isinstance(described, dict) or described.get("kind") not in INNER:
             raise InputError(f"what is normalised must be a potential of the kinds {', '.join(INNER)}")
-        own = Stored(described, under("of.", arrays), encoder, n_labels, order)
-        inner = INNER[described["kind"]].from_state(own)
+        own = Stored(described, strip_prefix("of.", arrays), encoder, n_labels, order)
+        inner = restore(own)
         if isinstance(inner, TreePotential) and inner.table is not None:
             raise InputError("trees that are normalised by history have no table of transitions")
         if isinstance(inner, LinearPotential) and inner.edge_features is not None:

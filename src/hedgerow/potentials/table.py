@@ -18,10 +18,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.columns import BagColumn, CategoricalColumn, Column, NumericColumn
+from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
+from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores, Stored
-from hedgerow.sequences import Sequences
+from hedgerow.potentials.registry import register
 
 Floats = NDArray[np.float64]
 
@@ -73,12 +74,13 @@ def _summed(bag: BagColumn, rows: Floats) -> Floats:
     return sums
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class TablePotential:
     """One emission for each column of the encoder, and the log-probabilities of labels given histories."""
 
     emissions: tuple[Discrete | Normal, ...]
-    transitions: Floats  # (histories of every length up to the order, labels), see hedgerow.lattice
+    transitions: Floats  # (histories of every length up to the order, labels), see hedgerow.inference.lattice
     kind: ClassVar[str] = "table"
 
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
@@ -87,7 +89,7 @@ class TablePotential:
             state += emission.scores(column)
         return Scores(state=state, table=self.transitions)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays: dict[str, NDArray[Any]] = {"transitions": self.transitions}
         for i, emission in enumerate(self.emissions):
             if isinstance(emission, Discrete):
@@ -97,7 +99,7 @@ class TablePotential:
         return {}, arrays
 
     @classmethod
-    def from_state(cls, stored: Stored) -> Self:
+    def from_arrays(cls, stored: Stored) -> Self:
         _, arrays, encoder, n_labels, order = stored
 
         def part(name: str, *shape: int) -> Floats:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.encoding import Binning, Encoder, Rows, Window
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores, Stored, stored_table
-from hedgerow.sequences import Sequences
+from hedgerow.potentials.registry import register
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ class Trees:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def compiled(self, rows: Rows, n_labels: int, order: int) -> _core.Forest:
+    def compiled(self, rows: AttributeReader, n_labels: int, order: int) -> _core.Forest:
         """For evaluation on rows of this layout; raises ValueError if the trees do not fit it."""
         return _core.Forest(
             rows.reader, n_labels, order, self.labels, self.starts, self.nodes, self.values, self.set_starts,
@@ -117,6 +118,7 @@ class Trees:
         )  # fmt: skip
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class TreePotential:
     """`tree_order` is how far back the trees look: the model's order, or 0 where a table holds the transitions.
@@ -137,7 +139,7 @@ class TreePotential:
     kind: ClassVar[str] = "trees"
 
     def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
-        rows = Rows(sequences, self.window, self.binnings)
+        rows = AttributeReader(sequences, self.window, self.binnings)
         if not hasattr(self, "_forest"):  # compiled once, for the columns of the encoder
             object.__setattr__(self, "_forest", self.trees.compiled(rows, self.n_labels, self.tree_order))
         shape = (sequences.n_positions, self.n_labels**self.tree_order, self.n_labels)
@@ -147,8 +149,8 @@ class TreePotential:
             return Scores(edge=scores)
         return Scores(state=scores[:, 0], table=self.table)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        arrays = trees_state(self.trees)
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        arrays = trees_to_arrays(self.trees)
         arrays |= {f"bins.{name}": binning.edges for name, binning in self.binnings.items()}
         if self.table is not None:
             arrays["table"] = self.table
@@ -159,7 +161,7 @@ class TreePotential:
         return {"window": [self.window.left, self.window.right]}, arrays
 
     @classmethod
-    def from_state(cls, stored: Stored) -> Self:
+    def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
         window = Window.of(metadata["window"])
         numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
@@ -201,7 +203,7 @@ _LATER_FIELDS: dict[str, tuple[type[np.generic], int]] = {
 }
 
 
-def trees_state(trees: Trees) -> dict[str, NDArray[Any]]:
+def trees_to_arrays(trees: Trees) -> dict[str, NDArray[Any]]:
     """The arrays of which `stored_trees` makes equal trees."""
     return {f"trees.{name}": getattr(trees, name) for name in _FIELDS | _LATER_FIELDS}
 

@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.encoding import Rows, Scaling, Window
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding import AttributeReader, Scaling, Window
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Stored
 from hedgerow.potentials.linear import part, scalings_of
-from hedgerow.sequences import Sequences
+from hedgerow.potentials.registry import register
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class VotedPotential:
     """Vector v is made by the changes starts[v] <= c < starts[v + 1]: features[c] grows by amounts[c]."""
@@ -43,13 +45,13 @@ class VotedPotential:
 
     def votes(self, sequences: Sequences, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
         """(positions, labels): how many examples those vectors survived whose best path has the label there."""
-        rows = Rows(sequences, self.window, self.scalings)
+        rows = AttributeReader(sequences, self.window, self.scalings)
         return _core.votes(
             rows.reader, self.n_labels, self.order, beam or 0, self.starts, self.features, self.amounts, self.survived,
             n_threads,
         )  # fmt: skip
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         scalings = {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()}
         arrays: dict[str, NDArray[Any]] = {
             "changes.starts": self.starts,
@@ -60,7 +62,7 @@ class VotedPotential:
         return {"window": [self.window.left, self.window.right], "scalings": scalings}, arrays
 
     @classmethod
-    def from_state(cls, stored: Stored) -> Self:
+    def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
         amounts, survived = part(arrays, "changes.amounts", np.float32), part(arrays, "survived", np.int64)
         if not np.isfinite(amounts).all() or not len(survived) or (survived < 0).any():

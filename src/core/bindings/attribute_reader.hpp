@@ -1,0 +1,186 @@
+// The Python-side owner of Rows: checks every array once and keeps it alive. Other bindings take a RowReader
+// and hand `rows()` to their kernels.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/errors.hpp"
+#include "data/attribute_reader.hpp"
+#include "data/conjunctions.hpp"
+
+namespace hedgerow {
+
+constexpr int64_t kLongestReach = int64_t{1} << 31;  // so that position + offset cannot overflow
+
+class RowReader {
+  public:
+    RowReader(Input<int64_t, 1> starts, Input<int64_t, 1> offsets) : starts_(std::move(starts)) {
+        check_rising(starts_, "the starts of the sequences");
+        const int64_t* first = offsets.data();
+        offsets_.assign(first, first + offsets.shape(0));
+        if (offsets_.empty()) refuse("a window has at least one offset");
+        for (const int64_t offset : offsets_)
+            if (offset < -kLongestReach || offset > kLongestReach)
+                refuse("a window must not reach further than %lld, but offset %lld came",
+                       static_cast<long long>(kLongestReach), static_cast<long long>(offset));
+        padded_ = offsets_.size() > 1 || offsets_[0] != 0;
+    }
+
+    // local: the window reads it at the position itself alone.
+    void add_categorical(Input<int32_t, 1> codes, int32_t n_values, bool local) {
+        check_size(codes.shape(0));
+        for (int64_t t = 0; t < n_positions(); ++t)
+            if (codes.data()[t] < -2 || codes.data()[t] >= n_values)
+                refuse("a code lies outside its alphabet");
+        add(RowColumn{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr}, n_values, local);
+        kept_.emplace_back(nb::cast(codes));
+    }
+
+    void add_bins(Input<uint8_t, 1> bins, int32_t n_bins, bool local) {
+        check_size(bins.shape(0));
+        for (int64_t t = 0; t < n_positions(); ++t)
+            if (bins.data()[t] >= n_bins && bins.data()[t] != kMissingBin)
+                refuse("a bin lies beyond the last");
+        add(RowColumn{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr}, n_bins, local);
+        kept_.emplace_back(nb::cast(bins));
+    }
+
+    void add_bag(Input<int64_t, 1> starts, Input<int32_t, 1> ids, std::optional<Input<float, 1>> weights,
+                 int32_t n_values) {
+        check_rising(starts, "the starts of a bag");
+        check_size(starts.shape(0) - 1);
+        if (starts.data()[n_positions()] != static_cast<int64_t>(ids.shape(0)))
+            refuse("the starts of a bag must end at the number of its ids");
+        if (weights && weights->shape(0) != ids.shape(0)) refuse("a bag needs one weight for each id");
+        for (size_t i = 0; i < ids.shape(0); ++i)
+            if (ids.data()[i] < -1 || ids.data()[i] >= n_values)
+                refuse("an id of a bag lies outside its alphabet");
+        add(RowColumn{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr,
+                      nullptr},
+            n_values);
+        kept_.emplace_back(nb::cast(starts));
+        kept_.emplace_back(nb::cast(ids));
+        if (weights) kept_.emplace_back(nb::cast(*weights));
+    }
+
+    void add_numbers(Input<float, 1> numbers, bool local) {
+        check_size(numbers.shape(0));
+        for (int64_t t = 0; t < n_positions(); ++t)
+            if (std::isinf(numbers.data()[t])) refuse("a number of a column is infinite");
+        add(RowColumn{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data()}, 1, local);
+        kept_.emplace_back(nb::cast(numbers));
+    }
+
+    // One more attribute for each conjunction of those that the columns have; after all columns. It is there
+    // where all of its members are, whatever their weights.
+    void add_conjunctions(const Conjunctions& conjunctions) {
+        if (conjunctions_.starts != nullptr) refuse("conjunctions are added once");
+        if (conjunctions.n_ids() > n_ids_)
+            refuse("the members of conjunctions are attributes of the columns");
+        if (n_ids_ + conjunctions.n() > std::numeric_limits<int32_t>::max())
+            refuse("columns, window and conjunctions make more than 2147483647 attributes");
+        const Rows basic = rows();
+        Conjunctions::Scratch scratch;
+        std::vector<int32_t> ids;
+        conjunction_starts_.push_back(0);
+        for_each_position(0, n_positions(), [&](int64_t t, int64_t begin, int64_t end) {
+            ids.clear();
+            for_each_id(basic, t, begin, end, [&](int32_t id, float) { ids.push_back(id); });
+            conjunctions.find(ids, scratch, conjunction_ids_);
+            conjunction_starts_.push_back(static_cast<int64_t>(conjunction_ids_.size()));
+        });
+        conjunctions_ = RowColumn{nullptr, nullptr, conjunction_starts_.data(), conjunction_ids_.data(),
+                                  nullptr, nullptr};
+        slots_.push_back({&conjunctions_, 0, static_cast<int32_t>(n_ids_), -1});
+        n_ids_ += conjunctions.n();
+    }
+
+    Rows rows() const { return {slots_.data(), static_cast<int64_t>(slots_.size())}; }
+    int64_t n_ids() const { return n_ids_; }
+    int64_t n_positions() const { return starts_.data()[starts_.shape(0) - 1]; }
+    int64_t n_sequences() const { return static_cast<int64_t>(starts_.shape(0)) - 1; }
+    const int64_t* starts() const { return starts_.data(); }
+    const std::vector<int64_t>& offsets() const { return offsets_; }
+    size_t n_columns() const { return columns_.size(); }
+    // Of a column: where it is read, and whether there is a padding symbol.
+    const std::vector<int64_t>& offsets(size_t j) const { return is_local_[j] ? here_ : offsets_; }
+    bool padded(size_t j) const { return padded_ && !is_local_[j]; }
+    const RowColumn& column(size_t j) const { return columns_[j]; }
+    int32_t n_values(size_t j) const { return n_values_[j]; }
+
+    // visit(t, begin, end) for each position of [first, last), with its sequence.
+    template <class Visit>
+    void for_each_position(int64_t first, int64_t last, Visit&& visit) const {
+        const int64_t* starts = starts_.data();
+        const int64_t* next = std::upper_bound(starts, starts + starts_.shape(0), first);
+        for (int64_t t = first; t < last; ++t) {
+            while (*next <= t) ++next;
+            visit(t, next[-1], *next);
+        }
+    }
+
+    void check_range(int64_t first, int64_t last) const {
+        if (first < 0 || first > last || last > n_positions())
+            refuse("a range of positions must lie in 0..%lld, but %lld..%lld came",
+                   static_cast<long long>(n_positions()), static_cast<long long>(first),
+                   static_cast<long long>(last));
+    }
+
+  private:
+    static void check_rising(const Input<int64_t, 1>& starts, const char* what) {
+        const int64_t* s = starts.data();
+        bool good = starts.shape(0) >= 1 && s[0] == 0;
+        for (size_t i = 1; good && i < starts.shape(0); ++i) good = s[i - 1] <= s[i];
+        if (!good) refuse("%s must rise from 0", what);
+    }
+
+    void check_size(size_t size) const {
+        if (static_cast<int64_t>(size) != n_positions())
+            refuse("a column must have one value for each of the %lld positions, but has %zu",
+                   static_cast<long long>(n_positions()), size);
+    }
+
+    void add(RowColumn column, int32_t n_values, bool local = false) {
+        if (conjunctions_.starts != nullptr) refuse("columns are added before conjunctions");
+        if (n_values < 0) refuse("the number of values of a column must not be negative");
+        const bool padded = padded_ && !local;
+        const std::vector<int64_t>& read_at = local ? here_ : offsets_;
+        const int64_t ids_a_slot = int64_t{n_values} + padded;
+        if (n_ids_ + ids_a_slot * static_cast<int64_t>(read_at.size()) > std::numeric_limits<int32_t>::max())
+            refuse("columns and window make more than 2147483647 attributes; shorten the window");
+        columns_.push_back(column);
+        for (int64_t t = 0; t < n_positions() && !columns_.back().has_missing; ++t)
+            columns_.back().has_missing = is_missing_at(column, t);
+        n_values_.push_back(n_values);
+        is_local_.push_back(local);
+        for (const int64_t offset : read_at) {
+            const auto first_id = static_cast<int32_t>(n_ids_);
+            slots_.push_back({&columns_.back(), offset, first_id, padded ? first_id + n_values : -1});
+            n_ids_ += ids_a_slot;
+        }
+    }
+
+    Input<int64_t, 1> starts_;
+    std::vector<int64_t> offsets_;
+    const std::vector<int64_t> here_{0};  // the offsets of a local column
+    bool padded_ = false;
+    std::deque<RowColumn> columns_;  // slots point into it, so elements must not move
+    std::vector<Slot> slots_;
+    std::vector<int32_t> n_values_;
+    std::vector<bool> is_local_;
+    int64_t n_ids_ = 0;
+    RowColumn conjunctions_{};  // has starts once they are added
+    std::vector<int64_t> conjunction_starts_;
+    std::vector<int32_t> conjunction_ids_;
+    std::vector<nb::object> kept_;
+};
+
+}  // namespace hedgerow

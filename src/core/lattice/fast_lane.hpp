@@ -1,0 +1,67 @@
+// The fast lane's face: what each instruction set offers, and the choice among them at run time.
+//
+// Dense lattices of order 0 and 1, scaled instead of logged. Every sequence carries its own certificate: a
+// kernel returns false when rounding to zero may have cost it a path that matters (or no path exists), and
+// the caller then asks lattice.hpp, which works in logarithms. So scores of any size are safe.
+#pragma once
+
+#include <cstdint>
+
+#include "lattice/views.hpp"
+
+namespace hedgerow {
+
+// Work space of the kernels with a beam, and how much of it they need.
+template <class Real>
+struct BeamWork {
+    Real* numbers;
+    std::int32_t* places;
+};
+struct BeamSize {
+    std::int64_t numbers, places;
+};
+
+template <class Real>
+struct FastLane {
+    // How many numbers of work space the kernels below need for a sequence of `length` positions.
+    std::int64_t (*table_size)(std::int64_t n_labels);
+    std::int64_t (*work_size)(std::int64_t n_labels, std::int64_t order, std::int64_t length,
+                              bool per_position);
+
+    // Order 1 with a table and no edge scores: exponentiates the table once for all sequences.
+    void (*prepare)(const Real* table, std::int64_t n_labels, Real* prepared, double* shifts);
+
+    // Log of the sum over paths and, where asked for, marginals. `prepared` and `shifts` are read only when
+    // the scores have no edge part and the order is 1.
+    bool (*sum_product)(const Scores<Real>& scores, std::int64_t n_labels, std::int64_t order,
+                        const Real* prepared, const double* shifts, const Marginals<Real>& out, Real* work,
+                        double* log_z);
+
+    // Best path and its score (minus infinity, and labels 0, when there is none); equal to the Max semiring
+    // of lattice.hpp to the last bit. `work` holds padded doubles.
+    void (*max_sum)(const Scores<Real>& scores, std::int64_t n_labels, std::int64_t order,
+                    std::int32_t* labels, double* work, double* score);
+    std::int64_t (*max_work_size)(std::int64_t n_labels, std::int64_t length);
+
+    // The same two for order 1 and a beam of fewer than n_labels. beam_sum adds to a table only if it returns
+    // true; beam_max leaves the labels alone when there is no path.
+    bool (*beam_sum)(const Scores<Real>& scores, std::int64_t n_labels, const Beam& beam,
+                     const Real* prepared, const double* shifts, const Marginals<Real>& out,
+                     const BeamWork<Real>& work, double* log_z);
+    BeamSize (*beam_sum_size)(std::int64_t n_labels, std::int64_t beam, std::int64_t length,
+                              bool per_position);
+    void (*beam_max)(const Scores<Real>& scores, std::int64_t n_labels, const Beam& beam,
+                     std::int32_t* labels, const BeamWork<double>& work, double* score);
+    BeamSize (*beam_max_size)(std::int64_t n_labels, std::int64_t beam, std::int64_t length);
+};
+
+// The names of the instruction sets this processor has, best first, null at the end; and the one in use.
+const char* const* instruction_sets();
+const char* instruction_set();
+// False if there is no such set here.
+bool use_instruction_set(const char* name);
+
+template <class Real>
+const FastLane<Real>& fast_lane();
+
+}  // namespace hedgerow

@@ -1,0 +1,193 @@
+// The lattice of one sequence: its topology, one forward sweep and one reverse sweep, for every order, every
+// semiring, with or without a beam. The plain truth in double; sum_product.cpp and max_sum.cpp are faster.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "lattice/beam.hpp"
+#include "lattice/semiring.hpp"
+#include "lattice/views.hpp"
+
+namespace hedgerow {
+
+// Histories: the last min(t, order) labels before position t, most recent first, read as a number in base K:
+// h = y[t-1] K^(m-1) + ... + y[t-m], with m = min(t, order). So at t = 0 the only history is 0 (`start`).
+// Nodes: the state after labelling t, the same number over the last min(t + 1, max(order, 1)) labels. The
+// sources of a node differ only in the oldest label, which is the last digit: they are neighbours.
+struct Topology {
+    std::int64_t n_labels;
+    std::int64_t order;
+
+    std::int64_t memory() const { return std::max<std::int64_t>(order, 1); }
+
+    // K^n
+    std::int64_t power(std::int64_t n) const {
+        std::int64_t p = 1;
+        for (; n > 0; --n) p *= n_labels;
+        return p;
+    }
+    std::int64_t n_histories() const { return power(order); }
+
+    // Row of a table where the histories of m = min(t, order) labels begin: 1 + K + ... + K^(m-1).
+    std::int64_t first_row(std::int64_t t) const {
+        std::int64_t row = 0, block = 1;
+        for (std::int64_t m = std::min(t, order); m > 0; --m, block *= n_labels) row += block;
+        return row;
+    }
+    std::int64_t n_rows() const { return first_row(order) + n_histories(); }
+};
+
+// The score of labelling position t with y after history h.
+template <class Real>
+class ScoreReader {
+  public:
+    ScoreReader(const Topology& topology, const Scores<Real>& scores)
+        : scores_(scores),
+          k_(topology.n_labels),
+          histories_(topology.n_histories()),
+          order_(topology.order) {}
+    std::int64_t length() const { return scores_.length; }
+
+    double operator()(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
+        const std::int64_t h = order_ == 0 ? 0 : node;
+        double score = 0;
+        if (scores_.edge) score += scores_.edge[(t * histories_ + h) * k_ + y];
+        if (scores_.table) score += scores_.table[(first_row + h) * k_ + y];
+        if (scores_.state) score += scores_.state[t * k_ + y];
+        return score;
+    }
+
+  private:
+    Scores<Real> scores_;
+    std::int64_t k_, histories_, order_;
+};
+
+// Zero where a path may go: what is summed then is the number of paths.
+template <class Real>
+class SupportReader : public ScoreReader<Real> {
+  public:
+    using ScoreReader<Real>::ScoreReader;
+    double operator()(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
+        return ScoreReader<Real>::operator()(t, first_row, node, y) == kMinusInfinity ? kMinusInfinity : 0.0;
+    }
+};
+
+template <class Semiring, class Reader>
+class Lattice {
+  public:
+    Lattice(const Topology& topology, Semiring& semiring, const Reader& reader, const Beam& beam)
+        : topology_(topology), semiring_(semiring), reader_(reader), beam_(beam) {}
+
+    // Returns ⊕ over all paths.
+    double forward() {
+        semiring_.clear();
+        nodes_.assign(1, Node{0, 0, 0, 0});
+        semiring_.push_one();
+        first_.assign({0, 1});
+        for (std::int64_t t = 0; t < reader_.length(); ++t) {
+            expand(t);
+            prune(first_.back(), beam_.size, state_to_keep(t), nodes_, semiring_);
+            first_.push_back(static_cast<std::int64_t>(nodes_.size()));
+        }
+        goal_edges(edges_);
+        semiring_.push_sum(edges_);
+        return semiring_.value(goal());
+    }
+
+    std::int64_t goal() const { return static_cast<std::int64_t>(nodes_.size()); }
+
+    // After forward(): whether position t has the node of this state, which a beam may have dropped.
+    bool keeps(std::int64_t t, std::int64_t state) const {
+        const auto begin = nodes_.begin() + first_[t + 1], end = nodes_.begin() + first_[t + 2];
+        return std::any_of(begin, end, [&](const Node& node) { return node.state == state; });
+    }
+
+    // After forward(): hands `weight` back from the goal, calling visit(t, history, label, weight of the
+    // edge, weight of its node) for every edge that gets some, last position first; the goal's own edges come
+    // first, with t = length.
+    template <class Visit>
+    void reverse(double weight, Visit visit) {
+        const std::int64_t length = reader_.length();
+        weights_.assign(nodes_.size(), 0.0);
+        goal_edges(edges_);
+        semiring_.hand_back(goal(), weight, edges_, [&](const Edge& e, double w) {
+            weights_[e.source] += w;
+            visit(length, e.source, 0, w, weight);
+        });
+        for (std::int64_t t = length - 1; t >= 0; --t) {
+            for (std::int64_t i = first_[t + 1]; i < first_[t + 2]; ++i) {
+                if (weights_[i] == 0) continue;
+                incoming(t, nodes_[i], edges_);
+                semiring_.hand_back(i, weights_[i], edges_, [&](const Edge& e, double w) {
+                    weights_[e.source] += w;
+                    visit(t, nodes_[e.source].state, nodes_[i].label, w, weights_[i]);
+                });
+            }
+        }
+    }
+
+  private:
+    struct Node {
+        std::int64_t state;
+        std::int64_t label;
+        std::int64_t first_source, n_sources;
+    };
+
+    // Every (group of sources that differ only in the label now forgotten, next label) is one new node.
+    void expand(std::int64_t t) {
+        const std::int64_t begin = first_[t], end = first_[t + 1];
+        const std::int64_t forget = t >= topology_.memory() ? topology_.n_labels : 1;
+        const std::int64_t stride = topology_.power(std::min(t, topology_.memory() - 1));
+        for (std::int64_t y = 0; y < topology_.n_labels; ++y) {
+            for (std::int64_t i = begin, next; i < end; i = next) {
+                const std::int64_t key = nodes_[i].state / forget;
+                for (next = i + 1; next < end && nodes_[next].state / forget == key;) ++next;
+                const Node node{y * stride + key, y, i, next - i};
+                incoming(t, node, edges_);
+                semiring_.push_sum(edges_);
+                nodes_.push_back(node);
+                const std::int64_t last = static_cast<std::int64_t>(nodes_.size()) - 1;
+                if (semiring_.value(last) != kMinusInfinity) continue;
+                nodes_.pop_back();
+                semiring_.resize(last);
+            }
+        }
+    }
+
+    // The node of the path to keep after position t; -1 if there is none.
+    std::int64_t state_to_keep(std::int64_t t) const {
+        if (!beam_.keep) return -1;
+        std::int64_t state = 0;
+        for (std::int64_t i = t; i >= 0 && i > t - topology_.memory(); --i) {
+            if (beam_.keep[i] < 0) return -1;
+            state = state * topology_.n_labels + beam_.keep[i];
+        }
+        return state;
+    }
+
+    void incoming(std::int64_t t, const Node& node, Edges& edges) const {
+        const std::int64_t row = topology_.first_row(t);
+        edges.clear();
+        for (std::int64_t i = node.first_source; i < node.first_source + node.n_sources; ++i) {
+            edges.push_back({i, reader_(t, row, nodes_[i].state, node.label)});
+        }
+    }
+
+    void goal_edges(Edges& edges) const {
+        edges.clear();
+        for (std::int64_t i = first_[first_.size() - 2]; i < first_.back(); ++i) edges.push_back({i, 0.0});
+    }
+
+    Topology topology_;
+    Semiring& semiring_;
+    Reader reader_;
+    Beam beam_;
+    std::vector<Node> nodes_;
+    std::vector<std::int64_t> first_;  // first_[t + 1]: where the nodes of position t begin
+    std::vector<double> weights_;
+    Edges edges_;
+};
+
+}  // namespace hedgerow

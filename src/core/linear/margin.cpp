@@ -1,0 +1,166 @@
+#include "linear/margin.hpp"
+
+#include <algorithm>
+
+namespace hedgerow {
+
+void PathFinder::search(const float* table) {
+    if (beam_ == 0 && topology_.order <= 1) {
+        const FastLane<float>& lane = fast_lane<float>();
+        const auto size = static_cast<std::size_t>(lane.max_work_size(topology_.n_labels, length_));
+        if (work_.size() < size) work_.resize(size);
+        double score;
+        lane.max_sum(scores(table), topology_.n_labels, topology_.order, path_.data(), work_.data(), &score);
+        return;
+    }
+    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
+    lattice.forward();
+    lattice.reverse(1.0, [&](std::int64_t t, std::int64_t, std::int64_t y, double, double) {
+        if (t < length_) path_[t] = static_cast<std::int32_t>(y);
+    });
+}
+
+const std::vector<std::int32_t>& PathFinder::best(const float* table) {
+    search(table);
+    return path_;
+}
+
+bool PathFinder::next_best(const float* table) {
+    Lattice<Best, ScoreReader<float>> lattice(topology_, second_, {topology_, scores(table)}, {beam_});
+    lattice.forward();
+    if (second_.value(lattice.goal(), 1) == kMinusInfinity) return false;
+    lattice.reverse(2.0, [&](std::int64_t t, std::int64_t, std::int64_t y, double, double) {
+        if (t < length_) path_[t] = static_cast<std::int32_t>(y);
+    });
+    return true;
+}
+
+std::int64_t PathFinder::keep_gold(const float* table, const std::int32_t* gold) {
+    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
+    lattice.forward();
+    const std::int64_t whole = length_;
+    for (std::int64_t t = 0; t < whole; ++t) {
+        std::int64_t state = 0;
+        for (std::int64_t back = 0; back < std::min(t + 1, topology_.memory()); ++back)
+            state = state * topology_.n_labels + gold[t - back];
+        if (lattice.keeps(t, state)) continue;
+        length_ = t + 1;
+        search(table);
+        length_ = whole;
+        return t + 1;
+    }
+    return whole;
+}
+
+double PathFinder::score(const float* table, const std::int32_t* labels, std::int64_t length) const {
+    const ScoreReader<float> reader(topology_, scores(table));
+    double sum = 0;
+    for (std::int64_t t = 0; t < length; ++t) {
+        std::int64_t history = 0;
+        for (std::int64_t back = 1; back <= std::min(t, topology_.order); ++back)
+            history = history * topology_.n_labels + labels[t - back];
+        sum += reader(t, topology_.first_row(t), history, labels[t]);
+    }
+    return sum;
+}
+
+bool MarginLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+                          float weight) {
+    const bool violated = violates(rows, begin, end, gold);
+    if (violated) update(rows, begin, end, gold, weight);
+    ++n_seen_;
+    if (recorded_) {
+        if (violated) {
+            change_starts_.push_back(static_cast<std::int64_t>(changes_.size()));
+            survived_.push_back(0);
+        }
+        ++survived_.back();
+    }
+    return violated;
+}
+
+// Whether a wrong path comes within its margin of gold, or beyond; if so it is what the finder holds.
+bool MarginLearner::violates(const Rows& rows, std::int64_t begin, std::int64_t end,
+                             const std::int32_t* gold) {
+    const std::int64_t length = end - begin, k = topology_.n_labels;
+    const double margin = rules_.margin + rules_.growth * static_cast<double>(n_seen_ + 1);
+    float* state = finder_.room(length);
+    attributes_.score(rows, begin, end, state);
+    if (rules_.hamming && margin > 0) {
+        for (std::int64_t t = 0; t < length; ++t)
+            for (std::int64_t y = 0; y < k; ++y)
+                if (y != gold[t]) state[t * k + y] += static_cast<float>(margin);
+    }
+    const float* table = n_grams_.table();
+    const std::vector<std::int32_t>& path = finder_.best(table);
+    n_used_ = length;
+    const bool wrong = !std::equal(path.begin(), path.end(), gold);
+    if (!wrong && !rules_.hamming && margin > 0) {
+        return finder_.next_best(table) &&
+               finder_.score(table, path.data(), length) + margin > finder_.score(table, gold, length);
+    }
+    if (wrong && rules_.early) n_used_ = finder_.keep_gold(table, gold);
+    return wrong;
+}
+
+void MarginLearner::update(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+                           float weight) {
+    const std::int64_t k = topology_.n_labels, n_states = attributes_.n_ids() * k;
+    const std::int32_t* path = finder_.path().data();
+    std::int64_t differed = -topology_.order - 1;  // the last position where they did
+    for (std::int64_t t = 0; t < n_used_; ++t) {
+        if (gold[t] != path[t]) {
+            differed = t;
+            for_each_id(rows, begin + t, begin, end, [&](std::int32_t id, float value) {
+                if (!attributes_.keeps(id)) return;
+                change(id * k + gold[t], weight * value);
+                change(id * k + path[t], -weight * value);
+            });
+        }
+        if (t - differed > topology_.order) continue;
+        n_grams_.each_cell(gold, t, [&](std::int64_t cell) { change(n_states + cell, weight); });
+        n_grams_.each_cell(path, t, [&](std::int64_t cell) { change(n_states + cell, -weight); });
+    }
+}
+
+void MarginLearner::change(std::int64_t feature, float amount) {
+    const std::int64_t k = topology_.n_labels, n_states = attributes_.n_ids() * k;
+    const auto before = static_cast<double>(n_vectors());
+    if (feature < n_states) {
+        attributes_.add(static_cast<std::int32_t>(feature / k), feature % k, amount, before);
+    } else {
+        n_grams_.add(feature - n_states, amount, before);
+    }
+    if (recorded_) changes_.push_back({feature, amount});
+}
+
+Voter::Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam)
+    : k_(topology.n_labels),
+      attributes_(std::vector<std::uint8_t>(static_cast<std::size_t>(n_ids), 1).data(), n_ids,
+                  topology.n_labels, false),
+      n_grams_(topology, true, false),
+      finder_(topology, beam) {}
+
+void Voter::vote(const Vectors& vectors, std::int64_t first, std::int64_t last, const Rows& rows,
+                 const std::int64_t* starts, std::int64_t n_sequences, double* votes) {
+    const std::int64_t n_states = attributes_.n_ids() * k_;
+    for (std::int64_t v = first; v < last; ++v) {
+        for (std::int64_t c = vectors.starts[v]; c < vectors.starts[v + 1]; ++c) {
+            const std::int64_t feature = vectors.features[c];
+            if (feature < n_states) {
+                attributes_.add(static_cast<std::int32_t>(feature / k_), feature % k_, vectors.amounts[c], 0);
+            } else {
+                n_grams_.add(feature - n_states, vectors.amounts[c], 0);
+            }
+        }
+        for (std::int64_t i = 0; i < n_sequences; ++i) {
+            const std::int64_t length = starts[i + 1] - starts[i];
+            attributes_.score(rows, starts[i], starts[i + 1], finder_.room(length));
+            const std::vector<std::int32_t>& path = finder_.best(n_grams_.table());
+            for (std::int64_t t = 0; t < length; ++t)
+                votes[(starts[i] + t) * k_ + path[t]] += static_cast<double>(vectors.survived[v]);
+        }
+    }
+}
+
+}  // namespace hedgerow

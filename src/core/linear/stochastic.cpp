@@ -1,0 +1,190 @@
+#include "linear/stochastic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hedgerow {
+
+namespace {
+constexpr double kMostDecay = 0.5;  // of a step
+}  // namespace
+
+StochasticLearner::StochasticLearner(const Topology& topology, const Features& features,
+                                     std::vector<std::int64_t> cells, double rate, double decay)
+    : topology_(topology),
+      features_(features),
+      entries_(static_cast<std::size_t>(features.n())),
+      cells_(std::move(cells)),
+      n_grams_(cells_.size(), 0.0),
+      sums_(entries_.size() + cells_.size(), 0.0),
+      table_(static_cast<std::size_t>(topology.n_rows() * topology.n_labels)),
+      n_gram_residuals_(table_.size()),
+      prepared_(static_cast<std::size_t>(fast_lane<float>().table_size(topology.n_labels))),
+      first_rate_(decay > 0 ? std::min(rate, kMostDecay / decay) : rate),
+      decay_(decay) {
+    for (std::size_t f = 0; f < entries_.size(); ++f) entries_[f] = {features.outputs[f], 0.0f};
+}
+
+double StochasticLearner::loss(const Rows& rows, std::int64_t begin, std::int64_t end,
+                               const std::int32_t* gold) {
+    read(rows, begin, end);
+    score(end - begin);
+    fill_table();
+    const double log_z = infer(end - begin);
+    return log_z - subtract_from_gold(end - begin, gold);
+}
+
+double StochasticLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end,
+                                const std::int32_t* gold, double weight) {
+    const double before = loss(rows, begin, end, gold);
+    const double rate = first_rate_ / (1 + first_rate_ * decay_ * static_cast<double>(n_seen_));
+    scale_ *= 1 - rate * decay_;
+    absorb(rate * weight / scale_);
+    ++n_seen_;
+    before_ += static_cast<double>(n_seen_) * scale_;
+    total_ += static_cast<double>(n_seen_);
+    return before;
+}
+
+// What the sequence reads, asked of memory long before it is used.
+void StochasticLearner::read(const Rows& rows, std::int64_t begin, std::int64_t end) {
+    reads_.clear();
+    for (std::int64_t t = begin; t < end; ++t) {
+        for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+            prefetch(features_.starts + id);
+            reads_.push_back({id, id, value, static_cast<std::int32_t>(t - begin)});
+        });
+    }
+    std::size_t n = 0;
+    for (Read read : reads_) {
+        read.begin = features_.starts[read.end];
+        read.end = features_.starts[read.end + 1];
+        if (read.begin == read.end) continue;
+        prefetch(&entries_[read.begin]);
+        prefetch(&sums_[read.begin]);
+        reads_[n++] = read;
+    }
+    reads_.resize(n);
+}
+
+void StochasticLearner::score(std::int64_t length) {
+    const std::int64_t k = topology_.n_labels;
+    const auto size = static_cast<std::size_t>(length * k);
+    state_.assign(size, 0.0f);
+    residuals_.resize(size);
+    for (const Read& read : reads_) {
+        float* scores = state_.data() + read.position * k;
+        for (std::int64_t f = read.begin; f < read.end; ++f)
+            scores[entries_[f].output] += read.value * entries_[f].value;
+    }
+    const auto scale = static_cast<float>(scale_);
+    for (float& score : state_) score *= scale;
+}
+
+// A row is the sum over the histories that it begins with: the oldest label comes last.
+void StochasticLearner::fill_table() {
+    const std::int64_t k = topology_.n_labels;
+    std::fill(table_.begin(), table_.end(), 0.0f);
+    for (std::size_t i = 0; i < cells_.size(); ++i)
+        table_[cells_[i]] = static_cast<float>(scale_ * n_grams_[i]);
+    for (std::int64_t m = 1; m <= topology_.order; ++m) {
+        float* longer = table_.data() + topology_.first_row(m) * k;
+        const float* shorter = table_.data() + topology_.first_row(m - 1) * k;
+        for (std::int64_t h = 0; h < topology_.power(m); ++h)
+            for (std::int64_t y = 0; y < k; ++y) longer[h * k + y] += shorter[h / k * k + y];
+    }
+}
+
+// residuals_ and n_gram_residuals_ <- marginals of states and of the table; returns log Z.
+double StochasticLearner::infer(std::int64_t length) {
+    const std::int64_t k = topology_.n_labels, order = topology_.order;
+    std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
+    double log_z = 0;
+    if (order <= 1) {
+        const FastLane<float>& lane = fast_lane<float>();
+        double shifts[2] = {0, 0};
+        if (order == 1) lane.prepare(table_.data(), k, prepared_.data(), shifts);
+        const auto size = static_cast<std::size_t>(lane.work_size(k, order, length, false));
+        if (work_.size() < size) work_.resize(size);
+        if (lane.sum_product({length, state_.data(), nullptr, table_.data()}, k, order, prepared_.data(),
+                             shifts, {residuals_.data(), nullptr, n_gram_residuals_.data(), 1.0},
+                             work_.data(), &log_z))
+            return log_z;
+    }
+    infer_in_logs(length, &log_z);
+    return log_z;
+}
+
+void StochasticLearner::infer_in_logs(std::int64_t length, double* log_z) {
+    const std::int64_t k = topology_.n_labels;
+    const Scores<float> scores{length, state_.data(), nullptr, table_.data()};
+    Lattice<LogSum, ScoreReader<float>> lattice(topology_, log_sum_, {topology_, scores}, {});
+    *log_z = lattice.forward();
+    std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
+    std::fill(residuals_.begin(), residuals_.end(), 0.0f);
+    lattice.reverse(1.0, [&](std::int64_t t, std::int64_t h, std::int64_t y, double w, double) {
+        if (t == length) return;
+        residuals_[t * k + y] += static_cast<float>(w);
+        n_gram_residuals_[(topology_.first_row(t) + (topology_.order == 0 ? 0 : h)) * k + y] += w;
+    });
+}
+
+// Marginals become gold minus marginals, for n-grams summed over the rows where they speak; returns the score
+// of gold.
+double StochasticLearner::subtract_from_gold(std::int64_t length, const std::int32_t* gold) {
+    const std::int64_t k = topology_.n_labels;
+    for (float& residual : residuals_) residual = -residual;
+    for (double& residual : n_gram_residuals_) residual = -residual;
+    double score = 0;
+    for (std::int64_t t = 0; t < length; ++t) {
+        std::int64_t history = 0;
+        for (std::int64_t back = 1; back <= std::min(t, topology_.order); ++back)
+            history = history * k + gold[t - back];
+        const std::int64_t cell = (topology_.first_row(t) + history) * k + gold[t];
+        score += static_cast<double>(state_[t * k + gold[t]]) + static_cast<double>(table_[cell]);
+        residuals_[t * k + gold[t]] += 1.0f;
+        n_gram_residuals_[cell] += 1.0;
+    }
+    for (std::int64_t m = topology_.order; m >= 1; --m) {
+        const double* longer = n_gram_residuals_.data() + topology_.first_row(m) * k;
+        double* shorter = n_gram_residuals_.data() + topology_.first_row(m - 1) * k;
+        for (std::int64_t h = 0; h < topology_.power(m); ++h)
+            for (std::int64_t y = 0; y < k; ++y) shorter[h / k * k + y] += longer[h * k + y];
+    }
+    return score;
+}
+
+void StochasticLearner::absorb(double step) {
+    for (const Read& read : reads_) {
+        const float* residual = residuals_.data() + read.position * topology_.n_labels;
+        const auto amount = static_cast<float>(step * static_cast<double>(read.value));
+        for (std::int64_t f = read.begin; f < read.end; ++f) {
+            const float change = amount * residual[entries_[f].output];
+            entries_[f].value += change;
+            sums_[f] += before_ * static_cast<double>(change);
+        }
+    }
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+        const double change = step * n_gram_residuals_[cells_[i]];
+        n_grams_[i] += change;
+        sums_[entries_.size() + i] += before_ * change;
+    }
+}
+
+double StochasticLearner::squared_size() const {
+    double sum = 0;
+    for (const Entry& entry : entries_)
+        sum += static_cast<double>(entry.value) * static_cast<double>(entry.value);
+    for (const double value : n_grams_) sum += value * value;
+    return scale_ * scale_ * sum;
+}
+
+void StochasticLearner::mean(double* weights) const {
+    const double total = std::max(total_, 1.0);
+    for (std::size_t f = 0; f < entries_.size(); ++f)
+        weights[f] = (before_ * static_cast<double>(entries_[f].value) - sums_[f]) / total;
+    for (std::size_t i = 0; i < cells_.size(); ++i)
+        weights[entries_.size() + i] = (before_ * n_grams_[i] - sums_[entries_.size() + i]) / total;
+}
+
+}  // namespace hedgerow

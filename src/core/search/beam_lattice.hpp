@@ -1,0 +1,88 @@
+// What a beam search kept, as a lattice: a node for each hypothesis, and between those of one step and the
+// next every edge that their labels allow, also those whose paths lost against a better one. Its best path is
+// that of the search; sums and n-best lists go over all of its paths.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lattice/semiring.hpp"
+#include "search/beam_search.hpp"
+
+namespace hedgerow {
+
+// state(step): the scores of the labels there. Scores are divided by the temperature.
+template <class Semiring, class State>
+class BeamLattice {
+  public:
+    BeamLattice(const GramWeights& grams, const BeamSearch& search, Semiring& semiring, double temperature,
+                State state)
+        : grams_(grams), search_(search), semiring_(semiring), temperature_(temperature), state_(state) {}
+
+    // Returns ⊕ over all paths.
+    double forward() {
+        semiring_.clear();
+        semiring_.push_one();
+        for (std::int64_t n = 1; n <= search_.n_steps(); ++n) {
+            for (std::int64_t i = search_.from(n); i < search_.to(n); ++i) {
+                incoming(n, i);
+                semiring_.push_sum(edges_);
+            }
+        }
+        goal_edges();
+        semiring_.push_sum(edges_);
+        return semiring_.value(goal());
+    }
+
+    std::int64_t goal() const { return search_.to(search_.n_steps()); }
+
+    // After forward(): hands `weight` back from the goal; visit(step, label, weight) for every node that gets
+    // some.
+    template <class Visit>
+    void reverse(double weight, Visit visit) {
+        weights_.assign(static_cast<std::size_t>(goal()), 0.0);
+        const auto give = [&](const Edge& edge, double w) { weights_[edge.source] += w; };
+        goal_edges();
+        semiring_.hand_back(goal(), weight, edges_, give);
+        for (std::int64_t n = search_.n_steps(); n > 0; --n) {
+            for (std::int64_t i = search_.from(n); i < search_.to(n); ++i) {
+                if (weights_[i] == 0) continue;
+                visit(n - 1, search_.at(i).label, weights_[i]);
+                incoming(n, i);
+                semiring_.hand_back(i, weights_[i], edges_, give);
+            }
+        }
+    }
+
+  private:
+    // Edges to the hypothesis i, which has n labels.
+    void incoming(std::int64_t n, std::int64_t i) {
+        const GramNumbers& numbers = grams_.numbers();
+        const Hypothesis& to = search_.at(i);
+        const std::int64_t before = numbers.before(to.code);
+        edges_.clear();
+        for (std::int64_t j = search_.from(n - 1); j < search_.to(n - 1); ++j) {
+            const std::int64_t code = search_.at(j).code;
+            if (numbers.shared(code) != before) continue;
+            auto score = static_cast<double>(state_(n - 1)[to.label]);
+            grams_.each_row(code, n - 1,
+                            [&](const float* weights) { score += static_cast<double>(weights[to.label]); });
+            edges_.push_back({j, score / temperature_});
+        }
+    }
+
+    void goal_edges() {
+        edges_.clear();
+        for (std::int64_t i = search_.from(search_.n_steps()); i < goal(); ++i) edges_.push_back({i, 0.0});
+    }
+
+    const GramWeights& grams_;
+    const BeamSearch& search_;
+    Semiring& semiring_;
+    double temperature_;
+    State state_;
+    std::vector<double> weights_;
+    Edges edges_;
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,147 @@
+#include "search/search_kernels.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "lattice/selection.hpp"
+#include "util/numeric.hpp"
+
+namespace hedgerow::HEDGEROW_ISA {
+
+namespace {
+
+// As many vectors side by side as there are, the last one moved back so that it ends where the row does:
+// where two overlap, both hold the same.
+template <int N>
+void expand_by(float score, const float* const* rows, std::int64_t n_rows, std::int64_t k, bool raise,
+               float* out) {
+    for (std::int64_t first = 0; first < k; first += N) {
+        const std::int64_t at = first + N <= k ? first : k - N;
+        Vec<float, N> sum = fill<float, N>(score);
+        for (std::int64_t i = 0; i < n_rows; ++i) sum += load<N>(rows[i] + at);
+        store<N>(out + at, raise ? larger<float, N>(load<N>(out + at), sum) : sum);
+    }
+}
+
+void expand(float score, const float* const* rows, std::int64_t n_rows, std::int64_t k, bool raise,
+            float* out) {
+    constexpr int widest = kLanes<float>;
+    if (k >= widest) return expand_by<widest>(score, rows, n_rows, k, raise, out);
+    if constexpr (widest > 8) {
+        if (k >= 8) return expand_by<8>(score, rows, n_rows, k, raise, out);
+    }
+    if constexpr (widest > 4) {
+        if (k >= 4) return expand_by<4>(score, rows, n_rows, k, raise, out);
+    }
+    for (std::int64_t y = 0; y < k; ++y) {
+        float sum = score;
+        for (std::int64_t i = 0; i < n_rows; ++i) sum += rows[i][y];
+        out[y] = raise && out[y] >= sum ? out[y] : sum;
+    }
+}
+
+// How high each of a block is among its first n: 0 for the highest, of equals the first.
+void rank(const float* block, std::int32_t n, std::int32_t* ranks) {
+    for (std::int64_t i = 0; i < kScoreBlock; ++i) ranks[i] = 0;
+    for (std::int32_t j = 0; j < n; ++j) {
+        const float value = block[j];
+#pragma omp simd
+        for (std::int32_t i = 0; i < kScoreBlock; ++i)
+            ranks[i] += (value > block[i]) | ((value == block[i]) & (j < i));
+    }
+}
+
+// A number that at least `most` of the scores reach, and few more: every column of blocks has a largest
+// score, and of those the last of the `most` highest is such a number.
+float bound(const float* scores, std::int64_t n, std::int64_t most) {
+    constexpr int N = kLanes<float>;
+    float columns[kScoreBlock];
+    for (std::int64_t c = 0; c < kScoreBlock; c += N) {
+        Vec<float, N> top = load<N>(scores + c);
+        for (std::int64_t i = kScoreBlock + c; i < n; i += kScoreBlock)
+            top = larger<float, N>(top, load<N>(scores + i));
+        store<N>(columns + c, top);
+    }
+    std::int32_t ranks[kScoreBlock];
+    rank(columns, kScoreBlock, ranks);
+    float least = INFINITY;
+#pragma omp simd reduction(min : least)
+    for (std::int64_t c = 0; c < kScoreBlock; ++c)
+        least = ranks[c] < most && columns[c] < least ? columns[c] : least;
+    return least;
+}
+
+float half_way(float low, float high) {
+    return low / 2 + high / 2;
+}
+
+float bound_of_many(const float* scores, std::int64_t n, std::int64_t most) {
+    constexpr float lowest = std::numeric_limits<float>::lowest();
+    if (count_from(scores, n, lowest) <= most) return lowest;
+    return cut(scores, n, most, lowest, half_way).perhaps;
+}
+
+// The `most` highest of a few that come in their order.
+class Highest {
+  public:
+    Highest(std::int64_t most, Choice* out) : most_(most), out_(out) {}
+
+    void take(float value, std::int64_t at) {
+        if (n_few_ == kScoreBlock) put_few();
+        few_[n_few_] = value;
+        at_[n_few_++] = at;
+    }
+    std::int64_t finish() {
+        if (count_ > 0) {
+            put_few();
+            return count_;
+        }
+        std::int32_t ranks[kScoreBlock];
+        rank(few_, static_cast<std::int32_t>(n_few_), ranks);
+        for (std::int64_t i = 0; i < n_few_; ++i)
+            if (ranks[i] < most_) out_[ranks[i]] = {few_[i], at_[i]};
+        return n_few_ < most_ ? n_few_ : most_;
+    }
+
+  private:
+    // Where there are too many to rank them at once.
+    void put_few() {
+        for (std::int64_t i = 0; i < n_few_; ++i) {
+            if (count_ == most_ && !(few_[i] > out_[count_ - 1].value)) continue;
+            std::int64_t place = count_ < most_ ? count_++ : count_ - 1;
+            for (; place > 0 && few_[i] > out_[place - 1].value; --place) out_[place] = out_[place - 1];
+            out_[place] = {few_[i], at_[i]};
+        }
+        n_few_ = 0;
+    }
+
+    std::int64_t most_;
+    Choice* out_;
+    float few_[kScoreBlock] = {};
+    std::int64_t at_[kScoreBlock];
+    std::int64_t n_few_ = 0, count_ = 0;
+};
+
+std::int64_t highest(const float* scores, std::int64_t n, std::int64_t most, Choice* out) {
+    constexpr int N = kLanes<float>;
+    constexpr float lowest = std::numeric_limits<float>::lowest();
+    const float reached = most <= kScoreBlock ? bound(scores, n, most) : bound_of_many(scores, n, most);
+    const Vec<float, N> least = fill<float, N>(reached > lowest ? reached : lowest);
+    Highest found(most, out);
+    for (std::int64_t first = 0; first < n; first += N) {
+        std::uint32_t in = lanes_from<float, N>(load<N>(scores + first), least);
+        for (; in != 0; in &= in - 1) {
+            const std::int64_t at = first + lowest_bit(in);
+            found.take(scores[at], at);
+        }
+    }
+    return found.finish();
+}
+
+}  // namespace
+
+SearchKernels offer_search() {
+    return {expand, highest};
+}
+
+}  // namespace hedgerow::HEDGEROW_ISA

@@ -1,0 +1,285 @@
+#include "trees/forest.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "trees/label_contexts.hpp"
+
+namespace hedgerow {
+namespace {
+
+template <class List>
+std::int64_t size_of(const List& list) {
+    return static_cast<std::int64_t>(list.size());
+}
+
+}  // namespace
+
+Forest::Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels,
+               std::int64_t order, bool shared)
+    : slots_(slots),
+      n_ids_(n_ids),
+      k_(n_labels),
+      order_(order),
+      n_histories_(1),
+      shared_(shared),
+      trees_(static_cast<std::size_t>(n_labels)),
+      simple_(static_cast<std::size_t>(n_ids), -1) {
+    n_before_ = {0, 1};
+    for (std::int64_t m = 0; m < order; ++m) {
+        n_histories_ *= n_labels;
+        n_before_.push_back(n_before_.back() + n_histories_);
+    }
+    width_ = (k_ + 15) / 16 * 16;
+}
+
+std::int32_t Forest::number_of(const Test& test) {
+    const auto next = static_cast<std::int32_t>(named_.size());
+    if (test.others.empty() && simple_[test.id] >= 0) return simple_[test.id];
+    if (test.others.empty()) simple_[test.id] = next;
+    named_.push_back({test.id, test.others, next});
+    return next;
+}
+
+std::int32_t Forest::slot_of(std::int32_t id) const {
+    const auto after = std::upper_bound(slots_.begin(), slots_.end(), id,
+                                        [](std::int32_t i, const SlotIds& s) { return i < s.first; });
+    return static_cast<std::int32_t>(after - slots_.begin()) - 1;
+}
+
+void Forest::add_detour(const TreeNode& node) {
+    parts_ways_ |= node.share > 0 && node.share < 1;
+    detours_.push_back({slot_of(node.test.id), static_cast<float>(node.share), size_of(surrogates_),
+                        size_of(node.surrogates)});
+    for (const std::int32_t one : node.surrogates) {
+        const std::int32_t id = one < 0 ? ~one : one;
+        surrogates_.push_back({number_of({id, -1, -1, {}}), slot_of(id), one < 0});
+    }
+}
+
+// The splits on what is read, and the leaves with their sets. A test on previous labels divides no positions:
+// both its sides have the set of the node. Level by level, so that few splits wait for the one before them.
+std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nodes) {
+    const std::int64_t first = size_of(splits_);
+    std::vector<Reached> leaves;
+    std::vector<Reached> found{{0, 1}};
+    found.reserve(nodes.size());
+    for (std::size_t at = 0; at < found.size(); ++at) {
+        const auto [i, set] = found[at];
+        const TreeNode& node = nodes[i];
+        if (node.test.is_leaf()) {
+            leaves.push_back({i, set});
+        } else if (node.test.id < 0) {
+            found.push_back({node.if_true, set});
+            found.push_back({node.if_false, set});
+        } else {
+            const auto yes = static_cast<std::int32_t>(2 + 2 * (size_of(splits_) - first));
+            splits_.push_back({set, number_of(node.test)});
+            add_detour(node);
+            found.push_back({node.if_true, yes});
+            found.push_back({node.if_false, yes + 1});
+        }
+    }
+    most_sets_ = std::max(most_sets_, 2 + 2 * (size_of(splits_) - first));
+    return leaves;
+}
+
+// For each history of every length, the leaves that speak of it. Only tests on previous labels make sets of
+// histories of their own.
+std::vector<std::vector<std::int32_t>> Forest::leaves_by_history(const std::vector<TreeNode>& nodes,
+                                                                 const std::vector<Reached>& leaves) const {
+    std::vector<HistorySet> sets{HistorySet(k_, order_)};
+    std::vector<std::size_t> set_of(nodes.size(), 0);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const Test& test = nodes[i].test;
+        if (test.is_leaf()) continue;
+        const std::size_t here = set_of[i];
+        set_of[nodes[i].if_true] = test.id >= 0 ? here : sets.size();
+        set_of[nodes[i].if_false] = test.id >= 0 ? here : sets.size() + 1;
+        if (test.id >= 0) continue;
+        sets.push_back(sets[here].only(test.lag, test.label, test.others));
+        sets.push_back(sets[here].without(test.lag, test.label, test.others));
+    }
+    std::vector<std::vector<std::int32_t>> members(sets.size());
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+        for (std::int64_t m = 0; m <= order_; ++m) {
+            for (const std::int32_t h : sets[s].members(m))
+                members[s].push_back(static_cast<std::int32_t>(n_before_[m]) + h);
+        }
+    }
+    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(n_before_.back()));
+    for (std::size_t j = 0; j < leaves.size(); ++j) {
+        for (const std::int32_t h : members[set_of[leaves[j].at]])
+            found[h].push_back(static_cast<std::int32_t>(j));
+    }
+    return found;
+}
+
+void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
+    const std::int64_t first_split = size_of(splits_), first_part = size_of(parts_);
+    const std::vector<Reached> leaves = add_splits(nodes);
+    std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> classes;
+    std::int32_t h = 0;
+    for (std::vector<std::int32_t>& some : leaves_by_history(nodes, leaves))
+        classes[std::move(some)].push_back(h++);
+    for (const auto& one : classes) {
+        const Part rows{0, 0, 0, size_of(rows_), size_of(one.second), 0};
+        rows_.insert(rows_.end(), one.second.begin(), one.second.end());
+        std::vector<Reached> its;
+        for (const std::int32_t j : one.first) its.push_back(leaves[j]);
+        add_class(its, nodes, rows);
+    }
+    trees_[label].push_back(
+        {first_split, size_of(splits_) - first_split, first_part, size_of(parts_) - first_part});
+}
+
+// One part where the leaves are few: the first need not be looked for, it has what the others leave.
+void Forest::add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes,
+                       const Part& rows) {
+    const bool few = size_of(leaves) <= kMostEntries;
+    for (std::size_t j = 0; j < leaves.size();) {
+        Part part = rows;
+        part.first_entry = size_of(entries_);
+        part.first_value = size_of(values_);
+        entries_.push_back(0);
+        if (few) part.first_set = leaves[j].set;
+        values_.push_back(few ? static_cast<float>(nodes[leaves[j++].at].value) : 0.0f);
+        part.n_entries = 1;
+        for (; part.n_entries < kMostEntries && j < leaves.size(); ++j, ++part.n_entries) {
+            entries_.push_back(leaves[j].set);
+            values_.push_back(static_cast<float>(nodes[leaves[j].at].value));
+        }
+        for (; part.n_entries % 8 != 0; ++part.n_entries) entries_.push_back(0);
+        const std::int64_t size = part.n_entries <= 16 ? 16 : part.n_entries <= 32 ? 32 : kMostEntries;
+        values_.resize(static_cast<std::size_t>(part.first_value + size), 0.0f);
+        parts_.push_back(part);
+    }
+}
+
+void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
+    const std::int64_t first_split = size_of(splits_);
+    const std::vector<Reached> leaves = add_splits(nodes);
+    trees_[0].push_back({first_split, size_of(splits_) - first_split, size_of(parts_), 1});
+    parts_.push_back({size_of(entries_), size_of(leaves), size_of(values_), 0, 0, 0});
+    for (const Reached& leaf : leaves) {
+        const float* row = rows + static_cast<std::int64_t>(leaf.at) * k_;
+        entries_.push_back(leaf.set);
+        values_.insert(values_.end(), row, row + k_);
+        values_.resize(values_.size() + static_cast<std::size_t>(width_ - k_), 0.0f);
+    }
+}
+
+// Turns tests by number into tests by id: a threshold holds for every bin up to it.
+void Forest::finish() {
+    std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  // (id, test)
+    for (const NamedTest& test : named_) {
+        const SlotIds& slot = slots_[slot_of(test.id)];
+        const bool threshold = slot.numeric && test.id < slot.first + slot.n_values;
+        for (std::int32_t id = threshold ? slot.first : test.id; id <= test.id; ++id)
+            pairs.emplace_back(id, test.number);
+        for (const std::int32_t id : test.others) pairs.emplace_back(id, test.number);
+    }
+    std::sort(pairs.begin(), pairs.end());
+    test_of_.assign(static_cast<std::size_t>(n_ids_), kNoTest);
+    for (auto pair = pairs.begin(); pair != pairs.end();) {
+        const std::int32_t id = pair->first;
+        const auto last = std::find_if(pair, pairs.end(), [&](const auto& p) { return p.first != id; });
+        const bool alone = last - pair == 1;
+        test_of_[id] = alone ? pair->second : ~static_cast<std::int32_t>(tests_.size());
+        if (!alone) {
+            for (auto p = pair; p != last; ++p) tests_.push_back(p->second);
+            tests_.push_back(kNoTest);
+        }
+        pair = last;
+    }
+}
+
+Forest::Work Forest::make_work(std::int64_t n_positions) const {
+    const std::int64_t n = std::min(n_positions, kChunkPositions);
+    Work work;
+    work.masks_.resize(named_.size() * static_cast<std::size_t>(words_of(n)));
+    work.sets_.resize(static_cast<std::size_t>(most_sets_ * words_of(n)));
+    work.depths_.resize(static_cast<std::size_t>(n));
+    work.missing_.resize(slots_.size() * static_cast<std::size_t>(words_of(n)));
+    work.sums_.resize(static_cast<std::size_t>(shared_ ? n * width_ : n_before_.back() * kChunkPositions));
+    return work;
+}
+
+void Forest::begin(Work& work, std::int64_t n) const {
+    work.n_ = n;
+    work.n_words_ = words_of(n);
+    std::fill(work.mask(0), work.mask(size_of(named_)), 0);
+    if (work.any_missing_) std::fill(work.missing_.begin(), work.missing_.end(), 0);
+    work.any_missing_ = false;
+    std::uint64_t* sets = work.sets_.data();
+    std::fill(sets, sets + 2 * work.n_words_, 0);
+    for (std::int64_t i = 0; i < n; ++i) insert(sets + work.n_words_, i);
+}
+
+void Forest::clear_sums(Work& work) const {
+    float* sums = work.sums_.data();
+    if (shared_) std::fill(sums, sums + work.n_ * width_, 0.0f);
+    for (std::int64_t h = 0; h < n_before_.back() && !shared_; ++h, sums += kChunkPositions)
+        std::fill(sums, sums + work.n_, 0.0f);
+}
+
+void Forest::add_scores(Work& work, float* scores) const {
+    const Replay replay{splits_.data(), parts_.data(), entries_.data(),
+                        values_.data(), rows_.data(),  work.mask(0)};
+    const bool by_shares = work.any_missing_ && parts_ways_;
+    if (by_shares) work.weights_.resize(static_cast<std::size_t>(64 * most_sets_));
+    for (std::int64_t label = 0; label < k_; ++label) {
+        if (trees_[label].empty()) continue;
+        clear_sums(work);
+        for (const FlatTree& tree : trees_[label])
+            by_shares ? add_by_shares(work, replay, tree) : add_tree(work, replay, tree);
+        spread(work, label, scores);
+    }
+}
+
+void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) const {
+    const TreeKernels& kernels = tree_kernels();
+    std::uint64_t* sets = work.sets_.data();
+    if (work.any_missing_) {
+        share_kernels().divide_whole(replay, detours(work), tree, work.n_words_, sets);
+    } else {
+        kernels.divide(replay, tree, work.n_, sets);
+    }
+    if (shared_) {
+        kernels.add_rows(replay, tree, sets, work.n_, width_, work.sums_.data());
+    } else {
+        kernels.add_values(replay, tree, sets, work.n_, work.sums_.data());
+    }
+}
+
+void Forest::add_by_shares(Work& work, const Replay& replay, const FlatTree& tree) const {
+    const ShareKernels& kernels = share_kernels();
+    float *weights = work.weights_.data(), *sums = work.sums_.data();
+    for (std::int64_t word = 0; 64 * word < work.n_; ++word) {
+        kernels.divide(replay, detours(work), tree, word, work.n_words_, weights);
+        if (shared_) {
+            kernels.add_rows(replay, tree, weights, work.n_ - 64 * word, width_, sums + 64 * word * width_);
+        } else {
+            kernels.add_values(replay, tree, weights, sums + 64 * word);
+        }
+    }
+}
+
+// Adds sums to scores (positions, histories, labels).
+void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
+    const Lines<float>& sums = work.sums_;
+    if (shared_) {
+        for (std::int64_t i = 0; i < work.n_; ++i) {
+            for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += sums[i * width_ + y];
+        }
+        return;
+    }
+    for (std::int64_t i = 0; i < work.n_; ++i) {
+        const std::int64_t first = n_before_[work.depths_[i]], last = n_before_[work.depths_[i] + 1];
+        float* to = scores + i * n_histories_ * k_ + label;
+        for (std::int64_t h = first; h < last; ++h, to += k_) *to += sums[h * kChunkPositions + i];
+    }
+}
+
+}  // namespace hedgerow

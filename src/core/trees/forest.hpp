@@ -1,0 +1,127 @@
+// Trees compiled for evaluation, 512 positions at a time.
+//
+// Every test that occurs has a number. Reading a position's attributes sets its bit in the mask of each test
+// that holds there; the splits of a tree then divide sets of positions, one operation for each side. Tests on
+// previous labels are resolved when the forest is made: histories that a tree does not tell apart are a
+// class, and each class has its leaves. Chunks where a value is missing go by shares: see share_kernels.hpp.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "trees/fractional_kernels.hpp"
+#include "trees/tree.hpp"
+#include "trees/tree_kernels.hpp"
+#include "util/aligned_vector.hpp"
+
+namespace hedgerow {
+
+// Where the ids of a slot lie. Tests on the values of a numeric slot are thresholds.
+struct SlotIds {
+    std::int32_t first, n_values;
+    bool numeric;
+};
+
+class Forest {
+  public:
+    Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels, std::int64_t order,
+           bool shared);
+
+    // A tree for `label`, its nodes root first, children after their only parent (checked by the caller).
+    void add(std::int64_t label, const std::vector<TreeNode>& nodes);
+    // A tree for all labels, with a row of values for each node; of order 0, and not beside trees for one
+    // label.
+    void add_shared(const std::vector<TreeNode>& nodes, const float* rows);
+    // Call once after the last tree.
+    void finish();
+
+    std::int64_t n_labels() const { return k_; }
+    std::int64_t order() const { return order_; }
+    std::int64_t n_ids() const { return n_ids_; }
+    std::int64_t n_histories() const { return n_histories_; }
+
+    // What a thread needs to evaluate chunks.
+    class Work {
+        friend Forest;
+        std::uint64_t* mask(std::int64_t test) { return masks_.data() + test * n_words_; }
+
+        std::int64_t n_, n_words_;
+        Lines<std::uint64_t> masks_;        // by test: where it holds
+        Lines<std::uint64_t> sets_;         // of a tree
+        std::vector<std::int32_t> depths_;  // by position: how many labels go before it
+        Lines<std::uint64_t> missing_;      // by slot: where it misses a value
+        bool any_missing_ = true;           // so that they are cleared before the first chunk
+        Lines<float> weights_;              // of a tree; made where they are needed
+        Lines<float> sums_;                 // (512, width) or (histories of every length, 512)
+    };
+    Work make_work(std::int64_t n_positions) const;  // in all chunks together
+
+    // A chunk of n positions; then, for each, how many labels go before it, each id it reads, and the slots
+    // where it misses a value.
+    void begin(Work& work, std::int64_t n) const;
+    void put_depth(Work& work, std::int64_t i, std::int64_t depth) const {
+        work.depths_[i] = static_cast<std::int32_t>(depth);
+    }
+    void read(Work& work, std::int64_t i, std::int32_t id) const {
+        const std::int32_t test = test_of_[id];
+        if (test >= 0) {
+            insert(work.mask(test), i);
+        } else if (test != kNoTest) {
+            for (const std::int32_t* t = tests_.data() + ~test; *t != kNoTest; ++t) insert(work.mask(*t), i);
+        }
+    }
+    void miss(Work& work, std::int64_t i, std::int64_t slot) const {
+        insert(work.missing_.data() + slot * work.n_words_, i);
+        work.any_missing_ = true;
+    }
+    // Adds the values of all trees to scores (positions of the chunk, histories, labels).
+    void add_scores(Work& work, float* scores) const;
+
+  private:
+    struct NamedTest {
+        std::int32_t id;
+        std::vector<std::int32_t> others;
+        std::int32_t number;
+    };
+    std::int32_t number_of(const Test& test);
+    std::int32_t slot_of(std::int32_t id) const;
+    void add_detour(const TreeNode& node);
+    struct Reached {  // a node, and the set of positions that come to it
+        std::int32_t at, set;
+    };
+    std::vector<Reached> add_splits(const std::vector<TreeNode>& nodes);
+    std::vector<std::vector<std::int32_t>> leaves_by_history(const std::vector<TreeNode>& nodes,
+                                                             const std::vector<Reached>& leaves) const;
+    void add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
+    void clear_sums(Work& work) const;
+    Detours detours(const Work& work) const {
+        return {detours_.data(), surrogates_.data(), work.missing_.data()};
+    }
+    void add_tree(Work& work, const Replay& replay, const FlatTree& tree) const;
+    void add_by_shares(Work& work, const Replay& replay, const FlatTree& tree) const;
+    void spread(const Work& work, std::int64_t label, float* scores) const;
+
+    std::vector<SlotIds> slots_;
+    std::int64_t n_ids_, k_, order_, n_histories_;
+    std::vector<std::int64_t> n_before_;  // by depth: how many histories are shorter; then of all
+    bool shared_;
+    std::int64_t width_;  // of the rows of shared trees
+    std::int64_t most_sets_ = 2;
+    std::vector<std::vector<FlatTree>> trees_;  // by label; shared ones are all under the first
+    std::vector<Division> splits_;
+    std::vector<Detour> detours_;  // of the splits
+    bool parts_ways_ = false;      // whether a position can go to both sides of one
+    std::vector<Surrogate> surrogates_;
+    std::vector<Part> parts_;
+    std::vector<std::int32_t> entries_, rows_;
+    Lines<float> values_;
+    std::vector<NamedTest> named_;
+    std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none
+    // By id: the test that holds where it is read, or none, or ~ where several begin in tests_; none ends
+    // them.
+    static constexpr std::int32_t kNoTest = std::numeric_limits<std::int32_t>::min();
+    std::vector<std::int32_t> test_of_, tests_;
+};
+
+}  // namespace hedgerow

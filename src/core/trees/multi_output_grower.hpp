@@ -1,0 +1,89 @@
+// Best-first growth of one tree for all labels: its leaves hold a value for each. Histories play no part.
+//
+// The sums of an entry are rows: residuals of all labels, then their curvatures. They are added in one fixed
+// order of positions, so threads, which divide the slots among them, change nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trees/grower.hpp"
+#include "trees/partition.hpp"
+#include "trees/splitter.hpp"
+#include "trees/tree.hpp"
+#include "trees/tree_data.hpp"
+
+namespace hedgerow {
+
+class SharedGrower {
+  public:
+    SharedGrower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules,
+                 const double* weights);
+
+    // residuals: (positions, labels). Returns the nodes, root first; their values are in values(), a row
+    // each.
+    const std::vector<TreeNode>& grow(const float* residuals, const std::uint8_t* in_sample,
+                                      std::uint64_t seed, std::int64_t n_threads);
+    const std::vector<float>& values() const { return values_; }
+
+    // After grow(): visit(position, node) for every position and its leaf.
+    template <class Visit>
+    void apply(Visit visit) const {
+        for (const Node& node : nodes_) {
+            for (const Range& range : {node.counted, node.others}) {
+                for (std::int64_t i = range.begin; i < range.end; ++i) {
+                    visit(data_.position[order_.cells[i]], node.tree);
+                }
+            }
+        }
+    }
+
+  private:
+    struct RowHistogram {
+        std::vector<float> rows;           // whatever was there before where the count is 0
+        std::vector<std::int32_t> counts;  // by entry
+    };
+    struct Node {
+        std::int32_t tree;
+        Range counted, others;
+        double gain = 0;
+        std::int32_t entry = -1;
+        std::vector<float> total;
+        std::unique_ptr<RowHistogram> histogram;
+    };
+
+    Range select(const float* residuals, const std::uint8_t* in_sample);
+    void load(const float* residuals);
+    Node make_node(Range counted, Range others);
+    void sum_up(Node& node);
+    void count(const Node& node, RowHistogram& histogram) const;
+    void restore(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const;
+    void find_best(Node& node, const RowHistogram& histogram);
+    void study(Node& node);
+    void split(std::size_t i, bool last);
+    void study_divided(Node& parent, Node& yes, Node& no);
+    std::unique_ptr<RowHistogram> take_histogram();
+    void set_value(const Node& node);
+    template <class Work>
+    void by_slots(const Node& node, Work work) const;
+    bool is_large(const Node& node) const {
+        return static_cast<std::int64_t>(data_.slots.size()) * node.counted.size() >= data_.n_entries;
+    }
+    const float* row(std::int32_t t) const { return rows_.data() + t * width_; }
+
+    const TreeData& data_;
+    std::int64_t k_, half_, width_;  // half a row is k_ rounded up, for vectors
+    GrowthRules rules_;
+    const double* weights_;
+    std::uint64_t seed_ = 0;
+    std::int64_t n_threads_ = 1;
+    std::vector<float> rows_;  // by position
+    std::vector<TreeNode> tree_;
+    std::vector<float> values_;
+    std::vector<Node> nodes_;
+    CellOrder order_;
+    std::vector<std::unique_ptr<RowHistogram>> spare_;
+};
+
+}  // namespace hedgerow

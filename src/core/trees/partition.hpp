@@ -1,0 +1,130 @@
+// Positions of a node side by side: an order of cells, and the place of every cell in it. A split brings the
+// cells where its test holds to the front. Nothing depends on the order within a node, so only what moves
+// costs.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trees/tree_data.hpp"
+
+namespace hedgerow {
+
+// A part of an order of cells.
+struct Range {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t size() const { return end - begin; }
+};
+
+struct CellOrder {
+    std::vector<std::int32_t> cells;
+    std::vector<std::int32_t> where;  // stale for cells that are not in the order: compare with `cells`
+    bool indexed = true;              // whether `where` is kept; a short order does without
+
+    void place(std::int64_t i, std::int32_t c) {
+        cells[i] = c;
+        if (indexed) where[c] = static_cast<std::int32_t>(i);
+    }
+
+    // All positions.
+    Range fill(const TreeData& data) {
+        cells = data.cell;
+        where = data.position;
+        return {0, data.n_positions};
+    }
+    // The same, those where counts(position) holds in front; returns the part that they take.
+    template <class Counts>
+    Range fill(const TreeData& data, Counts counts) {
+        cells.resize(static_cast<std::size_t>(data.n_positions));
+        where.resize(data.position.size());
+        std::int64_t front = 0, back = data.n_positions;
+        for (std::int64_t t = 0; t < data.n_positions; ++t) place(counts(t) ? front++ : --back, data.cell[t]);
+        return {0, front};
+    }
+
+    // Where the cells of the range that fail the test begin. swapped(i, j) tells of every exchange. Walks
+    // over the cells of the range or over those that hold the code, whichever are fewer. Cells are found
+    // first and moved then: which ones they are is hard to foresee, so no branch depends on it.
+    template <class Swapped>
+    std::int64_t partition(const TreeData& data, const TreeData::Slot& slot, std::int32_t code, Range range,
+                           Swapped swapped) {
+        const TreeData::Column& column = *slot.column;
+        const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
+        const bool at_most = column.kind == TreeData::Kind::numeric && code < column.n_codes;
+        if (at_most || !indexed || last - first > range.size()) {
+            const auto expect = [&](std::int32_t c) { data.expect(slot, c); };
+            if (column.kind == TreeData::Kind::bag) {
+                return partition_if(
+                    range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped, expect);
+            }
+            const std::int32_t* codes = data.rows.data() + slot.offset * data.stride + column.at;
+            const auto read = [codes, stride = data.stride](std::int32_t c) { return codes[c * stride]; };
+            if (at_most)
+                return partition_if(range, [&](std::int32_t c) { return read(c) <= code; }, swapped, expect);
+            return partition_if(range, [&](std::int32_t c) { return read(c) == code; }, swapped, expect);
+        }
+        const std::int64_t n = find_listed(slot, code, range);
+        std::int64_t front = range.begin;
+        for (std::int64_t j = 0; j < n; ++j) {  // one that was found twice is there already
+            const std::int64_t i = where[found_[j]];
+            if (i >= front) exchange(i, front++, swapped);
+        }
+        return front;
+    }
+
+    // The same for any test of a cell; expect(cell) tells of a cell that will be tested soon.
+    template <class Holds, class Swapped, class Expect>
+    std::int64_t partition_if(Range range, Holds holds, Swapped swapped, Expect expect) {
+        found_.resize(static_cast<std::size_t>(range.size()));
+        std::int64_t n = 0;
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+            if (i + kAhead < range.end) expect(cells[i + kAhead]);
+            found_[n] = static_cast<std::int32_t>(i);
+            n += holds(cells[i]);
+        }
+        std::int64_t front = range.begin;  // never behind what is still to be brought there
+        for (std::int64_t j = 0; j < n; ++j) exchange(found_[j], front++, swapped);
+        return front;
+    }
+
+    // places <- those of the cells of the range that hold the code, by its list; for an order with an index.
+    void list_places(const TreeData::Slot& slot, std::int32_t code, Range range,
+                     std::vector<std::int32_t>& places) {
+        places.resize(static_cast<std::size_t>(find_listed(slot, code, range)));
+        for (std::size_t j = 0; j < places.size(); ++j) places[j] = where[found_[j]];
+    }
+
+    // Exchanges the cells of two places.
+    template <class Swapped>
+    void exchange(std::int64_t i, std::int64_t j, Swapped swapped) {
+        if (i == j) return;
+        const std::int32_t moved = cells[j];
+        place(j, cells[i]);
+        place(i, moved);
+        swapped(i, j);
+    }
+
+  private:
+    // found_ <- the cells of the range that hold the code, by its list; returns how many.
+    std::int64_t find_listed(const TreeData::Slot& slot, std::int32_t code, Range range) {
+        const TreeData::Column& column = *slot.column;
+        const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
+        found_.resize(static_cast<std::size_t>(last - first));
+        const auto end = static_cast<std::int64_t>(where.size());
+        const auto size = static_cast<std::uint64_t>(range.size());
+        std::int64_t n = 0;
+        for (std::int64_t j = first; j < last; ++j) {
+            const std::int64_t c = column.postings[j] - slot.offset;
+            if (c < 0 || c >= end) continue;
+            const auto i = static_cast<std::uint64_t>(where[c] - range.begin);
+            found_[n] = static_cast<std::int32_t>(c);
+            n += i < size && cells[range.begin + static_cast<std::int64_t>(i < size ? i : 0)] == c;
+        }
+        return n;
+    }
+
+    std::vector<std::int32_t> found_;
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,179 @@
+// Slots counted together: what a position reads in all slots of a group is one number, and a table has sums
+// for each; summed over the others, they are those of each slot. Counting a node takes one addition for a
+// group.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trees/histogram.hpp"
+#include "trees/tree_data.hpp"
+
+namespace hedgerow {
+
+class SlotGroups {
+  public:
+    explicit SlotGroups(const TreeData& data) {
+        std::size_t n_read = 0;
+        for (const TreeData::Slot& slot : data.slots) n_read += slot.column->postings.size();
+        if (data.n_entries > TreeData::kFewEntries || n_read > kFewCells) return;
+        std::vector<std::uint8_t> grouped(data.slots.size(), 0);
+        find_groups(data, grouped);
+        if (!groups_.empty()) list(data, grouped);
+    }
+
+    // Additions that a position saves on average, and places of all tables.
+    double saved() const { return saved_; }
+    std::int32_t n_places() const { return n_places_; }
+
+    // By cell: places in the tables of all groups, one table after the other, and then the entries of other
+    // slots; what is usual in these is not among them.
+    const std::vector<std::int64_t>& starts() const { return starts_; }
+    const std::vector<std::uint16_t>& list() const { return list_; }
+
+    // Adds the sums of all places to those of entries, and leaves the tables empty. `room` is as large as
+    // n_places() and entries together; what was counted lies there.
+    void add_up(std::vector<Sums>& room, std::vector<Sums>& entries) const {
+        Sums* table = room.data();
+        Sums halves[kMostPlaces + 64];  // both halves have at least two places: each level needs half as much
+        for (const Group& group : groups_) {
+            add_up(group.parts.data(), group.parts.size(), table, group.size, halves, entries.data());
+            table += group.size;
+        }
+        const auto n_others = static_cast<std::int64_t>(room.size()) - n_places_;
+        for (std::int64_t e = 0; e < n_others; ++e) entries[e] += table[e];
+        std::fill(room.begin(), room.end(), Sums{});
+    }
+
+  private:
+    static constexpr std::size_t kFewCells = 1 << 23;  // in all lists
+    static constexpr std::int32_t kMostPlaces = 1
+                                                << 10;  // of a table, which should stay in the nearest cache
+    static constexpr double kWorthIt = 1.5;             // additions that a group must replace
+
+    // A slot of a group: the entries that positions read there.
+    struct Part {
+        std::vector<std::int32_t> entries;
+    };
+    struct Group {
+        std::vector<Part> parts;
+        std::int32_t size = 1;
+    };
+
+    // Slots in their order, as many as a table has room for.
+    void find_groups(const TreeData& data, std::vector<std::uint8_t>& grouped) {
+        place_.assign(static_cast<std::size_t>(data.n_entries), -1);
+        Group open;
+        std::vector<std::size_t> members;
+        double additions = 0;
+        const auto close = [&] {
+            if (members.size() > 1 && additions >= kWorthIt) {
+                for (const std::size_t s : members) grouped[s] = 1;
+                saved_ += additions - 1;
+                n_places_ += open.size;
+                groups_.push_back(std::move(open));
+            }
+            open = {};
+            members.clear();
+            additions = 0;
+        };
+        for (std::size_t s = 0; s < data.slots.size(); ++s) {
+            const TreeData::Slot& slot = data.slots[s];
+            if (slot.column->kind == TreeData::Kind::bag) continue;
+            Part part;
+            const double share = read_part(data, slot, part);
+            const auto n = static_cast<std::int32_t>(part.entries.size());
+            if (n < 2 || n > kMostPlaces / 2) continue;
+            if (open.size * n > kMostPlaces) close();
+            open.size *= n;
+            open.parts.push_back(std::move(part));
+            members.push_back(s);
+            additions += share;
+        }
+        close();
+    }
+
+    // The entries of a slot that occur; returns how often one is read that is not the usual one.
+    double read_part(const TreeData& data, const TreeData::Slot& slot, Part& part) {
+        std::int64_t n_usual = 0;
+        for (const std::int32_t c : data.cell) {
+            data.read(slot, c, [&](std::int32_t code) {
+                std::int32_t& place = place_[slot.first_entry + code];
+                n_usual += code == slot.usual;
+                if (place >= 0) return;
+                place = static_cast<std::int32_t>(part.entries.size());
+                part.entries.push_back(slot.first_entry + code);
+            });
+        }
+        return 1 - static_cast<double>(n_usual) / static_cast<double>(data.n_positions);
+    }
+
+    void list(const TreeData& data, const std::vector<std::uint8_t>& grouped) {
+        std::vector<const TreeData::Slot*> inside, others;
+        for (std::size_t s = 0; s < data.slots.size(); ++s)
+            (grouped[s] ? inside : others).push_back(&data.slots[s]);
+        for (std::size_t c = 0; c < data.position.size(); ++c) {
+            starts_.push_back(static_cast<std::int64_t>(list_.size()));
+            if (data.position[c] < 0) continue;
+            const auto cell = static_cast<std::int32_t>(c);
+            std::int32_t table = 0;
+            auto slot = inside.begin();
+            for (const Group& group : groups_) {
+                std::int32_t place = 0;
+                for (const Part& part : group.parts) {
+                    data.read(**slot, cell, [&](std::int32_t code) {
+                        place = place * static_cast<std::int32_t>(part.entries.size()) +
+                                place_[(*slot)->first_entry + code];
+                    });
+                    ++slot;
+                }
+                list_.push_back(static_cast<std::uint16_t>(table + place));
+                table += group.size;
+            }
+            for (const TreeData::Slot* other : others) {
+                data.read(*other, cell, [&](std::int32_t code) {
+                    if (code != other->usual)
+                        list_.push_back(static_cast<std::uint16_t>(n_places_ + other->first_entry + code));
+                });
+            }
+        }
+        starts_.push_back(static_cast<std::int64_t>(list_.size()));
+    }
+
+    // Halves of the slots: sums by row are those of the first half, sums by column those of the second.
+    static void add_up(const Part* parts, std::size_t n, const Sums* table, std::int32_t size, Sums* room,
+                       Sums* entries) {
+        if (n == 1) {
+            for (std::int32_t i = 0; i < size; ++i) entries[parts->entries[i]] += table[i];
+            return;
+        }
+        const std::size_t half = n / 2;
+        std::int32_t n_columns = 1;
+        for (std::size_t j = half; j < n; ++j)
+            n_columns *= static_cast<std::int32_t>(parts[j].entries.size());
+        const std::int32_t n_rows = size / n_columns;
+        Sums *rows = room, *columns = rows + n_rows, *rest = columns + n_columns;
+        std::fill(columns, rest, Sums{});
+        for (std::int32_t i = 0; i < n_rows; ++i, table += n_columns) {
+            Sums row;
+            for (std::int32_t j = 0; j < n_columns; ++j) {
+                row += table[j];
+                columns[j] += table[j];
+            }
+            rows[i] = row;
+        }
+        add_up(parts, half, rows, n_rows, rest, entries);
+        add_up(parts + half, n - half, columns, n_columns, rest, entries);
+    }
+
+    std::vector<Group> groups_;
+    std::vector<std::int32_t> place_;  // by entry: its place among those of its slot
+    double saved_ = 0;
+    std::int32_t n_places_ = 0;
+    std::vector<std::int64_t> starts_;
+    std::vector<std::uint16_t> list_;
+};
+
+}  // namespace hedgerow

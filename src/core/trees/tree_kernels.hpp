@@ -1,0 +1,107 @@
+// The loops of trees that are compiled for each instruction set; see dispatch.cpp for the choice.
+#pragma once
+
+#include <cstdint>
+
+#include "util/position_set.hpp"
+
+namespace hedgerow {
+
+// Sums of residuals, and of weights with the number of positions in the high bits; see histogram.hpp.
+struct RawSums {
+    std::int64_t residual, packed;
+};
+
+// How gain comes from sums: gain = r1^2 / w1 + r2^2 / w2 - before for the two sides, in one division, where
+// r = residual * residual_unit and w = l2 + (packed without its count) * weight_unit.
+struct ScanRules {
+    double l2, residual_unit, weight_unit, before;
+    std::int64_t min_count;
+    int count_shift;
+};
+
+// Trees as programs on sets of positions. Set 0 is empty, set 1 is all; the j-th split of a tree divides set
+// `from`: set 2 + 2j are the positions where the test holds, set 3 + 2j the others.
+struct Division {
+    std::int32_t from, test;
+};
+
+// Leaves of which a position reaches one at most, for a class of histories that a tree does not tell apart.
+// Their sets are `entries`, as many as a multiple of 8, the first of them empty and empty ones at the end;
+// their values as many as tables of 16, 32 or 64 have. What is in no set has the first value. A tree for all
+// labels has one part: its leaves' sets, and a row of values for each, a multiple of 16 wide.
+struct Part {
+    std::int64_t first_entry, n_entries, first_value;
+    std::int64_t first_row, n_rows;  // of sums: one for each history of the class
+    std::int32_t first_set;          // what the first value is for; empty if it is for none
+};
+constexpr std::int64_t kMostEntries = 64;
+
+struct FlatTree {
+    std::int64_t first_split, n_splits, first_part, n_parts;
+};
+
+struct Replay {
+    const Division* splits;
+    const Part* parts;
+    const std::int32_t* entries;
+    const float* values;
+    const std::int32_t* rows;
+    const std::uint64_t* masks;  // by test: the positions of a chunk where it holds; see bits.hpp
+};
+
+// Where a slot's code lies from the codes of a cell, where its entries begin, and the code that is not
+// counted.
+struct ReadSlot {
+    std::int64_t delta;
+    std::int32_t first_entry, skipped;
+};
+
+struct TreeKernels {
+    // The first of n candidates with the greatest gain above `*gain`, which is set to it; -1 if there is
+    // none.
+    std::int64_t (*scan)(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
+                         double* gain);
+
+    // to <- minus the probabilities in units of 2^-30, rounded; what is beyond the range of the type is cut.
+    void (*negate)(const float* probabilities, std::int64_t n, std::int32_t* to);
+
+    // Adds up the residuals (cells, width) of some cells, by the number of labels before them: columns
+    // (depths, width), and how many cells each depth has. Most have `order` labels before them.
+    void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
+                        std::int64_t order, const std::int32_t* residuals, std::int64_t width,
+                        std::int64_t* columns, std::int64_t* n_cells);
+
+    // Newton's sums by previous label, order 1, rows of up to 8: for each label v that `allowed` has (all
+    // bits set, or none), those of residual v, and of what the other allowed labels of the row leave: out (4,
+    // width) holds residuals and packed weights of the one, then of the other. Cells with no label before
+    // them go to `others`.
+    std::int64_t (*newton_columns)(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
+                                   const std::int32_t* residuals, std::int64_t width,
+                                   const std::int64_t* allowed, int count_shift, std::int64_t* out,
+                                   std::int32_t* others);
+
+    // Divides set 1 of n positions by the splits of a tree, into sets 2 and so on.
+    void (*divide)(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint64_t* sets);
+    // Then adds, at n positions, the values of their leaves to sums (histories, kChunkPositions).
+    void (*add_values)(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+                       float* sums);
+    // The same for trees of all labels: rows of values to sums (kChunkPositions, width).
+    void (*add_rows)(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
+                     std::int64_t width, float* sums);
+
+    // Adds a position's row to the entries of what it reads; an entry of count 0 holds nothing yet.
+    void (*count_row)(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes,
+                      const float* row, std::int64_t width, float* rows, std::int32_t* counts);
+
+    // Rows of a tree for all labels: n residuals, then n weights, n a multiple of 16.
+    void (*add_row)(float* to, const float* from, std::int64_t width);
+    void (*subtract_row)(float* from, const float* what, std::int64_t width);
+    // The sum over labels of r^2 / (l2 + w); and the same of two sides, given one of them and both together.
+    double (*row_merit)(const float* row, std::int64_t n, double l2);
+    double (*split_merit)(const float* yes, const float* total, std::int64_t n, double l2);
+};
+
+const TreeKernels& tree_kernels();
+
+}  // namespace hedgerow

@@ -1,0 +1,1 @@
+"""Readers of X and y, and the columns they become."""

@@ -1,0 +1,211 @@
+"""The three kinds of column: one attribute of every position, end to end over all sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.alphabet import Alphabet, read_only
+from hedgerow.errors import InputError
+
+MISSING = -1  # None or NaN was given
+ABSENT = -2  # the key is not there
+
+Kind: TypeAlias = Literal["categorical", "numeric", "bag"]
+# Positions to keep: a slice of step 1, or their indices.
+Positions: TypeAlias = slice | NDArray[np.int64]
+
+
+class _Parts:
+    """Pickled as its fields, so that a copy is as read-only as the original."""
+
+    __match_args__: ClassVar[tuple[str, ...]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return trusted, (type(self), *(getattr(self, field) for field in self.__match_args__))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalColumn(_Parts):
+    """A value of the alphabet at each position, or MISSING or ABSENT."""
+
+    name: str
+    codes: NDArray[np.int32]
+    alphabet: Alphabet
+    kind: ClassVar[Kind] = "categorical"
+
+    def __post_init__(self) -> None:
+        _keep(self, "codes", np.int32)
+        _check_range(self.name, self.codes, ABSENT, len(self.alphabet))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, positions: Positions) -> Self:
+        return trusted(type(self), self.name, self.codes[positions], self.alphabet)
+
+    def missing(self) -> NDArray[np.bool_]:
+        missing: NDArray[np.bool_] = self.codes == MISSING
+        return missing
+
+
+@dataclass(frozen=True, eq=False)
+class LocalColumn(CategoricalColumn):
+    """A categorical column that windows read at the position itself alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumericColumn(_Parts):
+    """A number at each position; NaN is missing, and 0.0 stands where the key is absent."""
+
+    name: str
+    values: NDArray[np.float32]
+    kind: ClassVar[Kind] = "numeric"
+
+    def __post_init__(self) -> None:
+        _keep(self, "values", np.float32)
+        if np.isinf(self.values).any():
+            at = int(np.flatnonzero(np.isinf(self.values))[0])
+            raise InputError(f"column {self.name!r} must be finite, but is infinite at position {at} of all")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, positions: Positions) -> Self:
+        return trusted(type(self), self.name, self.values[positions])
+
+    def missing(self) -> NDArray[np.bool_]:
+        return np.isnan(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalNumericColumn(NumericColumn):
+    """A numeric column that windows read at the position itself alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class BagColumn(_Parts):
+    """A set of values of the alphabet at each position: t holds ids[starts[t]:starts[t + 1]], ascending.
+
+    A missing bag is the single id MISSING, an absent one is empty. `weights` is None when every weight is 1.
+    """
+
+    name: str
+    starts: NDArray[np.int64]
+    ids: NDArray[np.int32]
+    weights: NDArray[np.float32] | None
+    alphabet: Alphabet
+    kind: ClassVar[Kind] = "bag"
+
+    def __post_init__(self) -> None:
+        _keep(self, "starts", np.int64)
+        _keep(self, "ids", np.int32)
+        starts, ids = self.starts, self.ids
+        if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ids) or (np.diff(starts) < 0).any():
+            raise InputError(f"the starts of bag {self.name!r} must rise from 0 to the number of its ids, {len(ids)}")
+        _check_range(self.name, ids, MISSING, len(self.alphabet))
+        first = np.zeros(len(ids), np.bool_)
+        first[starts[:-1][np.diff(starts) > 0]] = True
+        if not (first[1:] | (np.diff(ids) > 0)).all():
+            raise InputError(f"the ids of bag {self.name!r} must rise within a position")
+        if (np.repeat(np.diff(starts), np.diff(starts))[ids == MISSING] > 1).any():
+            raise InputError(f"bag {self.name!r} holds MISSING beside other ids; missing stands alone")
+        if self.weights is not None:
+            _keep(self, "weights", np.float32)
+            if len(self.weights) != len(ids) or not np.isfinite(self.weights).all():
+                raise InputError(f"bag {self.name!r} needs one finite weight for each of its {len(ids)} ids")
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def take(self, positions: Positions) -> BagColumn:
+        if isinstance(positions, slice):
+            starts = self.starts[positions.start : positions.stop + 1]
+            kept: Positions = slice(int(starts[0]), int(starts[-1]))
+            starts = starts - starts[0]
+        else:
+            lengths = np.diff(self.starts)[positions]
+            starts = starts_of(lengths)
+            kept = ranges(self.starts[positions], lengths)
+        weights = None if self.weights is None else self.weights[kept]
+        return trusted(BagColumn, self.name, starts, self.ids[kept], weights, self.alphabet)
+
+    def missing(self) -> NDArray[np.bool_]:
+        mask = np.zeros(len(self), np.bool_)
+        filled = np.diff(self.starts) > 0
+        mask[filled] = self.ids[self.starts[:-1][filled]] == MISSING
+        return mask
+
+
+Column: TypeAlias = CategoricalColumn | NumericColumn | BagColumn
+C = TypeVar("C", bound=_Parts)
+
+
+def is_local(column: Column) -> bool:
+    """Whether windows read the column at the position itself alone."""
+    return isinstance(column, (LocalColumn, LocalNumericColumn))
+
+
+def starts_of(lengths: Any) -> NDArray[np.int64]:
+    """Where each of the ranges of these lengths begins when they are laid end to end, and the end."""
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def ranges(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The indices begin, begin + 1, ..., begin + length - 1 of every range, end to end."""
+    starts = starts_of(lengths)
+    return np.repeat(begins - starts[:-1], lengths) + np.arange(starts[-1])
+
+
+def first_duplicate(names: Iterable[str]) -> str | None:
+    """The first name that came before, if any."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def column_of(parts: tuple[Any, ...]) -> Column:
+    """The column that the compiled reader describes as (name, kind, arrays...)."""
+    name, kind, *arrays = parts
+    if kind == "categorical":
+        codes, blob, offsets = arrays
+        return trusted(CategoricalColumn, name, codes, Alphabet.trusted(blob, offsets))
+    if kind == "numeric":
+        return trusted(NumericColumn, name, arrays[0])
+    starts, ids, blob, offsets = arrays
+    return trusted(BagColumn, name, starts, ids, None, Alphabet.trusted(blob, offsets))
+
+
+def trusted(cls: type[C], *values: Any) -> C:
+    """A column of parts that are known to be good: read-only, but not checked again."""
+    column = cls.__new__(cls)
+    for field, value in zip(cls.__match_args__, values, strict=True):
+        object.__setattr__(column, field, read_only(value) if isinstance(value, np.ndarray) else value)
+    return column
+
+
+def _keep(column: Column, field: str, dtype: type[np.generic]) -> None:
+    array = getattr(column, field)
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
+        raise InputError(f"the {field} of column {column.name!r} must be a 1-D array of {dtype.__name__}")
+    object.__setattr__(column, field, read_only(np.ascontiguousarray(array)))
+
+
+def _check_range(name: str, ids: NDArray[np.int32], lowest: int, n: int) -> None:
+    if len(ids) and (ids.min() < lowest or ids.max() >= n):
+        raise InputError(f"column {name!r} holds a code outside its alphabet of {n} values")
+
+
+def place(starts: NDArray[np.int64], flat: int) -> tuple[int, int]:
+    """(sequence, position within it) of a position counted over all sequences."""
+    sequence = int(np.searchsorted(starts, flat, side="right")) - 1
+    return sequence, flat - int(starts[sequence])

@@ -1,0 +1,110 @@
+"""Data frames, of any library that narwhals knows, into columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.data.columns import Column, NumericColumn, column_of, first_duplicate, place
+from hedgerow.errors import InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+FRAME_LIBRARIES = {"cudf", "modin", "narwhals", "pandas", "polars", "pyarrow"}
+
+
+def is_frame(value: object) -> bool:
+    """Whether this is a data frame; imports nothing."""
+    homes = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
+    return not homes.isdisjoint(FRAME_LIBRARIES) and hasattr(type(value), "columns")
+
+
+def open_frame(frame: Any, subject: str) -> nw.DataFrame[Any]:
+    """The frame behind narwhals' face; raises InputError when its column names are not distinct str."""
+    try:
+        import narwhals
+    except ImportError as error:
+        raise InputError(f"{subject} is a data frame, which needs narwhals; pip install hedgerow[frames]") from error
+    if hasattr(type(frame), "collect"):
+        raise InputError(f"{subject} is a {type(frame).__name__}, which holds no rows yet; collect it first")
+    names = list(getattr(frame, "column_names", frame.columns))
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"{subject} must have str as column names, but {name!r} came; rename the columns")
+    twice = first_duplicate(names)
+    if twice is not None:
+        raise InputError(f"{subject} must have distinct columns, but {twice!r} came twice; rename one")
+    return narwhals.from_native(frame, eager_only=True)
+
+
+def read_frames(frames: list[nw.DataFrame[Any]], starts: NDArray[np.int64]) -> list[Column]:
+    """The columns of frames laid end to end; raises InputError where they do not match."""
+    import narwhals
+
+    names = frames[0].columns
+    if len({frame.implementation for frame in frames}) > 1:
+        raise InputError("frames must all come from one library, but several came; convert them")
+    for i, frame in enumerate(frames):
+        if set(frame.columns) != set(names):
+            raise InputError(
+                f"frames must have the same columns, but sequence 0 has {sorted(names)} "
+                f"and sequence {i} has {sorted(frame.columns)}"
+            )
+    if all(frame.schema == frames[0].schema for frame in frames):
+        frames = [narwhals.concat(frames) if len(frames) > 1 else frames[0]]
+    return [_read_column(name, [frame[name] for frame in frames], starts) for name in names]
+
+
+def _read_column(name: str, parts: list[nw.Series[Any]], starts: NDArray[np.int64]) -> Column:
+    values = [_numbers(part) if _is_numeric(part) else _objects(name, part) for part in parts]
+    if all(isinstance(value, np.ndarray) for value in values):
+        return numeric_column(name, np.concatenate(values), starts)
+    flat = [item for value in values for item in (value if isinstance(value, list) else value.tolist())]
+    return column_of(_core.ingest_values(flat, starts, name))
+
+
+def _is_numeric(part: nw.Series[Any]) -> bool:
+    import narwhals
+
+    return part.dtype.is_numeric() or part.dtype == narwhals.Boolean
+
+
+def _numbers(part: nw.Series[Any]) -> NDArray[np.float64]:
+    import narwhals
+
+    numbers = part.cast(narwhals.Float64).to_numpy().astype(np.float64)
+    numbers[part.is_null().to_numpy().astype(np.bool_)] = np.nan
+    return numbers
+
+
+def _objects(name: str, part: nw.Series[Any]) -> list[Any]:
+    """Its values as Python objects, None where null."""
+    import narwhals
+
+    if part.dtype in (narwhals.Categorical, narwhals.Enum):
+        part = part.cast(narwhals.String)
+    nulls = part.is_null().to_list()
+    if part.dtype.is_temporal() or part.dtype in (narwhals.Binary, narwhals.Struct):
+        raise InputError(
+            f"column {name!r} must hold numbers, bools, text or lists of str, but {part.dtype} came; convert it"
+        )
+    return [None if null else value for value, null in zip(part.to_list(), nulls, strict=True)]
+
+
+def numeric_column(name: str, values: NDArray[Any], starts: NDArray[np.int64]) -> NumericColumn:
+    """The numbers as float32; raises InputError, naming the place, where one is not finite as such."""
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    infinite = np.flatnonzero(np.isinf(single))
+    if len(infinite):
+        sequence, position = place(starts, int(infinite[0]))
+        raise InputError(
+            f"sequence {sequence}, position {position}, column {name!r}: numbers must be finite "
+            f"as 32-bit floats, but {float(values[infinite[0]])} came; rescale, or use NaN where "
+            "a value is missing"
+        )
+    return NumericColumn(name, single)

@@ -1,0 +1,231 @@
+"""Every form that X may have, told apart by its first sequence and read into columns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, column_of, place, starts_of
+from hedgerow.data.frame_columns import is_frame, numeric_column, open_frame, read_frames
+from hedgerow.errors import InputError
+
+Ragged: TypeAlias = tuple[NDArray[np.int64], list[Column]]
+
+FORMS = "a sequence is a str, a list of str, dicts or bags, an array, a data frame or a sparse matrix"
+
+
+def read(X: object) -> Ragged:
+    """(starts, columns) of X; raises InputError before anything is kept when X breaks a rule."""
+    sequences = _listed(X)
+    if not sequences:
+        raise InputError("X must hold at least one sequence, but it is empty")
+    sequences = [_plain(sequence, i) for i, sequence in enumerate(sequences)]
+    form = _form(sequences[0])
+    for i, sequence in enumerate(sequences):
+        if _form(sequence) != form:
+            raise InputError(
+                f"sequences must all have one form, but sequence 0 is a {form} and sequence {i} a {_form(sequence)}"
+            )
+    return _READERS[form](sequences)
+
+
+def _listed(X: object) -> list[Any]:
+    """The sequences of X; a thing that is itself one sequence is refused."""
+    if isinstance(X, np.ndarray):
+        lone = X.ndim != 3 and (X.ndim != 1 or X.dtype != object)
+    else:
+        lone = isinstance(X, (str, bytes, bytearray, Mapping, set, frozenset)) or is_frame(X) or _is_sparse(X)
+    if lone:
+        cure = "; or use hedgerow.from_frame" if is_frame(X) else ""
+        raise InputError(
+            f"X must be a list of sequences, but one {type(X).__name__} came; "
+            f"wrap it in a list if it is one sequence{cure}"
+        )
+    if not isinstance(X, Iterable):
+        raise InputError(f"X must be a list of sequences, but {type(X).__name__} came")
+    return list(X)
+
+
+def _plain(sequence: Any, i: int) -> Any:
+    """The sequence itself where its type says how to read it, and otherwise the list of its positions."""
+    if isinstance(sequence, (str, list, tuple)) or is_frame(sequence) or _is_sparse(sequence):
+        return sequence
+    if isinstance(sequence, np.ndarray):
+        sequence = _unmasked(sequence)
+        return sequence.tolist() if sequence.ndim == 1 and sequence.dtype.kind in "OUT" else sequence
+    if isinstance(sequence, Mapping):
+        raise InputError(
+            f"sequence {i} is a {type(sequence).__name__}, which is one position, and a sequence is a list "
+            "of them; wrap X in a list if it is one sequence"
+        )
+    unordered = isinstance(sequence, (bytes, bytearray, set, frozenset, np.generic))
+    if unordered or not isinstance(sequence, Iterable):
+        raise InputError(f"sequence {i} is of type {type(sequence).__name__}; {FORMS}")
+    return list(sequence)
+
+
+def _unmasked(array: NDArray[Any]) -> NDArray[Any]:
+    """A plain array, in which what was masked is missing."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return np.asarray(array)  # of a subclass, whose rows may not be what they seem
+    numbers = array.dtype.kind in "biuf"
+    data = np.asarray(array.data).astype(np.float64 if numbers else object)
+    data[np.ma.getmaskarray(array)] = np.nan if numbers else None
+    return data
+
+
+def _form(sequence: Any) -> str:
+    if isinstance(sequence, str):
+        return "str"
+    if isinstance(sequence, (list, tuple)):
+        return "list"
+    if isinstance(sequence, np.ndarray):
+        return "array"
+    return "data frame" if is_frame(sequence) else "sparse matrix"
+
+
+def _is_sparse(value: object) -> bool:
+    sparse = sys.modules.get("scipy.sparse")  # whoever holds a sparse matrix has imported it
+    return sparse is not None and bool(sparse.issparse(value))
+
+
+def _starts(lengths: list[int]) -> NDArray[np.int64]:
+    starts = starts_of(lengths)
+    if 0 in lengths:
+        raise InputError(f"sequence {lengths.index(0)} is empty; drop it, and its labels")
+    return starts
+
+
+def _read_text(sequences: list[str]) -> Ragged:
+    starts = _starts([len(sequence) for sequence in sequences])
+    encoded = "".join(sequences).encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(encoded, "<u4").astype(np.int64)
+    if points.max() > len(points):  # a short text: sorting it costs less than a table of all characters
+        distinct, codes = np.unique(points, return_inverse=True)
+    else:
+        seen = np.bincount(points) > 0
+        distinct, codes = np.flatnonzero(seen), (np.cumsum(seen) - 1)[points]
+    alphabet = Alphabet.of(map(chr, distinct.tolist()))
+    return starts, [CategoricalColumn("symbol", codes.reshape(-1).astype(np.int32), alphabet)]
+
+
+def _read_lists(sequences: list[list[Any]]) -> Ragged:
+    starts = _starts([len(sequence) for sequence in sequences])
+    flat = list(chain.from_iterable(sequences))
+    if len(flat) != starts[-1]:
+        raise InputError("X changed while it was read")
+    at = next((t for t, item in enumerate(flat) if item is not None), None)
+    if at is None:
+        raise InputError("X holds nothing but None; give at least one value")
+    first = flat[at]
+    if isinstance(first, dict):
+        columns = [column_of(parts) for parts in _core.ingest_dicts(flat, starts)]
+        if not columns:
+            raise InputError("X holds nothing but empty dicts; give at least one attribute")
+        return starts, columns
+    if isinstance(first, str):
+        return starts, [column_of(_core.ingest_values(flat, starts, "symbol"))]
+    if isinstance(first, (list, tuple, set, frozenset)):
+        return starts, [column_of(_core.ingest_values(flat, starts, "bag"))]
+    sequence, position = place(starts, at)
+    raise InputError(
+        f"sequence {sequence}, position {position}: a position of a list is a str, a dict or a list or set "
+        f"of str, but {type(first).__name__} came; {_cure(first)}"
+    )
+
+
+def _cure(position: object) -> str:
+    if isinstance(position, (bytes, bytearray)):
+        return "decode it"
+    if isinstance(position, Mapping):
+        return "make it a dict"
+    return "give numbers as an array with a row for each position, or as dicts"
+
+
+def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
+    for i, array in enumerate(arrays):
+        if array.ndim not in (1, 2):
+            raise InputError(
+                f"sequence {i} must be an array of 2 dimensions, positions and columns, but it has {array.ndim}"
+            )
+        if array.dtype.kind not in "biufOUT":
+            raise InputError(f"sequence {i} must be an array of numbers or text, but {array.dtype} came; convert it")
+    arrays = [array.reshape(len(array), -1) if array.ndim == 1 else array for array in arrays]
+    starts = _starts([len(array) for array in arrays])
+    _check_widths([array.shape[1] for array in arrays])
+    names = [f"x{c}" for c in range(arrays[0].shape[1])]
+    if all(array.dtype.kind in "biuf" for array in arrays):
+        return starts, [
+            numeric_column(name, np.concatenate([array[:, c] for array in arrays]), starts)
+            for c, name in enumerate(names)
+        ]
+    return starts, [
+        column_of(_core.ingest_values(list(chain.from_iterable(a[:, c].tolist() for a in arrays)), starts, name))
+        for c, name in enumerate(names)
+    ]
+
+
+def _check_widths(widths: list[int]) -> None:
+    if widths[0] == 0:
+        raise InputError("sequence 0 has no columns; give at least one")
+    for i, width in enumerate(widths):
+        if width != widths[0]:
+            raise InputError(
+                f"sequences must have the same number of columns, but sequence 0 has {widths[0]} "
+                f"and sequence {i} has {width}"
+            )
+
+
+def _read_frames(frames: list[Any]) -> Ragged:
+    opened = [open_frame(frame, f"sequence {i}") for i, frame in enumerate(frames)]
+    _check_widths([len(frame.columns) for frame in opened])
+    starts = _starts([len(frame) for frame in opened])
+    return starts, read_frames(opened, starts)
+
+
+def _read_sparse(matrices: list[Any]) -> Ragged:
+    import scipy.sparse
+
+    for i, matrix in enumerate(matrices):
+        if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+            raise InputError(
+                f"sequence {i} must be a sparse matrix of 2 dimensions and of numbers, "
+                f"but one of {matrix.ndim} dimensions of {matrix.dtype} came"
+            )
+    _check_widths([matrix.shape[1] for matrix in matrices])
+    starts = _starts([matrix.shape[0] for matrix in matrices])
+    csr = scipy.sparse.vstack(matrices, format="csr", dtype=np.float64)
+    csr.sum_duplicates()
+    with np.errstate(over="ignore"):
+        csr = csr.astype(np.float32)
+    csr.eliminate_zeros()
+    infinite = np.flatnonzero(~np.isfinite(csr.data))
+    if len(infinite):
+        sequence, position = place(starts, int(np.searchsorted(csr.indptr, infinite[0], side="right")) - 1)
+        raise InputError(
+            f"sequence {sequence}, position {position}: the weights of a bag must be finite "
+            f"as 32-bit floats, but {csr.data[infinite[0]]} came"
+        )
+    used, indices = np.unique(csr.indices, return_inverse=True)
+    names = [str(index) for index in used.tolist()]
+    alphabet = Alphabet.of(names)
+    ids = alphabet.ids(names)[indices.reshape(-1)]  # code-point order puts "10" before "2"
+    bag_starts = csr.indptr.astype(np.int64)
+    order = np.lexsort((ids, np.repeat(np.arange(len(bag_starts) - 1), np.diff(bag_starts))))
+    return starts, [BagColumn("bag", bag_starts, ids[order], csr.data[order], alphabet)]
+
+
+_READERS: dict[str, Callable[[list[Any]], Ragged]] = {
+    "str": _read_text,
+    "list": _read_lists,
+    "array": _read_arrays,
+    "data frame": _read_frames,
+    "sparse matrix": _read_sparse,
+}

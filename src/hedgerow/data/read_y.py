@@ -1,0 +1,153 @@
+"""Every form that y may have, checked against the sequences and laid end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.columns import place, starts_of
+from hedgerow.data.sequences import Sequences
+from hedgerow.errors import InputError
+
+LabelKind: TypeAlias = Literal["strings", "integers", "bools"]
+
+
+@dataclass(frozen=True)
+class FlatLabels:
+    """All labels end to end: a list of str, or an array of int64 or bool."""
+
+    kind: LabelKind
+    values: Any
+    starts: NDArray[np.int64]
+
+
+def read_labels(y: object, sequences: Sequences | None) -> FlatLabels:
+    """The labels of `y`, which may have been read before; raises InputError when they do not fit the sequences."""
+    given = y if isinstance(y, FlatLabels) else None
+    rows = [] if given else [_row(labels, i) for i, labels in enumerate(_listed(y))]
+    starts = given.starts if given else starts_of([len(row) for row in rows])
+    if sequences is not None:
+        _check_lengths(starts, sequences)
+    if given:
+        return given
+    if starts[-1] == 0:
+        raise InputError("y must hold at least one label, but it is empty")
+    dtypes = {row.dtype.kind if isinstance(row, np.ndarray) else "list" for row in rows}
+    if dtypes == {"b"}:
+        return FlatLabels("bools", np.concatenate(rows), starts)
+    if dtypes <= {"i", "u"}:
+        return FlatLabels("integers", as_int64(np.concatenate(rows)), starts)
+    flat = list(chain.from_iterable(row.tolist() if isinstance(row, np.ndarray) else row for row in rows))
+    kind = _common_kind(flat, starts)
+    if kind == "integers":
+        return FlatLabels(kind, as_int64(flat), starts)
+    return FlatLabels(kind, flat if kind == "strings" else np.array(flat, np.bool_), starts)
+
+
+def _listed(y: object) -> list[Any]:
+    rule = f"y must be a list with a list of labels for each sequence, but {type(y).__name__} came"
+    if isinstance(y, (str, bytes, Mapping, set, frozenset)) or not isinstance(y, Iterable):
+        raise InputError(rule)
+    try:
+        return list(y)
+    except TypeError as error:  # sparse matrices and arrays without dimensions only pretend
+        raise InputError(f"{rule} ({error})") from error
+
+
+def _row(labels: Any, i: int) -> Any:
+    """The labels of sequence i, as a 1-D array or a list."""
+    if isinstance(labels, (list, tuple)):
+        return labels
+    if isinstance(labels, str):
+        raise InputError(
+            f"sequence {i} has the str {labels!r} as labels, but a list of labels is expected; "
+            "use list(...) if each character is a label"
+        )
+    if isinstance(labels, np.ndarray):
+        if labels.ndim != 1:
+            raise InputError(f"the labels of sequence {i} must have 1 dimension, but they have {labels.ndim}")
+        return labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels  # masked: None
+    if isinstance(labels, (bytes, Mapping, set, frozenset)) or not isinstance(labels, Iterable):
+        raise InputError(
+            f"sequence {i} has {type(labels).__name__} as labels, but a list of labels is expected; "
+            "y holds a list of labels for each sequence"
+        )
+    return list(labels)
+
+
+def _check_lengths(starts: NDArray[np.int64], sequences: Sequences) -> None:
+    if len(starts) != len(sequences.starts):
+        raise InputError(
+            f"y must hold a list of labels for each sequence, but there are {len(sequences)} sequences "
+            f"and {len(starts) - 1} lists"
+        )
+    lengths = np.diff(starts)
+    different = np.flatnonzero(lengths != sequences.lengths)
+    if len(different):
+        i = int(different[0])
+        raise InputError(
+            f"sequence {i} has {sequences.lengths[i]} positions but {lengths[i]} labels; "
+            "give one label for each position"
+        )
+
+
+def _kind_of(kind: type) -> LabelKind | None:
+    if issubclass(kind, str):
+        return "strings"
+    if issubclass(kind, (bool, np.bool_)):
+        return "bools"
+    return "integers" if issubclass(kind, (int, np.integer)) else None
+
+
+def _is_missing(label: Any) -> bool:
+    if isinstance(label, (float, np.floating)):
+        return bool(np.isnan(label))
+    return label is None or type(label).__name__ in ("NAType", "NaTType")  # of pandas, which is not imported here
+
+
+def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
+    kinds = {kind: _kind_of(kind) for kind in set(map(type, flat))}
+    expected = kinds[type(flat[0])]
+    if expected is not None and set(kinds.values()) == {expected}:
+        return expected
+    # A missing label first: it turns a column of integers into floats, which is not what is wrong with them.
+    at = next((t for t, label in enumerate(flat) if _is_missing(label)), None)
+    if at is not None:
+        sequence, position = place(starts, at)
+        raise InputError(
+            f"sequence {sequence}, position {position} has no label ({flat[at]}); partial labels are not supported "
+            "yet: label every position or drop the sequence"
+        )
+    at = next(t for t, label in enumerate(flat) if kinds[type(label)] is None or kinds[type(label)] != expected)
+    label = flat[at]
+    sequence, position = place(starts, at)
+    subject = f"sequence {sequence}, position {position}"
+    if kinds[type(label)] is None:
+        raise InputError(
+            f"{subject}: labels must be strings or integers, but {type(label).__name__} came; convert them"
+        )
+    raise InputError(
+        f"{subject}: labels must be all strings or all integers, but {label!r} came after {flat[0]!r}; convert them"
+    )
+
+
+def refuse_nul(labels: Iterable[str]) -> None:
+    for label in labels:
+        if label.endswith("\0"):
+            raise InputError(f"labels must not end in a NUL character, but {label!r} does; arrays would drop it")
+
+
+def as_int64(values: list[Any] | NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    rule = "labels that are integers must fit 64 bits, but a larger one came; use strings"
+    try:
+        array = np.array(values, np.int64)
+    except OverflowError:
+        raise InputError(rule) from None
+    if isinstance(values, np.ndarray) and values.dtype.kind == "u" and (array < 0).any():
+        raise InputError(rule)
+    return array

@@ -1,0 +1,118 @@
+"""Rows: the attribute ids that a position shows through a window."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.data.columns import CategoricalColumn, Column, NumericColumn, is_local
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.binning import Binning
+from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
+from hedgerow.encoding.scaling import Scaling
+from hedgerow.encoding.window import Window
+from hedgerow.errors import InputError
+
+
+class Padding(enum.Enum):
+    """What a window reads outside the sequence."""
+
+    PADDING = enum.auto()
+
+    def __repr__(self) -> str:
+        return "PADDING"
+
+
+PADDING: Final = Padding.PADDING
+# A value of a categorical column or bag, the number of a bin, or padding.
+Value: TypeAlias = str | int | Padding
+
+
+class AttributeReader:
+    """Ids of (column, offset, value), for each column, then each offset, then each value in alphabet order.
+
+    Every (column, offset) owns an id for each value (or bin) and, unless the window is 0, one for padding. A local
+    column has the one offset 0 and no padding, whatever the window. Missing and absent values have no id. How a numeric
+    column is read is said by name in `numeric`: as the bin that it falls into, or as one attribute whose weight is the
+    scaled number. After all of these come the ids of the conjunctions, if there are any.
+    """
+
+    def __init__(
+        self,
+        sequences: Sequences,
+        window: Window,
+        numeric: Mapping[str, Binning | Scaling] | None = None,
+        conjunctions: Conjunctions = NO_CONJUNCTIONS,
+    ) -> None:
+        self.sequences = sequences
+        self.window = window
+        self._numeric = dict(numeric or {})
+        self._sizes = [self._size(column) for column in sequences.columns]
+        self.reader = _core.AttributeReader(sequences.starts, window.offsets)
+        for column, size in zip(sequences.columns, self._sizes, strict=True):
+            self._add(column, size)
+        self.n_basic = self.reader.n_ids
+        self.conjunctions = conjunctions
+        if len(conjunctions):
+            self.reader.add_conjunctions(conjunctions.core)
+
+    def _size(self, column: Column) -> int:
+        if not isinstance(column, NumericColumn):
+            return len(column.alphabet)
+        read = self._numeric.get(column.name)
+        if read is None:
+            raise InputError(
+                f"numeric column {column.name!r} has neither bins nor a scale; fit a Binning or Scaling to its values"
+            )
+        return read.n_bins if isinstance(read, Binning) else 1
+
+    def _add(self, column: Column, size: int) -> None:
+        if isinstance(column, CategoricalColumn):
+            self.reader.add_categorical(column.codes, size, is_local(column))
+        elif isinstance(column, NumericColumn):
+            read = self._numeric[column.name]
+            if isinstance(read, Binning):
+                self.reader.add_bins(read.transform(column.values), size, is_local(column))
+            else:
+                self.reader.add_numbers(read.transform(column.values), is_local(column))
+        else:
+            self.reader.add_bag(column.starts, column.ids, column.weights, size)
+
+    @property
+    def n_ids(self) -> int:
+        return self.reader.n_ids
+
+    def name(self, attribute: int) -> tuple[str, int, Value]:
+        """(column, offset, value) of an id that is no conjunction; raises IndexError when there is no such id."""
+        rest = range(self.n_basic)[attribute]
+        for column, size in zip(self.sequences.columns, self._sizes, strict=True):
+            window = Window(0, 0) if is_local(column) else self.window
+            owned = size + (not window.is_trivial)
+            slot, value = divmod(rest, owned) if owned else (0, 0)
+            if slot < len(window.offsets) and owned:
+                return column.name, int(window.offsets[slot]), _value(column, size, value)
+            rest -= owned * len(window.offsets)
+        raise IndexError(attribute)
+
+    def ids(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """(starts, ids) of positions first..last, counted over all sequences; raises InputError outside."""
+        return self.reader.ids(first, last)
+
+    def weights(self, first: int, last: int) -> NDArray[np.float32]:
+        """The weight of each id that `ids` gives; 1 except in weighted bags and for numbers."""
+        return self.reader.weights(first, last)
+
+    def missing(self, first: int, last: int) -> NDArray[np.bool_]:
+        """For each position and each slot (column, then offset), whether a missing value is read there."""
+        return self.reader.missing(first, last)
+
+
+def _value(column: Column, size: int, value: int) -> Value:
+    if value == size:
+        return PADDING
+    return value if isinstance(column, NumericColumn) else column.alphabet[value]

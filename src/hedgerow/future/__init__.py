@@ -1,0 +1,1 @@
+"""Future features: patterns that may occur anywhere before or after a position."""

@@ -1,0 +1,1 @@
+"""Answers about label sequences: the lattice."""

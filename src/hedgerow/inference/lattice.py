@@ -1,0 +1,210 @@
+"""The lattice: a topology and scores go in, answers come out.
+
+A path labels a sequence. Its score is the sum over positions of `state[t, y] + edge[t, h, y] + table[row(t, h), y]`,
+where the history `h` is the last `order` labels, most recent first, read as a number in base K; at position
+t < order it is made of the t labels there are. A table has one block of rows for each length of history, `start`
+(no label yet) first, so for order 1 it is `start` and then one row for each previous label. Minus infinity forbids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow._core import LatticeBatch32, LatticeBatch64
+from hedgerow.errors import ImpossibleLatticeError, InputError
+from hedgerow.topology import Topology, is_count
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Lattice:
+    """Scores of a batch of sequences over one topology; every method answers for all of them.
+
+    `starts` holds where each sequence begins in the rows of `state` and `edge`, and the end of the last.
+    `allowed` (positions, labels) forbids labels at positions; a position whose label is known has one True.
+    With `beam=b` only the b best nodes of a position are kept; b of at least `topology.n_nodes` is exact. `keep`, a
+    label for each position (-1 for none), is a path that no beam loses: its nodes are kept besides the b best.
+    Where scores are `normalised`, those of a path add up to its log-probability: log Z is 0, whatever a beam keeps.
+    All-float32 scores are answered in single precision (log Z is summed in double all the same).
+    `general=True` never takes the fast lane: for tests and benchmarks.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        starts: NDArray[np.int64],
+        *,
+        state: Floats | None = None,
+        edge: Floats | None = None,
+        table: Floats | None = None,
+        normalised: bool = False,
+        allowed: NDArray[np.bool_] | None = None,
+        beam: int | None = None,
+        keep: NDArray[np.int32] | None = None,
+        n_threads: int = 1,
+        general: bool = False,
+    ) -> None:
+        if beam is not None and (not is_count(beam) or beam < 1):
+            raise InputError(f"beam must be an integer of at least 1, or None for an exact lattice; it is {beam!r}")
+        given = [x for x in (state, edge, table) if x is not None]
+        single = bool(given) and all(x.dtype == np.float32 for x in given)
+        self._dtype = np.dtype(np.float32 if single else np.float64)
+        self.topology = topology
+        self._normalised = normalised and allowed is None and topology.allowed is None
+        self.beam = None if beam is None or beam >= topology.n_nodes else int(beam)
+        self._options: dict[str, Any] = {"beam": self.beam or 0, "n_threads": n_threads, "general": general}
+        self._keep = None if keep is None else _labels("keep", keep)
+        self.starts = np.ascontiguousarray(starts, dtype=np.int64)
+        self.state = self._forbid(self._checked("state", state), allowed, self._state_shape)
+        self.edge = self._checked("edge", edge)
+        self.table = self._forbid(self._checked("table", table), topology.allowed, (topology.n_rows, topology.n_labels))
+        self._batch: Any = self._make(self.state)
+
+    @property
+    def _state_shape(self) -> tuple[int, int]:
+        return int(self.starts[-1]), self.topology.n_labels
+
+    def _checked(self, name: str, values: Floats | None) -> Floats | None:
+        if values is None:
+            return None
+        values = np.ascontiguousarray(values, dtype=self._dtype)
+        highest = values.max(initial=-np.inf)
+        if not highest < np.inf:
+            raise InputError(f"{name} scores must be numbers below infinity; they hold {highest}")
+        return values
+
+    def _forbid(
+        self, scores: Floats | None, allowed: NDArray[np.bool_] | None, shape: tuple[int, int]
+    ) -> Floats | None:
+        if allowed is None:
+            return scores
+        if allowed.shape != shape:
+            raise InputError(f"allowed must have shape {shape}; its shape is {allowed.shape}")
+        base = np.zeros(shape, dtype=self._dtype) if scores is None else scores
+        return np.where(allowed, base, np.asarray(-np.inf, dtype=self._dtype))
+
+    def _make(self, state: Floats | None) -> Any:
+        make: Any = LatticeBatch32 if self._dtype == np.float32 else LatticeBatch64
+        scores = {"state": state, "edge": self.edge, "table": self.table}
+        try:
+            return make(
+                self.topology.n_labels, self.topology.order, self.starts, **scores, keep=self._keep, **self._options
+            )
+        except ValueError as rule:
+            given = scores | {"keep": self._keep}
+            shapes = ", ".join(f"{name} {x.shape}" for name, x in given.items() if x is not None)
+            raise InputError(f"the scores do not fit the lattice: {rule}; given are {shapes}") from None
+
+    def keeping(self, labels: NDArray[np.int32]) -> Lattice:
+        """This lattice with another path that the beam cannot lose; the scores are the same arrays."""
+        if self.beam is None:
+            return self
+        other = copy(self)
+        other._keep = _labels("labels", labels)
+        other._batch = other._make(other.state)
+        return other
+
+    def _answer(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Refuses what a lattice without a path would answer."""
+        impossible = np.flatnonzero(np.isneginf(values))
+        if impossible.size:
+            raise ImpossibleLatticeError(
+                f"sequence {impossible[0]} has no allowed path"
+                + (f" (and {impossible.size - 1} more)" if impossible.size > 1 else "")
+                + "; the constraints forbid every way to label it: allow some edge or label"
+            )
+        return values
+
+    def log_partition(self) -> NDArray[np.float64]:
+        """Log of the sum over paths of exp(score), for each sequence."""
+        if self._normalised:
+            return np.zeros(len(self.starts) - 1)
+        return self._answer(self._batch.sum_over_paths(False, False)[0])
+
+    def marginals(self) -> tuple[NDArray[np.float64], Floats]:
+        """(log Z by sequence, P(y_t) by position and label)."""
+        log_z, state, _ = self._batch.sum_over_paths(True, False)
+        return self._answer(log_z), state
+
+    def pair_marginals(self) -> tuple[NDArray[np.float64], Floats, Floats]:
+        """(log Z, P(y_t), P(history, y_t)); rows of histories that a first position cannot have are 0."""
+        log_z, state, pair = self._batch.sum_over_paths(True, True)
+        return self._answer(log_z), state, pair
+
+    def summed_pairs(
+        self, weights: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], Floats, NDArray[np.float64]]:
+        """(log Z, P(y_t), expected number of times each edge of the table is taken), sequences times `weights`."""
+        log_z, state, table = self._batch.sum_pairs(weights)
+        return self._answer(log_z), state, table
+
+    def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """(score, labels) of the best path; ties go to the lowest label, last position first."""
+        score, labels = self._batch.best_path()
+        return self._answer(score), labels
+
+    def loss_augmented(
+        self, gold: NDArray[np.int32], margin: float = 1.0
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """The best path when every label that differs from gold scores `margin` more (Hamming loss)."""
+        state = np.zeros(self._state_shape, dtype=self._dtype) if self.state is None else self.state
+        raised = state + self._dtype.type(margin)
+        at = np.arange(len(gold))
+        raised[at, gold] = state[at, gold]
+        score, labels = self._make(raised).best_path()
+        return self._answer(score), labels
+
+    def nbest(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """(scores by sequence and rank, labels by rank and position); a score of -inf: there is no such path."""
+        if not is_count(n) or n < 1:
+            raise InputError(f"n must be an integer of at least 1 to ask for the n best paths; it is {n!r}")
+        scores, labels = self._batch.best_paths(n)
+        self._answer(scores[:, 0])
+        return scores, labels
+
+    def sample(self, n: int, seed: int = 0) -> NDArray[np.int32]:
+        """n exact samples: labels by draw and position. The same seed gives the same draws."""
+        if not is_count(n) or n < 1:
+            raise InputError(f"n must be an integer of at least 1 to draw samples; it is {n!r}")
+        log_z, labels = self._batch.sample_paths(n, seed % 2**64)
+        self._answer(log_z)
+        return labels  # type: ignore[no-any-return]
+
+    def entropy(self) -> NDArray[np.float64]:
+        """Entropy of the distribution over paths, in nats, for each sequence."""
+        return self._answer(self._batch.path_entropy())
+
+    def log_path_count(self) -> NDArray[np.float64]:
+        """Log of the number of paths that nothing forbids; -inf if there is none."""
+        return self._batch.log_path_count()  # type: ignore[no-any-return]
+
+    def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Score of the given path of each sequence."""
+        return self._batch.path_score(np.ascontiguousarray(labels, dtype=np.int32))  # type: ignore[no-any-return]
+
+
+def _labels(name: str, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    given = np.asarray(labels)
+    if given.dtype.kind not in "iu" or given.ndim != 1:
+        raise InputError(
+            f"{name} must hold a label code, an integer, for each position; "
+            f"it has the type {given.dtype} and the shape {given.shape}"
+        )
+    if len(given) and not -1 <= given.min() <= given.max() < 2**31:
+        raise InputError(f"{name} must hold label codes, or -1 for none; it goes from {given.min()} to {given.max()}")
+    return np.ascontiguousarray(given, dtype=np.int32)
+
+
+def fixed_labels(labels: Iterable[int | None], n_labels: int) -> NDArray[np.bool_]:
+    """The `allowed` mask of positions whose label is known; None leaves a position free."""
+    given = list(labels)
+    allowed = np.ones((len(given), n_labels), dtype=bool)
+    for t, label in enumerate(given):
+        if label is not None:
+            allowed[t] = np.arange(n_labels) == label
+    return allowed

@@ -1,0 +1,166 @@
+"""Boosted trees: which tests matter, what a tree says, and how labels follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.columns import NumericColumn
+from hedgerow.encoding import AttributeReader, Binning
+from hedgerow.encoding.attributes import PADDING
+from hedgerow.errors import InputError
+from hedgerow.future.potential import FuturePotential, feature_encoder
+from hedgerow.model import Model
+from hedgerow.potentials.local import unnormalised
+from hedgerow.potentials.trees import TreePotential, Trees
+
+PREVIOUS = "previous label"
+START = "start"
+
+
+class Importance(NamedTuple):
+    """A test, the squared error that its splits took away in all, and how many splits there are."""
+
+    column: str
+    offset: int
+    value: str
+    gain: float
+    splits: int
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the tests of trees are called, which read rows."""
+
+    model: Model
+    trees: Trees
+    rows: AttributeReader
+    binnings: Mapping[str, Binning]
+
+    @classmethod
+    def of(cls, model: Model) -> Names:
+        potential, encoder = unnormalised(model.potential), model.encoder
+        if isinstance(potential, FuturePotential):
+            encoder, potential = feature_encoder(encoder, len(potential.features)), potential.trees
+        if not isinstance(potential, TreePotential):
+            raise InputError(f"{model.estimator} has no trees to look at; fit a TreeCRF")
+        rows = AttributeReader(encoder.nothing(), potential.window, potential.binnings)
+        return cls(model, potential.trees, rows, potential.binnings)
+
+    def label(self, code: int) -> str:
+        return START if code == len(self.model.labels) else str(self.model.labels.classes[code])
+
+    def attribute(self, attribute: int) -> tuple[str, int, str]:
+        """(column, offset, value): a numeric value is what the threshold says."""
+        column, offset, value = self.rows.name(attribute)
+        if value is PADDING:
+            return column, offset, "padding"
+        if isinstance(self.rows.sequences.column(column), NumericColumn):
+            edges = self.binnings[column].edges
+            return column, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"
+        return column, offset, str(value)
+
+    def test(self, node: NDArray[np.int32]) -> tuple[str, int, str]:
+        attribute, lag, label, _, _, also = node.tolist()
+        trees = self.trees
+        others = [] if also < 0 else trees.set_members[trees.set_starts[also] : trees.set_starts[also + 1]].tolist()
+        if attribute < 0:
+            return PREVIOUS, -1 - lag, " or ".join(map(self.label, [label, *others]))
+        column, offset, value = self.attribute(attribute)
+        return column, offset, " or ".join([value, *(self.attribute(other)[2] for other in others)])
+
+    def missing(self, at: int) -> str:
+        """Where positions go whose value a node misses: by other tests, and at last by shares."""
+        trees = self.trees
+        share = float(trees.shares[at])
+        last = "yes" if share == 1 else "no" if share == 0 else f"{share:.0%} yes"
+        surrogates = trees.surrogates[trees.surrogate_starts[at] : trees.surrogate_starts[at + 1]].tolist()
+        first = [("" if i >= 0 else "not ") + in_words(*self.attribute(i if i >= 0 else ~i)) for i in surrogates]
+        return ", else ".join([*first, last])
+
+
+def importances(model: Model) -> list[Importance]:
+    """Every test that occurs, the greatest gain first."""
+    names = Names.of(model)
+    trees = names.trees
+    inner = np.flatnonzero((trees.nodes[:, 0] >= 0) | (trees.nodes[:, 1] >= 0))
+    gains: dict[tuple[str, int, str], float] = {}
+    counts: dict[tuple[str, int, str], int] = {}
+    for key, gain, count in _by_test(names, inner):
+        gains[key] = gains.get(key, 0.0) + gain
+        counts[key] = counts.get(key, 0) + count
+    ranked = sorted(gains, key=lambda key: (-gains[key], key))
+    return [Importance(*key, gains[key], counts[key]) for key in ranked]
+
+
+def _by_test(names: Names, inner: NDArray[np.int64]) -> list[tuple[tuple[str, int, str], float, int]]:
+    trees = names.trees
+    tests, which, counts = np.unique(
+        trees.nodes[inner][:, [0, 1, 2, 5]], axis=0, return_inverse=True, return_counts=True
+    )
+    gains = np.bincount(which.ravel(), trees.gains[inner].astype(np.float64), minlength=len(tests))
+    rows = np.insert(tests, 3, [[-1], [-1]], axis=1).astype(np.int32)
+    return [(names.test(row), float(g), int(n)) for row, g, n in zip(rows, gains, counts, strict=True)]
+
+
+def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
+    """The tree of a round (the first is 1) for a label, as indented text; of shared trees, the label's values.
+
+    Where training had missing values, every test also says where they go.
+    """
+    names = Names.of(model)
+    trees, classes = names.trees, model.labels.classes.tolist()
+    shared = trees.values.shape[1] > 1
+    if label not in classes:
+        raise InputError(f"label must be one of the model's; it is {label!r}, and they are {classes}")
+    code = classes.index(label)
+    n_rounds = len(trees) // (1 if shared else len(classes))
+    if not 1 <= round <= n_rounds:
+        raise InputError(f"round must be from 1 to {n_rounds}; it is {round}")
+    return text_of(names, round - 1 if shared else (round - 1) * len(classes) + code, code if shared else 0)
+
+
+def text_of(names: Names, number: int, column: int = 0) -> str:
+    """A tree as indented text, with the values of a column."""
+    trees, model = names.trees, names.model
+    first = int(trees.starts[number])
+    says_missing = any("missing" in record for record in model.history[:1]) and not model.encoder.fills
+    lines: list[str] = []
+
+    def write(at: int, indent: str, lead: str) -> None:
+        node = trees.nodes[first + at]
+        n = int(trees.counts[first + at])
+        if node[0] < 0 and node[1] < 0:
+            lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n} positions)")
+            return
+        asked, gain = in_words(*names.test(node)), trees.gains[first + at]
+        missing = f"; missing: {names.missing(first + at)}" if says_missing and node[0] >= 0 else ""
+        lines.append(f"{indent}{lead}{asked}?  (gain {gain:.3g}, {n} positions{missing})")
+        write(int(node[3]), indent + "  ", "yes: ")
+        write(int(node[4]), indent + "  ", "no:  ")
+
+    write(0, "", "")
+    return "\n".join(lines)
+
+
+def in_words(column: str, offset: int, value: str) -> str:
+    return f"{column}{f'[{offset:+d}]' if offset else ''} {'' if value.startswith('< ') else 'is '}{value}"
+
+
+def transition_table(model: Model) -> NDArray[np.float32]:
+    """Log-scores by history and label, rows as a lattice's table has them: `start`, then each previous label.
+
+    Where trees test previous labels, the mean of their scores over the positions of training.
+    """
+    Names.of(model)  # which says so if there are no trees
+    potential = unnormalised(model.potential)
+    assert isinstance(potential, TreePotential)
+    if potential.table is not None:
+        return potential.table
+    if potential.mean_edges is None:
+        raise InputError("this model was saved without its mean transitions")
+    return potential.mean_edges

@@ -1,0 +1,1 @@
+"""Learners: one training algorithm a file."""

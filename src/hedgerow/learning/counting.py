@@ -1,0 +1,118 @@
+"""Counting labelled sequences: the whole learning of a hidden Markov model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.columns import BagColumn, CategoricalColumn, Column
+from hedgerow.learning.base import Record, TrainingData
+from hedgerow.potentials.table import Discrete, Normal, TablePotential
+
+Floats = NDArray[np.float64]
+LEAST_VARIANCE = 1e-9  # of the column's own variance, as a share: a label seen once has none
+
+
+class CountingLearner:
+    """One round: counts with `smoothing` pseudo-counts for each possibility, normalised."""
+
+    potential: TablePotential
+
+    def __init__(self, training: TrainingData, smoothing: float) -> None:
+        self.training, self.smoothing = training, smoothing
+        self.history: list[Record] = []
+
+    def __iter__(self) -> Iterator[Record]:
+        training = self.training
+        transitions = _log(transition_probabilities(training, self.smoothing))
+        emissions = tuple(self._emission(column) for column in training.sequences.columns)
+        self.potential = TablePotential(emissions, transitions)
+        lattice = training.lattice(self.potential, training.sequences)
+        record: Record = {"round": 1, "objective": training.mean(lattice.score(training.codes))}
+        yield record | training.held_out(self.potential)
+
+    def _emission(self, column: Column) -> Discrete | Normal:
+        training = self.training
+        k, codes, weights = len(training.labels), training.codes, training.position_weights
+        if isinstance(column, CategoricalColumn):
+            counts = _count(column.codes, codes, weights, len(column.alphabet), k)
+        elif isinstance(column, BagColumn):
+            lengths = np.diff(column.starts)
+            attribute_weights = np.repeat(weights, lengths)
+            if column.weights is not None:
+                attribute_weights = attribute_weights * np.abs(column.weights)
+            counts = _count(column.ids, np.repeat(codes, lengths), attribute_weights, len(column.alphabet), k)
+        else:
+            return _normal(column.values.astype(np.float64), codes, weights, k)
+        by_label = _smoothed(counts.T, self.smoothing, 1 / max(len(counts), 1))
+        return Discrete(_log(np.ascontiguousarray(by_label.T)))  # a value's row is read at once
+
+
+def _count(values: NDArray[np.integer[Any]], labels: NDArray[np.int32], weights: Floats, n: int, k: int) -> Floats:
+    """Weighted counts (n values, k labels); missing and absent values count nothing."""
+    there = values >= 0
+    cells = values[there].astype(np.int64) * k + labels[there]
+    counts = np.bincount(cells, weights[there], minlength=n * k).astype(np.float64)  # ints when there are none
+    return counts.reshape(n, k)
+
+
+def _smoothed(counts: Floats, smoothing: float, prior: Floats | float) -> Floats:
+    """Each row of counts as probabilities; a row of nothing is its prior."""
+    strength = smoothing * counts.shape[1]
+    totals = counts.sum(axis=1, keepdims=True) + strength
+    prior = np.broadcast_to(prior, counts.shape)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(totals > 0, (counts + strength * prior) / totals, prior)
+
+
+def _log(probabilities: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
+
+
+def transition_probabilities(training: TrainingData, smoothing: float) -> Floats:
+    """P(label | history), in the rows of a lattice table: histories of 0, 1, ..., order labels.
+
+    Rows of fewer than `order` labels are about the first positions of sequences only; what is expected
+    beforehand comes from everywhere that many labels go before.
+    """
+    k, order, weights = len(training.labels), training.order, training.position_weights
+    codes, lengths = training.codes, training.sequences.lengths
+    at = np.arange(len(codes)) - np.repeat(training.sequences.starts[:-1], lengths)
+    expected: Floats | float = 1 / k
+    blocks = []
+    history = np.zeros(len(codes), dtype=np.int64)
+    for m in range(order + 1):
+        # history: the last m labels as a number, most recent first; it exists from position m on
+        after = at >= m
+        everywhere = _count(history[after], codes[after], weights[after], k**m, k)
+        prior = np.repeat(expected, k, axis=0) if m > 0 and isinstance(expected, np.ndarray) else expected
+        expected = _smoothed(everywhere, smoothing, prior)
+        if m == order:
+            blocks.append(expected)
+        else:
+            first = at == m
+            blocks.append(_smoothed(_count(history[first], codes[first], weights[first], k**m, k), smoothing, expected))
+            earlier = np.zeros_like(codes)
+            earlier[m + 1 :] = codes[: len(codes) - m - 1]
+            history = history * k + earlier
+    return np.concatenate(blocks)
+
+
+def _normal(values: Floats, labels: NDArray[np.int32], weights: Floats, k: int) -> Normal:
+    """Mean and variance by label; a label without values has those of the column, a column without values (0, 1)."""
+    there = ~np.isnan(values)
+    x, y, w = values[there], labels[there], weights[there]
+    if not w.sum() > 0:
+        return Normal(np.zeros(k), np.ones(k))
+    overall = np.average(x, weights=w)
+    spread = np.average((x - overall) ** 2, weights=w)
+    totals = np.bincount(y, w, minlength=k)
+    seen = totals > 0
+    safe = np.where(seen, totals, 1)
+    mean = np.where(seen, np.bincount(y, w * x, minlength=k) / safe, overall)
+    variance = np.where(seen, np.bincount(y, w * (x - mean[y]) ** 2, minlength=k) / safe, spread)
+    return Normal(mean, variance + (LEAST_VARIANCE * spread or 1.0))

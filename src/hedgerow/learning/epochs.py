@@ -1,0 +1,43 @@
+"""What learners share that take one sequence after the other: whose turn it is, and how the whole is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.data.columns import NumericColumn
+from hedgerow.encoding import AttributeReader, Scaling, Window
+from hedgerow.inference.lattice import Lattice
+from hedgerow.learning.base import TrainingData, blocks
+from hedgerow.potentials.base import Potential
+
+AS_IT_IS = Scaling(0.0, 1.0)
+
+
+def epoch_orders(training: TrainingData, random_state: int | None) -> Iterator[NDArray[np.int64]]:
+    """For each epoch the order of the sequences that have a weight.
+
+    Sequences are shuffled from an order that their own content decides: how the user sorted them changes nothing.
+    """
+    sequences = training.sequences
+    numeric = {column.name: AS_IT_IS for column in sequences.columns if isinstance(column, NumericColumn)}
+    reader = AttributeReader(sequences, Window.of(0), numeric).reader
+    digests = _core.sequence_digests(reader, training.codes, training.weights)
+    by_content = np.argsort(digests, kind="stable")
+    by_content = by_content[training.weights[by_content] > 0]
+    draw = np.random.default_rng(random_state)
+    while True:
+        yield draw.permutation(by_content)
+
+
+def lattices(training: TrainingData, potential: Potential) -> Iterator[tuple[slice, slice, Lattice]]:
+    """(sequences, positions, their exact lattice) in blocks, so that the scores of all are never there at once."""
+    sequences, exact = training.sequences, replace(training, beam=None)
+    starts = sequences.starts
+    for block in blocks(starts, training.topology):
+        positions = slice(int(starts[block.start]), int(starts[block.stop]))
+        yield block, positions, exact.lattice(potential, sequences[block])

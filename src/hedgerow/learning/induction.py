@@ -1,0 +1,191 @@
+"""Feature induction (McCallum 2003): a linear model that starts with labels alone, and is given the conjunctions of
+attributes that it would gain most by, again and again.
+
+Every few quasi-Newton steps the positions are looked at whose label the model is not sure of. Candidates are single
+attributes, and attributes conjoined with one that the model has; each is judged as if it came alone and nothing else
+changed (`induction.hpp` has the formula). The first steps are taken on a random share of the sequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.encoding import Conjunctions
+from hedgerow.learning.base import Record, TrainingData
+from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.quasi_newton import Penalty, likelihood_minimizer
+from hedgerow.potentials.linear import Features, LinearPotential
+
+Floats = NDArray[np.float64]
+
+# What McCallum recommended to the author of the dissertation.
+PERIOD = 8  # iterations between inductions
+N_FEATURES = 500  # added at once, at most
+SURE = 0.95  # a position whose true label is more probable is not looked at
+SHARES = (0.2, 0.5, 0.8)  # of the sequences, before each of the first inductions
+
+
+class InductionLearner:
+    """The learner of LinearCRF(induce="mccallum"). `space` has no attributes yet."""
+
+    def __init__(
+        self,
+        training: TrainingData,
+        space: LinearSpace,
+        penalty: Penalty,
+        max_iter: int,
+        tol: float,
+        *,
+        min_freq: int,
+        observed_only: bool,
+        seed: int,
+    ) -> None:
+        self.training, self.space, self.penalty, self.max_iter, self.tol = training, space, penalty, max_iter, tol
+        self.min_freq, self.observed_only, self.seed = min_freq, observed_only, seed
+        self._weights = np.zeros(space.n_weights)
+
+    @property
+    def history(self) -> list[Record]:
+        return []
+
+    @property
+    def potential(self) -> LinearPotential:
+        return self.space.potential(self._weights)
+
+    def __iter__(self) -> Iterator[Record]:
+        n_done, finishing = 0, False
+        for part in chain(self._shares(), repeat(self.training)):
+            whole = part is self.training
+            limit = self.max_iter if finishing else min(n_done + PERIOD, self.max_iter)
+            before = n_done
+            for record in self._descend(part, n_done, limit):
+                n_done = record["iteration"]
+                yield record
+            if n_done == self.max_iter or (whole and n_done == before):
+                return
+            nothing_new = self._grow(part) == 0
+            if finishing and nothing_new:
+                return
+            finishing = whole and nothing_new
+
+    def _shares(self) -> Iterator[TrainingData]:
+        training, n = self.training, len(self.training.weights)
+        rng = np.random.default_rng(self.seed)
+        for share in SHARES:
+            chosen = np.sort(rng.permutation(n)[: max(round(share * n), 1)])
+            there = np.repeat(np.isin(np.arange(n), chosen), training.sequences.lengths)
+            yield replace(
+                training,
+                sequences=training.sequences[chosen],
+                codes=training.codes[there],
+                weights=training.weights[chosen],
+            )
+
+    def _descend(self, part: TrainingData, first: int, last: int) -> Iterator[Record]:
+        """Quasi-Newton steps number first + 1 to last, or fewer if there is nothing left to gain."""
+        minimizer = likelihood_minimizer(part, self.space, self._weights, self.penalty, self.tol)
+        for iteration, length in zip(range(first + 1, last + 1), minimizer, strict=False):
+            self._weights = minimizer.weights
+            record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
+            record |= {"n_sequences": len(part.weights), "n_features": len(self.space.state)}
+            if self.training.held is not None:
+                record |= self.training.held_out(self.potential)
+            yield record
+
+    def _grow(self, part: TrainingData) -> int:
+        """Adds the best candidates, with weights of 0; how many they are."""
+        probabilities = self.training.lattice(self.potential, part.sequences).marginals()[1]
+        found = candidates(
+            self.space, part, probabilities, self.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
+        )
+        grown = enlarged(self.space, found)
+        state, edge, n_grams = self.space.parts(self._weights)
+        weights = [_carried(state, self.space.state, grown.state)]
+        if self.space.edge is not None and grown.edge is not None:
+            weights.append(_carried(edge, self.space.edge, grown.edge))
+        self.space, self._weights = grown, np.concatenate([*weights, n_grams])
+        return len(found.labels)
+
+
+class Candidates(NamedTuple):
+    """Features that the model does not have, the best first; a context is one of its attributes, or -1: none."""
+
+    attributes: NDArray[np.int32]
+    contexts: NDArray[np.int32]
+    labels: NDArray[np.int32]
+    gains: Floats
+    weights: Floats  # at which each alone would gain that
+
+
+def candidates(
+    space: LinearSpace,
+    training: TrainingData,
+    probabilities: NDArray[np.floating[Any]],
+    l2: float,
+    n: int,
+    min_freq: int = 1,
+    observed_only: bool = True,
+) -> Candidates:
+    """The best n, given the probability of each label at each position.
+
+    A label that is not the most probable one is never sure, so positions that the model gets wrong are among those
+    that are looked at.
+    """
+    codes, weights = training.codes, training.position_weights
+    probable = probabilities[np.arange(len(codes)), codes]
+    there = np.flatnonzero((probable < SURE) & (weights > 0))
+    conjunctions = space.conjunctions
+    return Candidates(*_core.induce(
+        space.rows(training).reader, space.state.core, conjunctions.starts, conjunctions.members, there,
+        np.ascontiguousarray(probabilities[there], np.float64).clip(0, 1), codes[there], weights[there], l2, min_freq,
+        observed_only, n, training.n_threads,
+    ))  # fmt: skip
+
+
+def enlarged(space: LinearSpace, found: Candidates) -> LinearSpace:
+    """The space with these features too; old attributes keep their ids.
+
+    If attributes speak of edges, those that speak of a label also speak of it after each history.
+    """
+    sets = space.conjunctions.sets()
+    n_basic = len(space.state.starts) - 1 - len(sets)
+    ids = {members: n_basic + i for i, members in enumerate(sets)}
+    k, keys = space.state.width, _keys(space.state).tolist()
+    for attribute, context, label in zip(*(part.tolist() for part in found[:3]), strict=True):
+        rest = () if context < 0 else (context,) if context < n_basic else sets[context - n_basic]
+        members = tuple(sorted((attribute, *rest)))
+        known = attribute if len(members) == 1 else ids.setdefault(members, n_basic + len(ids))
+        keys.append(known * k + label)
+    state, edge = _features(np.array(keys, np.int64), n_basic + len(ids), k), None
+    if space.edge is not None:
+        n_histories = space.edge.width // k
+        after = state.attributes[:, None] * n_histories + np.arange(n_histories)
+        edge = _features((after * k + state.outputs[:, None]).ravel(), n_basic + len(ids), space.edge.width)
+    return replace(space, state=state, edge=edge, conjunctions=Conjunctions.of(ids))
+
+
+def _features(keys: NDArray[np.int64], n_ids: int, width: int) -> Features:
+    """Those of these keys."""
+    attributes, outputs = np.divmod(np.sort(keys), width)
+    starts = np.searchsorted(attributes, np.arange(n_ids + 1))
+    return Features(starts.astype(np.int64), outputs.astype(np.int32), width)
+
+
+def _keys(features: Features) -> NDArray[np.int64]:
+    """A number for each (attribute, output), rising."""
+    keys: NDArray[np.int64] = features.attributes * features.width + features.outputs
+    return keys
+
+
+def _carried(weights: Floats, old: Features, new: Features) -> Floats:
+    """The weights of the new features: those of the old ones, and 0."""
+    found = np.zeros(len(new))
+    found[np.searchsorted(_keys(new), _keys(old))] = weights
+    return found

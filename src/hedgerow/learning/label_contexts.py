@@ -1,0 +1,117 @@
+"""Gold histories as columns: what makes a locally normalised model a matter of single positions.
+
+Training on gold histories is learning of order 0 on data with more columns: at each position the label of one position
+before it, of two, ... (`start` outside the sequence). Trees that test such a column are trees that test the label so
+far back, and are turned into those when all is learned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.columns import ABSENT, LocalColumn, trusted
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding import Encoder
+from hedgerow.encoding.encoder import ColumnSpec
+from hedgerow.learning.base import DevData, TrainingData
+from hedgerow.potentials.trees import Trees
+
+START = "start"  # comes after all digits
+
+
+def with_histories(training: TrainingData) -> TrainingData:
+    """The same data of order 0, with columns y[-1], ..., y[-order] after all others.
+
+    Their codes are those of the labels, `start` is one more; a label that training never saw is absent.
+    """
+    order, k = training.order, len(training.labels)
+    values = Alphabet.of([*_numbers(k), START])
+    specs = tuple(ColumnSpec(_name(back), "categorical", values, local=True) for back in range(1, order + 1))
+    held = training.held
+    if held is not None:
+        held = DevData(_added(held.sequences, held.codes, order, values), held.codes)
+    return replace(
+        training,
+        encoder=Encoder(training.encoder.columns + specs),
+        sequences=_added(training.sequences, training.codes, order, values),
+        order=0,
+        held=held,
+        beam=None,
+    )
+
+
+def with_n_grams(training: TrainingData) -> tuple[TrainingData, NDArray[np.int64]]:
+    """The same data of order 0, with a column for each length of history: which of those that occur it is.
+
+    A history shorter than that is absent. Also, for each value of these columns in turn, its row in a table.
+    """
+    starts, k = training.sequences.starts, len(training.labels)
+    history = np.zeros(len(training.codes), np.int64)
+    columns, rows, shorter = [], [np.zeros(0, np.int64)], 0
+    for m in range(1, training.order + 1):
+        label = labels_back(training.codes, starts, m, ABSENT)
+        history = history * k + label
+        shorter += k ** (m - 1)
+        found, codes = np.unique(history[label >= 0], return_inverse=True)
+        column = np.full(len(history), ABSENT, np.int32)
+        column[label >= 0] = codes
+        columns.append(trusted(LocalColumn, f"y[-1..-{m}]", column, _numbers(len(found))))
+        rows.append(shorter + found)
+    specs = tuple(ColumnSpec(column.name, "categorical", column.alphabet, local=True) for column in columns)
+    encoder = Encoder(training.encoder.columns + specs)
+    sequences = Sequences.trusted(starts, (*training.sequences.columns, *columns), training.sequences.unseen)
+    return replace(training, encoder=encoder, sequences=sequences, order=0, held=None, beam=None), np.concatenate(rows)
+
+
+def labels_back(codes: NDArray[np.int32], starts: NDArray[np.int64], back: int, outside: int) -> NDArray[np.int32]:
+    """The label `back` positions before each position; `outside` where there is none."""
+    at = np.arange(len(codes)) - back
+    first = np.repeat(starts[:-1], np.diff(starts))
+    return np.where(at >= first, codes[np.maximum(at, 0)], np.int32(outside))
+
+
+def columns_to_lags(trees: Trees, first_id: int, n_labels: int) -> Trees:
+    """Trees over columns as trees over previous labels: `first_id` is that of the first value of y[-1]."""
+    nodes, members = trees.nodes.copy(), trees.set_members.copy()
+    asks = nodes[:, 0] >= first_id
+    lags, labels = np.divmod(nodes[asks, 0] - first_id, n_labels + 1)
+    nodes[asks, 0], nodes[asks, 1], nodes[asks, 2] = -1, lags, labels
+    ours = members >= first_id
+    members[ours] = (members[ours] - first_id) % (n_labels + 1)
+    return replace(trees, nodes=nodes, set_members=members)
+
+
+def lags_to_columns(trees: Trees, first_id: int, n_labels: int) -> Trees:
+    """The trees that `asking_labels` was given."""
+    nodes, members = trees.nodes.copy(), trees.set_members.copy()
+    asks = nodes[:, 1] >= 0
+    first_of_lag = first_id + nodes[:, 1] * (n_labels + 1)
+    set_of = np.repeat(np.arange(len(trees.set_starts) - 1), np.diff(trees.set_starts))
+    for at in np.flatnonzero(asks & (nodes[:, 5] >= 0)):
+        members[set_of == nodes[at, 5]] += first_of_lag[at]
+    nodes[asks, 0] = first_of_lag[asks] + nodes[asks, 2]
+    nodes[asks, 1:3] = -1
+    return replace(trees, nodes=nodes, set_members=members)
+
+
+def _name(back: int) -> str:
+    return f"y[-{back}]"
+
+
+def _numbers(n: int) -> Alphabet:
+    """0, 1, ..., n - 1, so written that their order is kept."""
+    width = len(str(n))
+    return Alphabet.of(f"{number:0{width}d}" for number in range(n))
+
+
+def _added(sequences: Sequences, codes: NDArray[np.int32], order: int, values: Alphabet) -> Sequences:
+    start = len(values) - 1
+    columns = []
+    for back in range(1, order + 1):
+        labels = labels_back(np.where(codes < 0, np.int32(ABSENT), codes), sequences.starts, back, start)
+        columns.append(trusted(LocalColumn, _name(back), labels, values))
+    return Sequences.trusted(sequences.starts, sequences.columns + tuple(columns), sequences.unseen)

@@ -1,0 +1,256 @@
+"""The log-likelihood of linear models, and its gradient: what every likelihood learner of weights climbs.
+
+Weights lie in one row: those of state features, of edge features if there are any, of n-grams. Sequences are taken in
+blocks, so that scores and marginals of all positions are never there at once; a block is summed attribute by attribute,
+so that neither threads nor their number change a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.data.columns import NumericColumn
+from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Scaling, Window
+from hedgerow.inference.lattice import Lattice
+from hedgerow.learning.base import TrainingData, by_depth, edge_counts
+from hedgerow.potentials.linear import Features, LinearPotential, NGrams
+
+Floats = NDArray[np.float64]
+
+BLOCK = 2**20  # scores of a block: 4 MB
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSpace:
+    """Which features there are: how a row of weights becomes a potential."""
+
+    window: Window
+    scalings: dict[str, Scaling]
+    state: Features
+    edge: Features | None
+    n_grams: NGrams
+    conjunctions: Conjunctions = NO_CONJUNCTIONS
+
+    @classmethod
+    def of(
+        cls,
+        training: TrainingData,
+        window: int,
+        *,
+        min_freq: int = 1,
+        observed_only: bool = True,
+        all_transitions: bool = False,
+        edges: bool = False,
+    ) -> LinearSpace:
+        """The features that training has; numbers bring a bias with them, for they are read less their mean."""
+        rows, scalings = _read(training, window)
+        k, every = len(training.labels), not observed_only
+        state = Features.observed(rows, training.codes, k, min_freq=min_freq, all_outputs=every)
+        edge = None
+        if edges:
+            edge = Features.observed(rows, edge_codes(training), k ** (training.order + 1), min_freq=min_freq,
+                                     all_outputs=every)  # fmt: skip
+        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=all_transitions)
+        return cls(rows.window, scalings, state, edge, n_grams)
+
+    @classmethod
+    def bare(
+        cls,
+        training: TrainingData,
+        window: int,
+        *,
+        all_transitions: bool = False,
+        edges: bool = False,
+        bias: bool = False,
+    ) -> LinearSpace:
+        """Labels alone: no attribute of the window speaks yet. A bias comes with numbers, or if asked for."""
+        rows, scalings = _read(training, window)
+        k = len(training.labels)
+        nothing = np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32)
+        edge = Features(*nothing, k ** (training.order + 1)) if edges else None
+        n_grams = NGrams.observed(edge_counts(training), k, training.order,
+                                    bias=bias or bool(scalings), every=all_transitions)  # fmt: skip
+        return cls(rows.window, scalings, Features(*nothing, k), edge, n_grams)
+
+    @property
+    def n_weights(self) -> int:
+        return len(self.state) + (0 if self.edge is None else len(self.edge)) + len(self.n_grams)
+
+    def parts(self, weights: NDArray[np.floating]) -> tuple[NDArray, NDArray, NDArray]:  # type: ignore[type-arg]
+        """Those of state features, of edge features, of n-grams: views."""
+        first = len(self.state)
+        last = len(weights) - len(self.n_grams)
+        return weights[:first], weights[first:last], weights[last:]
+
+    def rows(self, training: TrainingData) -> AttributeReader:
+        return AttributeReader(training.sequences, self.window, self.scalings, self.conjunctions)
+
+    def potential(self, weights: Floats) -> LinearPotential:
+        """Without the features whose weight is 0."""
+        state, edge, n_grams = (part.astype(np.float32) for part in self.parts(weights))
+        return LinearPotential(
+            self.window,
+            self.scalings,
+            self.state.where(state != 0),
+            state[state != 0],
+            None if self.edge is None else self.edge.where(edge != 0),
+            None if self.edge is None else edge[edge != 0],
+            replace(self.n_grams, cells=self.n_grams.cells[n_grams != 0]),
+            n_grams[n_grams != 0],
+            conjunctions=self.conjunctions,
+        )
+
+
+def _read(training: TrainingData, window: int) -> tuple[AttributeReader, dict[str, Scaling]]:
+    columns = training.sequences.columns
+    scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+    return AttributeReader(training.sequences, Window.of(window), scalings), scalings
+
+
+class _Block(NamedTuple):
+    """Some sequences: their positions, and their starts counted from the first; by kind of feature where attributes
+    occur, and the places of gold among the scores.
+    """
+
+    first: int
+    last: int
+    sequences: slice
+    starts: NDArray[np.int64]
+    postings: list[_core.LinearPostings]
+    gold: list[NDArray[np.int64]]
+
+
+class Likelihood:
+    """Minus the weighted sum of log P(labels | sequence) as a function of the weights."""
+
+    def __init__(self, training: TrainingData, space: LinearSpace) -> None:
+        self.training, self.space = training, space
+        self._rows = space.rows(training)
+        self._features, outputs = [(space.state, 0)], [training.codes]
+        if space.edge is not None:
+            self._features.append((space.edge, training.order))
+            outputs.append(edge_codes(training))
+        self._blocks = list(self._cut(outputs))
+        longest = max(block.last - block.first for block in self._blocks)
+        # Memory for the scores of a block, used again and again: fresh memory is slow.
+        self._scores = [np.empty((longest, features.width), np.float32) for features, _ in self._features]
+        self._is_weighted = not (training.weights == 1).all()
+        self._observed = space.n_grams.summed(edge_counts(training))
+
+    def _cut(self, outputs: list[NDArray[np.int32]]) -> Iterator[_Block]:
+        starts = self.training.sequences.starts
+        size = max(BLOCK // max(features.width for features, _ in self._features), 1)
+        begin = 0
+        for end in range(1, len(starts)):
+            if starts[end] - starts[begin] >= size or end == len(starts) - 1:
+                first, last = int(starts[begin]), int(starts[end])
+                postings = [
+                    _core.LinearPostings(self._rows.reader, features.core, first, last, skip)
+                    for features, skip in self._features
+                ]
+                gold = [
+                    _places(of[first:last], features.width)
+                    for of, (features, _) in zip(outputs, self._features, strict=True)
+                ]
+                yield _Block(first, last, slice(begin, end), starts[begin : end + 1] - first, postings, gold)
+                begin = end
+
+    def _split(self, row: Floats) -> list[Floats]:
+        state, edge, n_grams = self.space.parts(row)
+        return [state, n_grams] if self.space.edge is None else [state, edge, n_grams]
+
+    def _subtract_gold(self, answer: NDArray[np.float32], gold: NDArray[np.int64], block: _Block) -> None:
+        """answer <- weight of the sequence * (answer - gold)"""
+        answer.reshape(-1)[gold] -= 1
+        if self._is_weighted:
+            weights = self.training.weights[block.sequences].astype(np.float32)
+            answer *= np.repeat(weights, np.diff(block.starts))[:, None]
+
+    def __call__(self, weights: Floats) -> tuple[float, Floats]:
+        """The value and its gradient."""
+        training, space = self.training, self.space
+        single = weights.astype(np.float32)
+        *by_attribute, n_grams = self._split(single)  # type: ignore[arg-type]
+        scorers = [
+            _core.LinearScorer(features.core, np.ascontiguousarray(part))
+            for (features, _), part in zip(self._features, by_attribute, strict=True)
+        ]
+        table = space.n_grams.table(n_grams)
+        gradient = np.zeros(len(weights))
+        *gradients, n_gram_gradient = self._split(gradient)
+        expected = np.zeros(table.shape)
+        value = 0.0
+        for block in self._blocks:
+            losses, residuals, taken = self._infer(block, scorers, table)
+            value += float(training.weights[block.sequences] @ losses)
+            expected += taken
+            for postings, residual, part in zip(block.postings, residuals, gradients, strict=True):
+                postings.add_gradient(residual, part, training.n_threads)
+        n_gram_gradient += space.n_grams.summed(expected) - self._observed
+        return value, gradient
+
+    def _infer(
+        self, block: _Block, scorers: list[_core.LinearScorer], table: NDArray[np.float32]
+    ) -> tuple[Floats, list[NDArray[np.float32]], Floats]:
+        """(-log P by sequence, residuals by kind of feature, how often each cell of the table is expected to be taken)
+
+        Gold is scored by the same sums as all paths, so that what their rounding does to both cancels.
+        """
+        training = self.training
+        k, n = len(training.labels), block.last - block.first
+        scores = [room[:n] for room in self._scores]
+        for scorer, part, (_, skip) in zip(scorers, scores, self._features, strict=True):
+            scorer.score(self._rows.reader, block.first, block.last, skip, part, training.n_threads)
+        edge = scores[1].reshape(n, -1, k) if len(scores) > 1 else None
+        gold = slice(block.first, block.last)
+        lattice = Lattice(
+            training.topology, block.starts, state=scores[0], edge=edge, table=table, beam=training.beam,
+            keep=training.codes[gold], n_threads=training.n_threads,
+        )  # fmt: skip
+        weights = training.weights[block.sequences]
+        if edge is None:
+            log_z, state, taken = lattice.summed_pairs(weights)
+            answers = [state]
+        else:
+            log_z, state, pair = lattice.pair_marginals()
+            taken = _by_row(pair, block.starts, weights, training)
+            answers = [state, pair.reshape(n, -1)]
+        losses = log_z - lattice.score(training.codes[gold])
+        for answer, places in zip(answers, block.gold, strict=True):
+            self._subtract_gold(answer, places, block)
+        return losses, answers, taken
+
+
+def _places(outputs: NDArray[np.int32], width: int) -> NDArray[np.int64]:
+    """Of the outputs in rows of this width, laid flat; a negative output is nowhere."""
+    there = np.flatnonzero(outputs >= 0)
+    return there * width + outputs[there]
+
+
+def edge_codes(training: TrainingData) -> NDArray[np.int32]:
+    """(history, label) of each position as one number; -1 where the sequence has fewer labels before it."""
+    k, order, codes = len(training.labels), training.order, training.codes
+    starts = np.repeat(training.sequences.starts[:-1], training.sequences.lengths)
+    at = np.arange(len(codes))
+    history = np.zeros(len(codes), np.int64)
+    for back in range(1, order + 1):
+        history = history * k + codes[np.maximum(at - back, 0)]
+    return np.where(at - starts >= order, history * k + codes, -1).astype(np.int32)
+
+
+def _by_row(pair: NDArray[np.float32], starts: NDArray[np.int64], weights: Floats, training: TrainingData) -> Floats:
+    """Pair marginals summed by row of the table."""
+    k, lengths = len(training.labels), np.diff(starts)
+    by_position = np.repeat(weights, lengths)
+    return np.concatenate(
+        [
+            np.einsum("t,thk->hk", by_position[there], pair[there, : k**m], optimize=False)
+            for m, there in enumerate(by_depth(starts, training.order))
+        ]
+    )

@@ -1,0 +1,27 @@
+"""The kinds of potential that a model file may hold, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from hedgerow.errors import InputError
+from hedgerow.potentials.base import Potential, Stored
+
+P = TypeVar("P", bound=type[Potential])
+
+_KINDS: dict[str, type[Potential]] = {}
+
+
+def register(cls: P) -> P:
+    """Add a class of potentials under its `kind`; a class decorator."""
+    _KINDS[cls.kind] = cls
+    return cls
+
+
+def restore(stored: Stored) -> Potential:
+    """The potential whose arrays and metadata a model file holds; raises InputError for an unknown kind."""
+    kind = stored.metadata.get("kind") if isinstance(stored.metadata, Mapping) else None
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InputError(f"the potential is of the unknown kind {kind!r}; known are {', '.join(sorted(_KINDS))}")
+    return _KINDS[kind].from_arrays(stored)

@@ -1,0 +1,1 @@
+"""Beam search and learning to search."""

@@ -1,0 +1,1 @@
+"""Data and models that several test files share."""

@@ -1,0 +1,201 @@
+"""Data frames of pandas and of polars."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from hedgerow import Sequences, from_frame
+from hedgerow.errors import InputError
+from oracles.encoding import cells
+
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+
+
+@pytest.fixture(params=list(LIBRARIES))
+def frame(request: pytest.FixtureRequest) -> Any:
+    return LIBRARIES[request.param]
+
+
+def table(sequences: Sequences) -> dict[str, list[Any]]:
+    return {column.name: cells(column) for column in sequences.columns}
+
+
+def test_frames_are_columns(frame: Any) -> None:
+    a = frame({"w": ["x", None], "n": [1, 2], "f": [0.5, None], "b": [True, False]})
+    b = frame({"w": ["y"], "n": [3], "f": [1.5], "b": [True]})
+    X = Sequences([a, b])
+    assert table(X) == {
+        "w": ["x", None, "y"],
+        "n": [1.0, 2.0, 3.0],
+        "f": [0.5, None, 1.5],
+        "b": [1.0, 0.0, 1.0],
+    }
+    assert X.lengths.tolist() == [2, 1]
+
+
+def test_frames_may_differ_in_order_and_type(frame: Any) -> None:
+    a, b = frame({"w": ["x"], "n": [1]}), frame({"n": [2.5, None], "w": [None, None]})
+    assert table(Sequences([a, b])) == {"w": ["x", None, None], "n": [1.0, 2.5, None]}
+
+
+def test_nan_is_missing_like_null() -> None:
+    expected = {"f": [None, 1.0, None]}
+    assert table(Sequences([pl.DataFrame({"f": [np.nan, 1.0, None]})])) == expected
+    assert table(Sequences([pd.DataFrame({"f": [np.nan, 1.0, None]})])) == expected
+
+
+def test_types_of_pandas() -> None:
+    df = pd.DataFrame(
+        {
+            "object": pd.Series(["x", np.nan, None], dtype=object),
+            "string": pd.Series(["x", pd.NA, "y"], dtype="string"),
+            "category": pd.Categorical(["q", None, "p"]),
+            "Int64": pd.Series([1, pd.NA, 3], dtype="Int64"),
+            "boolean": pd.Series([True, pd.NA, False], dtype="boolean"),
+            "numbers": pd.Series([1, 2.5, None], dtype=object),
+            "nothing": pd.Series([None, None, None], dtype=object),
+        }
+    )
+    assert table(Sequences([df])) == {
+        "object": ["x", None, None],
+        "string": ["x", None, "y"],
+        "category": ["q", None, "p"],
+        "Int64": [1.0, None, 3.0],
+        "boolean": [1.0, None, 0.0],
+        "numbers": [1.0, 2.5, None],
+        "nothing": [None, None, None],
+    }
+
+
+def test_types_of_polars() -> None:
+    df = pl.DataFrame(
+        {
+            "category": pl.Series(["q", None, "p"], dtype=pl.Categorical),
+            "enum": pl.Series(["q", None, "p"], dtype=pl.Enum(["q", "p"])),
+            "int": pl.Series([1, None, 3], dtype=pl.UInt8),
+            "bool": [True, None, False],
+            "bag": [["b", "a"], None, []],
+            "nothing": [None, None, None],
+        }
+    )
+    assert table(Sequences([df])) == {
+        "category": ["q", None, "p"],
+        "enum": ["q", None, "p"],
+        "int": [1.0, None, 3.0],
+        "bool": [1.0, None, 0.0],
+        "bag": [["a", "b"], None, []],
+        "nothing": [None, None, None],
+    }
+
+
+def test_refuses_bad_frames(frame: Any) -> None:
+    good = frame({"a": [1.0], "b": ["x"]})
+    for X, rule in (
+        (good, "one DataFrame came; wrap it in a list if it is one sequence; or use hedgerow.from_frame"),
+        (
+            [good, frame({"a": [1.0], "c": ["x"]})],
+            r"sequence 0 has \['a', 'b'\] and sequence 1 has \['a', 'c'\]",
+        ),
+        ([good, frame({"a": [1.0]})], "sequence 0 has 2 and sequence 1 has 1"),
+        ([good, frame({"a": [], "b": []})], "sequence 1 is empty"),
+        (
+            [good, frame({"a": [float("inf")], "b": ["x"]})],
+            "sequence 1, position 0, column 'a': .* but inf came",
+        ),
+        (
+            [good, frame({"a": ["t"], "b": ["x"]})],
+            "sequence 1, position 0, column 'a': .* held numbers before",
+        ),
+        ([good, ["a"]], "sequence 0 is a data frame and sequence 1 a list"),
+        ([frame({"t": [datetime(2020, 1, 1)]})], "column 't' must hold numbers.* but Datetime"),
+    ):
+        with pytest.raises(InputError, match=rule):
+            Sequences(X)
+
+
+def test_refuses_names_that_are_not_distinct_str() -> None:
+    with pytest.raises(InputError, match="sequence 0 must have distinct columns, but 'a' came twice"):
+        Sequences([pd.DataFrame([[1, 2]], columns=["a", "a"])])
+    with pytest.raises(InputError, match="sequence 0 must have str as column names, but 0 came"):
+        Sequences([pd.DataFrame([[1, 2]])])
+
+
+def test_refuses_frames_of_two_libraries() -> None:
+    with pytest.raises(InputError, match="frames must all come from one library"):
+        Sequences([pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]})])
+
+
+def test_refuses_lazy_frames() -> None:
+    with pytest.raises(InputError, match="LazyFrame"):
+        Sequences([pl.LazyFrame({"a": [1]})])
+
+
+LONG = {
+    "id": ["s2", "s1", "s2", "s1", "s1"],
+    "w": ["a", "b", "c", "d", "e"],
+    "n": [1, 2, 3, 4, 5],
+    "tag": ["X", "Y", "Z", "X", "Y"],
+}
+
+
+def test_from_frame_groups_rows(frame: Any) -> None:
+    X, y = from_frame(frame(LONG), sequence="id", label="tag")
+    assert X.lengths.tolist() == [2, 3]
+    assert table(X) == {"w": ["a", "c", "b", "d", "e"], "n": [1.0, 3.0, 2.0, 4.0, 5.0]}
+    assert [labels.tolist() for labels in y] == [["X", "Z"], ["Y", "X", "Y"]]
+    assert all(labels.dtype.kind == "U" for labels in y)
+    X, y = from_frame(frame(LONG), sequence="id")
+    assert y is None
+    assert [column.name for column in X.columns] == ["w", "n", "tag"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"), [([1, 2, 3, 1, 2], "i"), ([True, False, True, True, True], "b"), (list("abcde"), "U")]
+)
+def test_from_frame_keeps_the_kind_of_labels(frame: Any, labels: list[Any], kind: str) -> None:
+    _, y = from_frame(frame({**LONG, "tag": labels}), sequence="n", label="tag")
+    assert [row.tolist() for row in y] == [[label] for label in labels]
+    assert {row.dtype.kind for row in y} == {kind}
+
+
+def test_from_frame_takes_groups_of_any_type() -> None:
+    categories = pd.DataFrame({**LONG, "id": pd.Categorical(LONG["id"]), "tag": pd.Categorical(LONG["tag"])})
+    X, y = from_frame(categories, sequence="id", label="tag")
+    assert X.lengths.tolist() == [2, 3]
+    assert [labels.tolist() for labels in y] == [["X", "Z"], ["Y", "X", "Y"]]
+
+
+def test_from_frame_refuses(frame: Any) -> None:
+    good = frame(LONG)
+    listed = r"its columns are \['id', 'w', 'n', 'tag'\]"
+    for df, arguments, rule in (
+        (good, {"sequence": "q"}, f"df has no column 'q' for `sequence`; {listed}"),
+        (good, {"sequence": "id", "label": "q"}, f"df has no column 'q' for `label`; {listed}"),
+        (
+            frame({**LONG, "id": ["a", None] * 2 + ["a"]}),
+            {"sequence": "id"},
+            "'id' must not hold nulls, but 2 came",
+        ),
+        (frame({**LONG, "n": [0.5, float("nan")] * 2 + [1]}), {"sequence": "n"}, "'n' must not hold nulls"),
+        (
+            frame({**LONG, "tag": ["a", None] * 2 + ["a"]}),
+            {"sequence": "id", "label": "tag"},
+            "'tag' must not hold nulls, but 2 came; partial labels are not supported",
+        ),
+        (
+            frame({**LONG, "tag": [0.5] * 5}),
+            {"sequence": "id", "label": "tag"},
+            "labels must be strings or integers, but column 'tag' holds Float64",
+        ),
+        (frame({"id": [1]}), {"sequence": "id"}, "no columns beside"),
+        (frame({"id": [], "w": []}), {"sequence": "id"}, "at least one row"),
+        ([LONG], {"sequence": "id"}, "df must be a data frame, but list came"),
+    ):
+        with pytest.raises(InputError, match=rule):
+            from_frame(df, **arguments)

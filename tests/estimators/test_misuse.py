@@ -1,0 +1,192 @@
+"""What a user gets wrong is refused in words, before any work; what is odd but sound loses nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+import hedgerow as hr
+from hedgerow.errors import LONGEST_MESSAGE, InputError
+from hedgerow.inference.lattice import Lattice
+from hedgerow.topology import Topology
+
+X = ["abc", "de"]
+Y = [["a", "b", "a"], ["b", "a"]]
+NESTED: list = []
+NESTED.append(NESTED)
+
+
+@pytest.mark.parametrize(
+    ("x", "rule"),
+    [
+        (np.ones((2, 3, 4, 5)), "X must be a list of sequences"),
+        (np.array(1.0), "X must be a list of sequences"),
+        (np.array([[1, 2], [3, 4]], dtype=object), "X must be a list of sequences"),
+        ([np.array([[1, 2], [3]], dtype=object)], "sequence 0, position 0, column 'bag': a bag holds str, but int"),
+        ([memoryview(b"abc")], "sequence 0, position 0: .* but int came"),
+        ([bytearray(b"abc")], "sequence 0 is of type bytearray"),
+        ([np.array(["a"], dtype="S1")], r"array of numbers or text, but \|S1 came; convert it"),
+        ([np.zeros(2, dtype=[("a", int)])], "array of numbers or text"),
+        ([np.ones((1, 1), np.longdouble) * np.longdouble("1e4000")], "position 0, column 'x0': numbers must be finite"),
+        (NESTED, "a bag holds str, but list came"),
+        ([[{"a": np.ma.masked}]], "column 'a': a value is .* but MaskedConstant came"),
+        ([[{"a": pd.NaT}]], "column 'a': a value is .* but NaTType came"),
+        ([[{"\ud800\0": b"x"}]], r"column '\\ud800\\x00': text must be str, but bytes came"),
+        ([pd.DataFrame({"t": pd.to_timedelta([1])})], "column 't' must hold numbers.* but Duration"),
+    ],
+)
+def test_strange_x(x, rule):
+    with pytest.raises(InputError, match=rule):
+        hr.Sequences(x)
+
+
+@pytest.mark.parametrize(
+    ("y", "rule"),
+    [
+        (np.array(1), "y must be a list with a list of labels for each sequence, but ndarray came"),
+        (scipy.sparse.eye(2), "y must be a list .* but dia_.* came"),
+        (pd.DataFrame({"l": ["a", "b"]}), "sequence 0 has the str 'l' as labels"),
+        ([1, 2], "sequence 0 has int as labels"),
+        ([np.ma.masked_array([1, 2, 3], mask=[0, 0, 1]), [1, 2]], r"sequence 0, position 2 has no label \(None\)"),
+        ([["a", "b", "a"], ["a", pd.NA]], r"sequence 1, position 1 has no label \(<NA>\); partial labels"),
+        ([[2**70, 1, 1], [1, 1]], "must fit 64 bits"),
+        ([["a", "b", "a"], ["b", ["a"]]], "sequence 1, position 1: .* but list came"),
+    ],
+)
+def test_strange_y(y, rule):
+    with pytest.raises(InputError, match=rule):
+        hr.HMM().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("weight", "rule"),
+    [
+        (["a", "b"], "must hold one number for each of the 2 sequences; what came is no array of numbers"),
+        ([[1], [1, 2]], "no array of numbers"),
+        ([1j, 1], "no array of numbers"),
+        ([10**400, 1], "no array of numbers"),
+        ((1 for _ in X), "no array of numbers"),
+        (3.0, r"its shape is \(\)"),
+        ([1, None], "the weight of sequence 1 is nan"),
+        (np.ma.masked_array([1.0, 2.0], mask=[0, 1]), "the weight of sequence 1 is nan"),
+        ([1, 1e308], r"must be from 0 to 1e\+30; the weight of sequence 1 is 1e\+308"),
+    ],
+)
+def test_strange_weights(weight, rule):
+    model = hr.HMM()
+    with pytest.raises(InputError, match=f"^sample_weight .*{rule}"):
+        model.fit(X, Y, sample_weight=weight)
+    assert not hasattr(model, "model_")
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"order": 2**70}, "order must not be larger"),
+        ({"order": 2**60}, rf"order {2**60} with 2 labels needs 2\^{2**60 + 1} numbers"),
+        ({"order": np.array([1, 2])}, "order must be an integer"),
+        ({"n_jobs": 2**70}, "n_jobs must not be larger"),
+        ({"smoothing": float("inf")}, r"smoothing must not be larger than 1e\+30; it is inf"),
+        ({"smoothing": 10**400}, "smoothing must not be larger"),
+    ],
+)
+def test_numbers_beyond_all_measure(change, rule):
+    with pytest.raises(InputError, match=rule):
+        hr.HMM(**change).fit(X, Y)
+
+
+@pytest.mark.parametrize("callbacks", [None, print, [print, 3]], ids=str)
+def test_callbacks_are_looked_at_before_work(callbacks):
+    with pytest.raises(InputError, match="callbacks must be a list of functions"):
+        hr.HMM().fit(X, Y, callbacks=callbacks)
+
+
+@pytest.mark.parametrize("n", [0, 1.5, "2", None, True, 2**70], ids=str)
+def test_counts_of_paths(n):
+    with pytest.raises(InputError, match="n must be an integer of at least 1"):
+        hr.HMM().fit(X, Y).predict_nbest(X, n=n)
+    with pytest.raises(InputError, match="n must be an integer of at least 1"):
+        Lattice(Topology(2), np.array([0, 1]), state=np.zeros((1, 2))).sample(n)
+
+
+@pytest.mark.parametrize("n", [2**60, 2**62, 2**63 - 1], ids=str)
+def test_more_paths_than_memory(n):
+    lattice = Lattice(Topology(2), np.array([0, 3]), state=np.zeros((3, 2)))
+    for ask in (lattice.nbest, lattice.sample):
+        with pytest.raises(MemoryError):
+            ask(n)
+
+
+@pytest.mark.parametrize(
+    ("columns", "arguments", "rule"),
+    [
+        ({"g": [[1], [2]]}, {"sequence": "g"}, "the column `sequence` must hold names or numbers"),
+        ({"g": [1, 2]}, {"sequence": None}, "df has no column None for `sequence`"),
+        ({"g": [1, 2]}, {"sequence": ["g"]}, r"df has no column \['g'\] for `sequence`"),
+        ({"g": [1, 2], "l": [2**70, 1]}, {"sequence": "g", "label": "l"}, "must fit 64 bits"),
+        ({"g": [1, 2], "l": ["a\0", "b"]}, {"sequence": "g", "label": "l"}, "must not end in a NUL"),
+    ],
+)
+def test_strange_frames(columns, arguments, rule):
+    with pytest.raises(InputError, match=rule):
+        hr.from_frame(pd.DataFrame({"x": [1, 2], **columns}), **arguments)
+
+
+def test_predict_single_takes_one_sequence():
+    model = hr.HMM().fit(X, Y)
+    assert model.predict_single(hr.Sequences(["abc"])).tolist() == model.predict_single("abc").tolist()
+    with pytest.raises(InputError, match="takes one sequence, but 2 came; use predict"):
+        model.predict_single(hr.Sequences(X))
+
+
+def test_a_message_stays_readable_whatever_came():
+    for label in ("x" * 10**6, "\0" * 10**6):
+        with pytest.raises(InputError, match=r"^sequence 0 has the str .* \.\.\. .*use list\(\.\.\.\)") as caught:
+            hr.HMM().fit(["ab"], [label])
+        assert len(str(caught.value)) < LONGEST_MESSAGE + 100
+    with pytest.raises(InputError, match=r"decode them$"):
+        hr.Sequences([[{"k" * 10**6: b"x"}]])
+
+
+def test_masked_values_are_missing():
+    numbers = np.ma.masked_array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])
+    for x in ([numbers], numbers[None]):
+        assert hr.Sequences(x).column("x0").values.tolist() == [1.0, 3.0]
+        assert hr.Sequences(x).column("x1").missing().tolist() == [True, False]
+    text = np.ma.masked_array(["a", "b"], mask=[0, 1])
+    assert hr.Sequences([text]).column("symbol").missing().tolist() == [False, True]
+    assert hr.Sequences([text[:, None]]).column("x0").missing().tolist() == [False, True]
+
+
+def test_generators_are_read_once():
+    model = hr.HMM().fit((x for x in X), (iter(y) for y in Y), X_dev=iter(X), y_dev=(iter(y) for y in Y))
+    assert model.score(X, (iter(y) for y in Y)) == hr.HMM().fit(X, Y).score(X, Y)
+
+
+def test_numbers_of_numpy_as_parameters_can_be_saved(tmp_path):
+    model = hr.HMM(order=np.int64(2), smoothing=np.float32(0.5), n_jobs=np.int8(1)).fit(X, Y)
+    model.save(tmp_path / "m")
+    assert hr.load(tmp_path / "m").get_params() == hr.HMM(order=2, smoothing=0.5, n_jobs=1).get_params()
+
+
+def test_strange_text_is_kept_as_it_is(tmp_path):
+    names = ["", "\0", "a\0b", "\ud800", "\U0010ffff", "é", "x" * 10**6]
+    model = hr.HMM().fit([names] * 2, [[*names[2:], *names[:1], "z"]] * 2)
+    model.save(tmp_path / "m")
+    for fitted in (model, hr.load(tmp_path / "m")):
+        assert fitted.predict([names])[0].tolist() == [*names[2:], *names[:1], "z"]
+        assert not fitted.model_.encode([names]).unseen
+
+
+def test_a_hundred_thousand_attributes():
+    names = [f"a{i}" for i in range(100_000)]
+    assert len(hr.Sequences([[dict.fromkeys(names, 1.0)]]).columns) == len(names)
+    assert len(hr.Sequences([[names, names]]).column("bag").ids) == 2 * len(names)
+
+
+def test_more_threads_than_there_can_be_change_nothing():
+    x = ["abcde" * 2000] * 20
+    model = hr.HMM(n_jobs=10**6).fit(X, Y)
+    assert [a.tolist() for a in model.predict(x)] == [a.tolist() for a in hr.HMM(n_jobs=1).fit(X, Y).predict(x)]

@@ -1,0 +1,392 @@
+"""TreeCRF: the boosting loop against TREEBOOST written naively, and what the loop must keep."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from builders.trees import tree as tree_of
+from hedgerow.encoding import AttributeReader, Window
+from hedgerow.errors import InputError, UnseenLabelWarning
+from hedgerow.inference.lattice import Lattice
+from hedgerow.learning.base import TrainingData
+from hedgerow.learning.pseudo_likelihood import pseudo_marginals
+from oracles import lattice as oracles
+from oracles import trees as oracles_trees
+
+WORDS = ["abc", "cab", "bca", "aab", "ccb", "bab", "acb", "cc", "a", "abcabc"]
+LABELS = [["V" if c == "a" or (t and w[t - 1] == "b") else "C" for t, c in enumerate(w)] for w in WORDS]
+DATA = os.environ.get("HEDGEROW_DATA")
+
+
+def naive_treeboost(sequences, gold, order, k, window, n_rounds, max_leaves, l2):
+    """TREEBOOST of the dissertation: marginals by writing out all paths, trees on the expanded table."""
+    rows = AttributeReader(sequences, Window.of(window))
+    starts = sequences.starts.tolist()
+    features = oracles_trees.features_of(rows, order, k)
+    rules = oracles_trees.Rules(l2)
+    potentials = np.zeros((sequences.n_positions, k**order, k), dtype=np.float32)
+    forest = []
+    for _ in range(n_rounds):
+        marginals = np.concatenate(
+            [
+                oracles.enumerate_answers(end - begin, order, k, edge=potentials[begin:end])["pair"]
+                for begin, end in pairwise(starts)
+            ]
+        ).astype(np.float32)
+        grown = []
+        for label in range(k):
+            examples = oracles_trees.examples_of(marginals, gold, starts, label, order, k)
+            grown.append(oracles_trees.fit_regression_tree(examples, features, max_leaves, rules))
+        tests = dict(features)
+        for label, tree in enumerate(grown):
+            for t, history, _ in oracles_trees.examples_of(marginals, gold, starts, label, order, k):
+                node = tree
+                while "test" in node:
+                    node = node["true" if tests[node["test"]]((t, history, 0)) else "false"]
+                h = oracles.number([label for label in history if label is not None], k)
+                potentials[t, h, label] += np.float32(node["value"])
+        forest.append(grown)
+    return forest, potentials
+
+
+def shape_of(tree):
+    """The tree without its numbers, which depend on the last bits of marginals."""
+    if "test" not in tree:
+        return round(tree["value"], 5)
+    return tree["test"], shape_of(tree["true"]), shape_of(tree["false"])
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_published_equals_naive_treeboost_tree_for_tree(order):
+    x, y = WORDS[:8], LABELS[:8]
+    model = hr.TreeCRF.published(order=order, window=1, l2=3.0, n_rounds=3, max_leaves=5).fit(x, y)
+    sequences = model.model_.encode(x)
+    gold = model.model_.labels.codes(y, sequences)
+    forest, potentials = naive_treeboost(sequences, gold, order, 2, 1, 3, 5, 3.0)
+    trees = model.model_.potential.trees
+    for i, expected in enumerate(tree for grown in forest for tree in grown):
+        assert shape_of(tree_of(trees, i)) == shape_of(expected)
+    np.testing.assert_allclose(model.model_.potential.scores(sequences).edge, potentials, atol=1e-5)
+
+
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_the_training_likelihood_rises_every_round(order, transitions):
+    model = hr.TreeCRF(order=order, window=1, transitions=transitions, n_rounds=30).fit(WORDS, LABELS)
+    objective = [record["objective"] for record in model.training_log_]
+    assert objective == sorted(objective)
+    assert objective[-1] > objective[0] + 0.1
+    assert objective[-1] == pytest.approx(model.log_likelihood(WORDS, LABELS).mean(), abs=1e-5)
+    assert model.score(WORDS, LABELS) == 1.0
+
+
+def noisy(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    x = ["".join(rng.choice(list("abcd"), size=8)) for _ in range(n)]
+    y = [[str(rng.integers(0, 2)) if rng.random() < 0.4 else str(int(c in "ab")) for c in w] for w in x]
+    return x, y
+
+
+def test_a_step_far_too_long_is_stepped_back():
+    x, y = noisy()
+    model = hr.TreeCRF(window=1, learning_rate=500.0, max_step=50.0, n_rounds=20).fit(x, y)
+    objective = [record["objective"] for record in model.training_log_]
+    assert objective == sorted(objective)
+    assert np.isfinite(objective).all()
+    assert any(record["step"] < 500 for record in model.training_log_)
+    assert np.isfinite(model.predict_proba(x)[0]).all()
+    assert objective[-1] == pytest.approx(model.log_likelihood(x, y).mean(), abs=1e-5)
+
+
+def test_a_model_that_nothing_improves_is_still_a_model():
+    model = hr.TreeCRF(n_rounds=5).fit(["aa", "aa"], [["A", "B"], ["B", "A"]])
+    assert model.predict_proba(["aa"])[0] == pytest.approx(0.5)
+    model = hr.TreeCRF(n_rounds=5, order=0).fit(["ab", "ba"], [["A", "A"], ["B", "B"]])
+    assert model.predict_proba(["ab"])[0] == pytest.approx(0.5)
+
+
+def test_a_line_search_takes_longer_steps_where_they_help():
+    x, y = noisy()
+    plain = hr.TreeCRF.published(n_rounds=5, l2=200.0).fit(x, y)
+    searched = hr.TreeCRF.published(n_rounds=5, l2=200.0, line_search=True).fit(x, y)
+    assert any(record["step"] > 1 for record in searched.training_log_)
+    assert searched.training_log_[-1]["objective"] > plain.training_log_[-1]["objective"]
+    assert searched.training_log_[-1]["objective"] == pytest.approx(searched.log_likelihood(x, y).mean(), abs=1e-5)
+
+
+def pseudo_likelihood(scores, gold, starts, order, k):
+    """The sum over positions of log P(label | all other labels), every score looked up by hand."""
+    total = 0.0
+    for begin, end in pairwise(starts):
+        for t in range(begin, end):
+            logits = []
+            for v in range(k):
+                y = gold.copy()
+                y[t] = v
+                logits.append(
+                    sum(
+                        scores[u, oracles.number([y[u - b] for b in range(1, min(u - begin, order) + 1)], k), y[u]]
+                        for u in range(begin, end)
+                    )
+                )
+            total += logits[gold[t]] - np.log(np.sum(np.exp(logits)))
+    return total
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_pseudo_marginals_are_the_derivative_of_the_pseudo_likelihood(order):
+    rng = np.random.default_rng(order)
+    model = hr.TreeCRF(order=order, n_rounds=1).fit(WORDS[:4], LABELS[:4])
+    sequences = model.model_.encode(WORDS[:4])
+    gold = model.model_.labels.codes(LABELS[:4], sequences)
+    weights = np.array([1.0, 0.5, 1.0, 1.0])
+    training = TrainingData(model.model_.encoder, model.model_.labels, sequences, gold, weights, order)
+    edge = rng.normal(size=(sequences.n_positions, 2**order, 2))
+    lattice = Lattice(training.topology, sequences.starts, edge=edge)
+    marginals, _ = pseudo_marginals(lattice, training)
+    starts = sequences.starts.tolist()
+    for t in range(sequences.n_positions):
+        depth = min(t - max(s for s in starts if s <= t), order)
+        own = oracles.number([gold[t - b] for b in range(1, depth + 1)], 2)
+        for h in range(2**depth):
+            for label in range(2):
+                moved = [edge.copy(), edge.copy()]
+                moved[0][t, h, label] += 1e-5
+                moved[1][t, h, label] -= 1e-5
+                up, down = (pseudo_likelihood(m, gold, starts, order, 2) for m in moved)
+                gold_here = float(h == own and label == gold[t])
+                assert gold_here - marginals[t, h, label] == pytest.approx((up - down) / 2e-5, abs=1e-4)
+
+
+def test_pseudo_marginals_of_a_table_are_those_of_its_edges_summed():
+    rng = np.random.default_rng(3)
+    model = hr.TreeCRF(n_rounds=1).fit(WORDS, LABELS)
+    sequences = model.model_.encode(WORDS)
+    gold = model.model_.labels.codes(LABELS, sequences)
+    weights = rng.uniform(0.5, 1, size=len(WORDS))
+    training = TrainingData(model.model_.encoder, model.model_.labels, sequences, gold, weights, 1)
+    state, table = rng.normal(size=(sequences.n_positions, 2)), rng.normal(size=(3, 2))
+    at_start = np.isin(np.arange(len(gold)), sequences.starts[:-1])
+    edge = state[:, None, :] + np.where(at_start[:, None, None], table[0], table[1:])
+    by_edge, _ = pseudo_marginals(Lattice(training.topology, sequences.starts, edge=edge), training)
+    lattice = Lattice(training.topology, sequences.starts, state=state, table=table)
+    by_state, by_row = pseudo_marginals(lattice, training)
+    scaled = by_edge * training.position_weights[:, None, None]
+    np.testing.assert_allclose(by_row[0], scaled[at_start, 0].sum(axis=0), atol=1e-5)
+    np.testing.assert_allclose(by_row[1:], scaled[~at_start].sum(axis=0), atol=1e-5)
+    assert by_state.shape == (len(gold), 1, 2)
+
+
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+def test_pseudo_rounds_raise_the_likelihood_too(transitions):
+    model = hr.TreeCRF(window=1, pseudo_rounds=3, n_rounds=6, transitions=transitions).fit(WORDS, LABELS)
+    objective = [record["objective"] for record in model.training_log_]
+    assert objective == sorted(objective)
+    whole = hr.TreeCRF(window=1, n_rounds=6, transitions=transitions).fit(WORDS, LABELS)
+    assert objective[2] != whole.training_log_[2]["objective"]
+
+
+def test_a_seed_decides_what_is_drawn():
+    x, y = noisy()
+
+    def scores(seed, n_jobs=1):
+        model = hr.TreeCRF(n_rounds=5, subsample=0.5, max_features=0.5, random_state=seed, n_jobs=n_jobs).fit(x, y)
+        return np.concatenate(model.predict_proba(x))
+
+    np.testing.assert_array_equal(scores(1), scores(1, n_jobs=2))
+    assert (scores(1) != scores(2)).any()
+
+
+def test_previous_labels_are_learned_where_inputs_say_nothing():
+    x = ["xxxxxx"] * 20
+    y = [list("ABABAB")] * 10 + [list("BABABA")] * 10
+    for transitions in ("trees", "table"):
+        model = hr.TreeCRF(transitions=transitions, n_rounds=80).fit(x, y)
+        assert "".join(model.predict(["xxxxxxxx"])[0]) in ("ABABABAB", "BABABABA")
+    table = model.model_.potential.table
+    assert table[1, 1] > table[1, 0] + 1
+    assert table[2, 0] > table[2, 1] + 1
+
+
+def test_interrupting_leaves_the_rounds_done_so_far(tmp_path):
+    def stop(record):
+        if record["round"] == 3:
+            raise KeyboardInterrupt
+
+    model = hr.TreeCRF(n_rounds=50)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(WORDS, LABELS, callbacks=[stop])
+    assert len(model.training_log_) == 3
+    three = hr.TreeCRF(n_rounds=3).fit(WORDS, LABELS)
+    for a, b in zip(model.predict_proba(WORDS), three.predict_proba(WORDS), strict=True):
+        np.testing.assert_array_equal(a, b)
+    model.save(tmp_path / "m.hedgerow")
+
+
+def test_early_stopping_keeps_the_best_round():
+    x, y = noisy()
+    model = hr.TreeCRF(n_rounds=200, early_stopping="log-likelihood")
+    model.fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
+    scores = [record["dev_log_likelihood"] for record in model.training_log_]
+    best = int(np.argmax(scores)) + 1
+    assert len(scores) < 200
+    assert len(model.model_.potential.trees) == 2 * best
+    assert model.log_likelihood(x[25:], y[25:]).mean() == pytest.approx(max(scores), abs=1e-5)
+    with pytest.raises(InputError, match="early_stopping needs held-out data"):
+        hr.TreeCRF(early_stopping="accuracy").fit(x, y)
+
+
+def same(a, b, x):
+    assert len(a.model_.potential.trees) == len(b.model_.potential.trees)
+    for left, right in zip(a.predict_proba(x), b.predict_proba(x), strict=True):
+        np.testing.assert_array_equal(left, right)
+    timeless = [[{k: v for k, v in r.items() if k != "seconds"} for r in m.training_log_] for m in (a, b)]
+    assert timeless[0] == timeless[1]
+
+
+VARIANTS = [
+    {"transitions": "trees", "category_splits": "subset", "window": 1},
+    {"transitions": "table"},
+    {"trees": "shared"},
+    {"subsample": 0.5, "max_features": 0.5, "random_state": 3},
+    {"learning_rate": 500.0, "max_step": 50.0},
+]
+
+
+@pytest.mark.parametrize("change", VARIANTS)
+def test_warm_start_goes_on_to_the_model_of_one_long_fit(change):
+    x, y = noisy()
+    long = hr.TreeCRF(n_rounds=12, **change).fit(x, y)
+    parts = hr.TreeCRF(n_rounds=5, warm_start=True, **change).fit(x, y)
+    parts.set_params(n_rounds=12).fit(x, y)
+    same(long, parts, x)
+    afresh = hr.TreeCRF(n_rounds=5, **change).fit(x, y).set_params(n_rounds=12).fit(x, y)
+    same(long, afresh, x)
+
+
+def test_a_loaded_model_goes_on_too(tmp_path):
+    x, y = noisy()
+    hr.TreeCRF(n_rounds=5).fit(x, y).save(tmp_path / "m.hedgerow")
+    part = hr.load(tmp_path / "m.hedgerow").set_params(warm_start=True, n_rounds=9).fit(x, y)
+    same(hr.TreeCRF(n_rounds=9).fit(x, y), part, x)
+
+
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+def test_warm_start_on_other_data_keeps_the_bins_of_the_trees(transitions):
+    rng = np.random.default_rng(0)
+    x = [rng.normal(size=(6, 2)) for _ in range(20)]
+    y = [["hi" if v > 0 else "lo" for v in sequence[:, 0]] for sequence in x]
+    model = hr.TreeCRF(n_rounds=20, learning_rate=0.5, transitions=transitions, warm_start=True).fit(x, y)
+    before = model.predict_proba(x)
+    other = [sequence[:3] + 5 for sequence in x[:4]]
+    model.set_params(n_rounds=21).fit(other, [["hi", "lo", "hi"]] * 4)
+    binnings = model.model_.potential.binnings
+    assert all(len(binning.edges) > 100 for binning in binnings.values())
+    trees = model.model_.potential.trees.rounds(2)
+    assert len(trees) == 21
+    after = model.predict_proba(x)
+    assert np.mean([np.abs(a - b).mean() for a, b in zip(before, after, strict=True)]) < 0.2
+
+
+def test_warm_start_refuses_another_make_or_new_labels():
+    x, y = noisy()
+    model = hr.TreeCRF(n_rounds=2, warm_start=True).fit(x, y)
+    with pytest.raises(InputError, match="window must be what it was"):
+        model.set_params(window=1).fit(x, y)
+    with pytest.raises(InputError, match="transitions must be what it was"):
+        model.set_params(window=0, transitions="table").fit(x, y)
+    with pytest.raises(InputError, match="label '7' is none of the model"):
+        model.set_params(transitions="auto").fit(x[:1], [["7"] * 8])
+
+
+@pytest.mark.parametrize("change", VARIANTS)
+def test_a_checkpoint_resumes_to_the_identical_model(change, tmp_path):
+    x, y = noisy()
+    path = str(tmp_path / "c.hedgerow")
+
+    def stop(record):
+        if record["round"] == 17:
+            raise KeyboardInterrupt
+
+    dev = {"X_dev": x[30:], "y_dev": y[30:]}
+    whole = hr.TreeCRF(n_rounds=25, **change).fit(x[:30], y[:30], **dev)
+    with pytest.raises(KeyboardInterrupt):
+        hr.TreeCRF(n_rounds=25, checkpoint=path, **change).fit(x[:30], y[:30], **dev, callbacks=[stop])
+    seen = []
+    again = hr.TreeCRF(n_rounds=25, checkpoint=path, **change).fit(x[:30], y[:30], **dev, callbacks=[seen.append])
+    assert seen[0]["round"] == 18
+    same(whole, again, x)
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path):
+    x, y = noisy()
+    path = str(tmp_path / "c.hedgerow")
+    hr.TreeCRF(n_rounds=10, checkpoint=path).fit(x, y)
+    before = (tmp_path / "c.hedgerow").read_bytes()
+    with pytest.raises(InputError, match="other data or parameters"):
+        hr.TreeCRF(n_rounds=10, checkpoint=path, l2=2.0).fit(x, y)
+    with pytest.raises(InputError, match="other data or parameters"):
+        hr.TreeCRF(n_rounds=10, checkpoint=path).fit(x, [*y[:-1], y[0]])
+    with pytest.raises(InputError, match="other data or parameters"):
+        hr.TreeCRF(n_rounds=10, checkpoint=path).fit(x, y, sample_weight=[2.0] + [1.0] * 39)
+    with pytest.raises(InputError, match="needs a random_state"):
+        hr.TreeCRF(n_rounds=10, checkpoint=path, subsample=0.5).fit(x, y)
+    assert (tmp_path / "c.hedgerow").read_bytes() == before
+    longer = hr.TreeCRF(n_rounds=14, checkpoint=path, n_jobs=1).fit(x, y)
+    same(hr.TreeCRF(n_rounds=14).fit(x, y), longer, x)
+
+
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+def test_early_stopping_survives_a_checkpoint(transitions, tmp_path):
+    x, y = noisy()
+    path = str(tmp_path / "c.hedgerow")
+    rules = {"n_rounds": 200, "early_stopping": "log-likelihood", "transitions": transitions}
+    whole = hr.TreeCRF(**rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
+    hr.TreeCRF(checkpoint=path, **rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
+    again = hr.TreeCRF(checkpoint=path, **rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
+    same(whole, again, x)
+
+
+def test_a_dev_set_without_labels_in_common_is_refused():
+    with pytest.raises(InputError, match="no label in common"), pytest.warns(UnseenLabelWarning):
+        hr.TreeCRF(early_stopping="accuracy").fit(WORDS, LABELS, X_dev=["ab"], y_dev=[["X", "Y"]])
+
+
+def test_few_labels_use_trees_and_many_a_table():
+    few = hr.TreeCRF(n_rounds=1).fit(WORDS, LABELS)
+    many = hr.TreeCRF(n_rounds=1).fit(["abcdefghijkl"] * 2, [list("abcdefghijkl")] * 2)
+    assert few.model_.potential.table is None
+    assert many.model_.potential.table is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"max_leaves": 1}, "max_leaves must be an integer at least 2; it is 1"),
+        ({"n_rounds": 0}, "n_rounds must be an integer at least 1"),
+        ({"window": -1}, "window must be an integer at least 0"),
+        ({"learning_rate": 0}, "learning_rate must be a number above 0"),
+        ({"l2": -1.0}, "l2 must be a number at least 0"),
+        ({"order": 40}, "GiB"),
+        ({"max_features": 1.5}, "max_features must be a number above 0 and at most 1; it is 1.5"),
+        ({"subsample": 0.0}, "subsample must be a number above 0 and at most 1"),
+        ({"influence_trim": float("nan")}, "influence_trim must be a number at least 0"),
+        ({"trees": "shared", "transitions": "trees"}, "cannot test previous labels"),
+        ({"trees": "shared", "category_splits": "subset"}, "splits off one value at a time"),
+    ],
+)
+def test_bad_parameters_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        hr.TreeCRF(**change).fit(WORDS, LABELS)
+
+
+@pytest.mark.skipif(DATA is None, reason="HEDGEROW_DATA is not set: the original files are not here")
+def test_the_published_accuracy_of_nettalk_stress_is_near_after_60_rounds():
+    train, test = hr.datasets.load("nettalk-stress", "train"), hr.datasets.load("nettalk-stress", "test")
+    model = hr.TreeCRF.published(window=6, n_rounds=60, decode="marginal").fit(train.X, train.y)
+    assert model.score(test.X, test.y) > 0.845  # published after 169: 85.18, standard error .42

@@ -1,0 +1,427 @@
+"""Trees of the library, node for node, against the algorithm as the papers print it."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hedgerow as hr
+from builders.trees import grow, random_marginals, random_rows, tree
+from hedgerow import _core
+from hedgerow.encoding import AttributeReader, Binning, Window
+from oracles import lattice as oracles
+from oracles import trees as oracles_trees
+
+pytestmark = pytest.mark.kernel
+
+
+def in_single(tree):
+    """The oracle's tree, its numbers as the library stores them."""
+    if "test" not in tree:
+        return {"value": float(np.float32(tree["value"]))}
+    both = {branch: in_single(tree[branch]) for branch in ("true", "false")}
+    return {"test": tree["test"], "gain": float(np.float32(tree["gain"])), **both}
+
+
+@st.composite
+def cases(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    order = draw(st.integers(0, 2))
+    k = draw(st.integers(2, 3))
+    lengths = rng.integers(1, 6, size=draw(st.integers(1, 4)))
+    rows = random_rows(rng, lengths, draw(st.integers(0, 2)), numeric=draw(st.booleans()), bag=draw(st.booleans()),
+                       flag=draw(st.booleans()), local=draw(st.booleans()))  # fmt: skip
+    starts = rows.sequences.starts
+    gold = rng.integers(0, k, size=int(starts[-1])).astype(np.int32)
+    uniform = draw(st.booleans())  # as in the first round, where ties abound
+    marginals = random_marginals(rng, starts, order, k)
+    if uniform:
+        marginals = np.where(marginals > 0, 1 / k ** (order + 1), 0).astype(np.float32)
+    return rows, order, k, marginals, gold
+
+
+def check_printed_algorithm(case, *, max_leaves, l2, newton, min_leaf):
+    rows, order, k, marginals, gold = case
+    trees, _ = grow(
+        rows, order, k, marginals, gold, l2=l2, newton=newton, min_leaf=min_leaf, max_leaves=max_leaves, max_step=0.7
+    )
+    features = oracles_trees.features_of(rows, order, k)
+    rules = oracles_trees.Rules(l2, newton, 0.7, min_leaf)
+    for label in range(k):
+        examples = oracles_trees.examples_of(marginals, gold, rows.sequences.starts.tolist(), label, order, k)
+        expected = oracles_trees.fit_regression_tree(examples, features, max_leaves, rules)
+        assert tree(trees, label) == in_single(expected)
+
+
+@given(cases(), st.integers(2, 9), st.sampled_from([0.0, 2.0]), st.booleans(), st.integers(1, 2))
+@settings(max_examples=120)
+def test_trees_equal_the_printed_algorithm(case, max_leaves, l2, newton, min_leaf):
+    check_printed_algorithm(case, max_leaves=max_leaves, l2=l2, newton=newton, min_leaf=min_leaf)
+
+
+@pytest.mark.parametrize("columns", [(), ("numeric", "flag"), ("bag",), ("local",)])
+@pytest.mark.parametrize("newton", [False, True])
+@pytest.mark.parametrize("order", [0, 1])
+def test_large_nodes_equal_the_printed_algorithm(order, newton, columns):
+    """Nodes so large that slots are counted in groups, and that what a label leaves is not counted anew."""
+    rng = np.random.default_rng(order)
+    rows = random_rows(rng, [7] * 30, 1, **dict.fromkeys(columns, True))
+    gold = rng.integers(0, 3, size=210).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, order, 3)
+    case = rows, order, 3, marginals, gold
+    check_printed_algorithm(case, max_leaves=12, l2=2.0, newton=newton, min_leaf=1)
+
+
+@given(cases(), st.booleans())
+@settings(max_examples=60)
+def test_what_training_adds_is_what_evaluation_adds(case, newton):
+    rows, order, k, marginals, gold = case
+    trees, scores = grow(rows, order, k, marginals, gold, newton=newton, step=0.3)
+    again = np.zeros_like(scores)
+    trees.compiled(rows, k, order).add_scores(rows.reader, again, 1)
+    np.testing.assert_array_equal(scores, again)
+
+
+def many_values(rng, n_sequences=20, flags=0):
+    """Columns of so many values that trees look up which of them they can use."""
+
+    def position():
+        word = f"w{int(rng.zipf(1.3)) % 300}"
+        bag = [f"b{i}" for i in rng.integers(0, 30, size=2)]
+        read = {"word": word, "bag": bag, "size": float(len(word))}
+        return read | {f"flag{i}": bool(rng.random() < 0.1) for i in range(flags)}
+
+    X = [[position() for _ in range(n)] for n in rng.integers(2, 8, size=n_sequences)]
+    for i in range(400):  # values that occur once
+        X[i % n_sequences][0]["bag"].append(f"once{i}")
+    sequences = hr.Sequences(X)
+    binnings = {c.name: Binning.fit(c.values) for c in sequences.columns if c.kind == "numeric"}
+    return AttributeReader(sequences, Window.of(1), binnings)
+
+
+@pytest.mark.parametrize("flags", [0, 200])  # columns that are nearly always False
+@pytest.mark.parametrize(("newton", "min_leaf"), [(False, 1), (True, 1), (True, 3)])
+@pytest.mark.parametrize("order", [0, 1])
+def test_many_values_change_nothing(newton, min_leaf, order, flags):
+    rng = np.random.default_rng(5)
+    rows = many_values(rng, n_sequences=8 if flags else 20, flags=flags)
+    starts = rows.sequences.starts.tolist()
+    gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
+    marginals = random_marginals(rng, starts, order, 2)
+    trees, _ = grow(rows, order, 2, marginals, gold, newton=newton, min_leaf=min_leaf, max_leaves=25, l2=0.0)
+    features = oracles_trees.features_of(rows, order, 2)
+    examples = oracles_trees.examples_of(marginals, gold, starts, 0, order, 2)
+    rules = oracles_trees.Rules(0.0, newton, 1.0, min_leaf)
+    assert tree(trees, 0) == in_single(oracles_trees.fit_regression_tree(examples, features, 25, rules))
+
+
+def test_sets_of_many_values_change_nothing():
+    rng = np.random.default_rng(12)
+    rows = many_values(rng)
+    starts = rows.sequences.starts.tolist()
+    gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
+    marginals = random_marginals(rng, starts, 0, 2)
+    _, scores = grow(rows, 0, 2, marginals, gold, subsets=True, max_leaves=3)
+    examples = oracles_trees.examples_of(marginals, gold, starts, 0, 0, 2)
+    expected = oracles_trees.fit_tree_with_sets(examples, rows, 0, 2, 3, oracles_trees.Rules(2.0))
+    assert {(t, ()): float(scores[t, 0, 0]) for t in range(starts[-1])} == {
+        key: float(np.float32(value)) for key, value in expected.items()
+    }
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_positions_left_out_do_not_count_but_get_their_values(order):
+    rng = np.random.default_rng(6)
+    rows = random_rows(rng, [5, 6, 4, 3], 1, bag=True)
+    starts = rows.sequences.starts.tolist()
+    gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
+    marginals = random_marginals(rng, starts, order, 2)
+    in_sample = np.repeat(np.array([1, 0, 1, 0], dtype=np.uint8), [5, 6, 4, 3])
+    trees, scores = grow(rows, order, 2, marginals, gold, in_sample=in_sample)
+    features = oracles_trees.features_of(rows, order, 2)
+    examples = [e for e in oracles_trees.examples_of(marginals, gold, starts, 1, order, 2) if in_sample[e[0]]]
+    expected = oracles_trees.fit_regression_tree(examples, features, 8, oracles_trees.Rules(2.0))
+    assert tree(trees, 1) == in_single(expected)
+    again = np.zeros_like(scores)
+    trees.compiled(rows, 2, order).add_scores(rows.reader, again, 1)
+    np.testing.assert_array_equal(scores, again)
+
+
+def test_residuals_near_zero_are_left_out():
+    rng = np.random.default_rng(7)
+    rows = random_rows(rng, [8, 8], 1)
+    starts = rows.sequences.starts.tolist()
+    gold = rng.integers(0, 2, size=16).astype(np.int32)
+    marginals = random_marginals(rng, starts, 0, 2)
+    trees, _ = grow(rows, 0, 2, marginals, gold, newton=True, trim=0.4)
+    features = oracles_trees.features_of(rows, 0, 2)
+    examples = oracles_trees.examples_of(marginals, gold, starts, 0, 0, 2)
+    kept = [e for e in examples if abs(e[2]) >= int(0.4 * oracles_trees.UNIT)]
+    assert 0 < len(kept) < len(examples)
+    assert tree(trees, 0) == in_single(
+        oracles_trees.fit_regression_tree(kept, features, 8, oracles_trees.Rules(2.0, newton=True))
+    )
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(0)
+    rows = random_rows(rng, rng.integers(1, 30, size=50), 2, numeric=True, bag=True)
+    starts = rows.sequences.starts
+    gold = rng.integers(0, 5, size=int(starts[-1])).astype(np.int32)
+    marginals = random_marginals(rng, starts, 1, 5)
+    one, scores = grow(rows, 1, 5, marginals, gold, max_leaves=20, max_features=0.5)
+    three, others = grow(rows, 1, 5, marginals, gold, max_leaves=20, max_features=0.5, n_threads=3)
+    np.testing.assert_array_equal(scores, others)
+    for a, b in zip(astuple(one), astuple(three), strict=True):
+        np.testing.assert_array_equal(a, b)
+    again = np.zeros_like(scores)
+    one.compiled(rows, 5, 1).add_scores(rows.reader, again, 3)
+    np.testing.assert_array_equal(scores, again)
+
+
+def test_every_instruction_set_grows_and_evaluates_the_same():
+    rng = np.random.default_rng(8)
+    rows = random_rows(rng, rng.integers(1, 30, size=60), 2, numeric=True, bag=True)
+    starts = rows.sequences.starts
+    gold = rng.integers(0, 3, size=int(starts[-1])).astype(np.int32)
+    marginals = random_marginals(rng, starts, 1, 3)
+    found = []
+    used = _core.instruction_set()
+    try:
+        for name in _core.instruction_sets():
+            _core.use_instruction_set(name)
+            trees, scores = grow(rows, 1, 3, marginals, gold, max_leaves=30, newton=True)
+            again = np.zeros_like(scores)
+            trees.compiled(rows, 3, 1).add_scores(rows.reader, again, 1)
+            whole, _ = grow(rows, 0, 3, marginals[:, :1], gold, max_leaves=30, newton=True, shared=True)
+            found.append((*astuple(trees), scores, again, *astuple(whole)))
+    finally:
+        _core.use_instruction_set(used)
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("n_positions", [3, 64, 65, 530, 600])  # a chunk is of 512, a word of 64
+@pytest.mark.parametrize(("order", "shared"), [(0, False), (1, False), (2, False), (0, True)])
+@pytest.mark.parametrize("max_leaves", [5, 20, 40, 300])  # looked up in tables of 16, 32, 64, and several
+def test_trees_of_any_size_evaluate_as_they_grew(n_positions, order, shared, max_leaves):
+    rng = np.random.default_rng(n_positions)
+    n_long = n_positions // 9
+    rows = random_rows(rng, [9] * n_long + [1] * (n_positions - 9 * n_long), 2, numeric=True, bag=True)
+    gold = rng.integers(0, 3, size=n_positions).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, order, 3)
+    trees, scores = grow(rows, order, 3, marginals, gold, shared=shared, newton=shared, max_leaves=max_leaves, l2=0.0)
+    used = _core.instruction_set()
+    try:
+        for name in _core.instruction_sets():
+            _core.use_instruction_set(name)
+            again = np.zeros_like(scores)
+            trees.compiled(rows, 3, order).add_scores(rows.reader, again, 1)
+            np.testing.assert_array_equal(scores, again)
+    finally:
+        _core.use_instruction_set(used)
+
+
+def test_a_node_chooses_among_a_share_of_the_tests():
+    rng = np.random.default_rng(9)
+    rows = random_rows(rng, rng.integers(5, 10, size=30), 2)
+    starts = rows.sequences.starts
+    gold = rng.integers(0, 2, size=int(starts[-1])).astype(np.int32)
+    marginals = random_marginals(rng, starts, 0, 2)
+    roots = {
+        int(grow(rows, 0, 2, marginals, gold, max_leaves=2, max_features=0.3, seed=seed)[0].nodes[0, 0])
+        for seed in range(20)
+    }
+    best = int(grow(rows, 0, 2, marginals, gold, max_leaves=2)[0].nodes[0, 0])
+    assert best in roots
+    assert len(roots) > 2
+
+
+@pytest.mark.parametrize("newton", [False, True])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_subsets_equal_the_naive_search_over_prefixes(order, newton):
+    rng = np.random.default_rng(10 + order)
+    rows = random_rows(rng, [6, 5, 7, 6], 1, numeric=True, bag=True)
+    starts = rows.sequences.starts.tolist()
+    gold = rng.integers(0, 3, size=starts[-1]).astype(np.int32)
+    marginals = random_marginals(rng, starts, order, 3)
+    trees, scores = grow(rows, order, 3, marginals, gold, subsets=True, newton=newton, max_leaves=6)
+    again = np.zeros_like(scores)
+    trees.compiled(rows, 3, order).add_scores(rows.reader, again, 1)
+    np.testing.assert_array_equal(scores, again)
+    rules = oracles_trees.Rules(2.0, newton)
+    for label in range(3):
+        examples = oracles_trees.examples_of(marginals, gold, starts, label, order, 3)
+        expected = oracles_trees.fit_tree_with_sets(examples, rows, order, 3, 6, rules)
+        got = {}
+        for t, history, _ in examples:
+            h = oracles.number([v for v in history if v is not None], 3)
+            got[t, history] = float(scores[t, h, label])
+        assert got == {key: float(np.float32(value)) for key, value in expected.items()}
+
+
+def check_shared_node(trees, at, rows, inside, residuals, l2, min_leaf):
+    """Every split of a tree for all labels gains as much as the best there is; every leaf has the Newton values."""
+
+    def sums(some):
+        r = residuals[some]
+        return r.sum(axis=0), (np.abs(r) * (1 - np.abs(r))).sum(axis=0)
+
+    def merit(some):
+        r, w = sums(some)
+        return float((r**2 / (l2 + w)).sum())
+
+    attribute, _, _, if_true, if_false, _ = trees.nodes[at].tolist()
+    if attribute < 0:
+        r, w = sums(inside)
+        np.testing.assert_allclose(trees.values[at], np.clip(r / (l2 + w), -1, 1), rtol=1e-4, atol=1e-5)
+        return
+    gains = {}
+    for (_, key), test in oracles_trees.features_of(rows, 0, residuals.shape[1]):
+        yes = np.array([t for t in inside if test((t, (), 0))], dtype=int)
+        no = np.setdiff1d(inside, yes)
+        if min(len(yes), len(no)) >= min_leaf:
+            gains[key] = merit(yes) + merit(no) - merit(inside), yes, no
+    gain, yes, no = gains[attribute]
+    assert gain == pytest.approx(max(g for g, _, _ in gains.values()), rel=1e-4)
+    assert trees.gains[at] == pytest.approx(gain, rel=1e-3)
+    check_shared_node(trees, if_true, rows, yes, residuals, l2, min_leaf)
+    check_shared_node(trees, if_false, rows, no, residuals, l2, min_leaf)
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_a_shared_tree_takes_the_best_split_for_all_labels_together(k):
+    rng = np.random.default_rng(k)
+    rows = random_rows(rng, rng.integers(3, 9, size=20), 1, numeric=True, bag=True, flag=True)
+    n = rows.sequences.n_positions
+    gold = rng.integers(0, k, size=n).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, 0, k)
+    trees, scores = grow(rows, 0, k, marginals, gold, shared=True, newton=True, max_leaves=12, min_leaf=2)
+    assert (trees.nodes[:, 0] < 0).sum() == 12
+    residuals = np.eye(k)[gold] - marginals[:, 0]
+    check_shared_node(trees, 0, rows, np.arange(n), residuals, 2.0, 2)
+    again = np.zeros_like(scores)
+    trees.compiled(rows, k, 0).add_scores(rows.reader, again, 1)
+    np.testing.assert_array_equal(scores, again)
+
+
+def test_threads_and_samples_of_shared_trees():
+    rng = np.random.default_rng(4)
+    rows = random_rows(rng, rng.integers(1, 30, size=400), 2, numeric=True, bag=True)
+    n = rows.sequences.n_positions
+    gold = rng.integers(0, 30, size=n).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, 0, 30)
+    sample = rng.integers(0, 2, size=n).astype(np.uint8)
+    some = {"shared": True, "newton": True, "max_leaves": 30, "in_sample": sample, "max_features": 0.7}
+    one, scores = grow(rows, 0, 30, marginals, gold, **some)
+    three, others = grow(rows, 0, 30, marginals, gold, **some, n_threads=3)
+    np.testing.assert_array_equal(scores, others)
+    np.testing.assert_array_equal(one.nodes, three.nodes)
+    assert one.counts[0] == sample.sum()
+    again = np.zeros_like(scores)
+    one.compiled(rows, 30, 0).add_scores(rows.reader, again, 2)
+    np.testing.assert_array_equal(scores, again)
+
+
+def test_weights_of_one_change_nothing_and_zero_leaves_out():
+    rng = np.random.default_rng(1)
+    rows = random_rows(rng, [4, 4], 1)
+    gold = rng.integers(0, 2, size=8).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, 1, 2)
+    plain, _ = grow(rows, 1, 2, marginals, gold)
+    ones, _ = grow(rows, 1, 2, marginals, gold, weights=np.ones(8))
+    np.testing.assert_array_equal(plain.nodes, ones.nodes)
+    np.testing.assert_allclose(plain.values, ones.values)
+    weights = np.repeat([1.0, 0.0], 4)
+    half, _ = grow(rows, 1, 2, marginals, gold, weights=weights, max_leaves=2)
+    alone, _ = grow(AttributeReader(rows.sequences[0], rows.window), 1, 2, marginals[:4], gold[:4], max_leaves=2)
+    np.testing.assert_allclose(half.values[half.nodes[:, 0] < 0].max(), alone.values[alone.nodes[:, 0] < 0].max())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gold": np.array([0, 1, 2], dtype=np.int32)}, "gold labels are below"),
+        ({"gold": np.array([0, 1], dtype=np.int32)}, "one gold label"),
+        ({"marginals": np.zeros((3, 1, 2), dtype=np.float32)}, "labels\\^order"),
+        ({"max_leaves": 1}, "growth rules"),
+        ({"weights": np.ones(2)}, "one weight"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, message):
+    rows = random_rows(np.random.default_rng(2), [3], 1)
+    arguments = {"marginals": np.zeros((3, 2, 2), dtype=np.float32), "gold": np.array([0, 1, 0], dtype=np.int32)}
+    with pytest.raises(ValueError, match=message):
+        grow(rows, 1, 2, **arguments | change)
+
+
+LEAF = [-1] * 6
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [[0, -1, -1, 0, 0, -1]],
+        [[0, -1, -1, 1, 2, -1]],
+        [[99, -1, -1, 1, 2, -1], LEAF, LEAF],
+        [[-1, 1, 0, 1, 2, -1], LEAF, LEAF],
+        [[-1, 0, 3, 1, 2, -1], LEAF, LEAF],
+        [[-1, 0, -1, 1, 2, -1], LEAF, LEAF],
+        [[0, -1, -1, 1, 2, 1], LEAF, LEAF],
+        [[0, -1, -1, 1, 2, -2], LEAF, LEAF],
+        [[-1, 0, 0, 1, 2, 0], LEAF, LEAF],
+        [[0, -1, -1, 1, 1, -1], LEAF],
+        [[0, -1, -1, 1, 2, -1], LEAF, LEAF, LEAF],
+    ],
+)
+def test_a_forest_that_cannot_be_is_refused(nodes):
+    table = np.array(nodes, dtype=np.int32)
+    starts = np.array([0, len(table)])
+    with pytest.raises(ValueError):
+        forest_of(table, starts, sets=(np.array([0, 1]), np.array([5], dtype=np.int32)))
+
+
+def forest_of(table, starts, *, sets=None, **changed):
+    n = len(table)
+    sets = sets or (np.zeros(1, np.int64), np.zeros(0, np.int32))
+    missing = {
+        "shares": np.zeros(n, np.float32),
+        "surrogate_starts": np.zeros(n + 1, np.int64),
+        "surrogates": np.zeros(0, np.int32),
+    }
+    reader = random_rows(np.random.default_rng(2), [3], 1).reader
+    values = np.zeros((n, 1), np.float32)
+    return _core.Forest(reader, 2, 1, np.zeros(1, np.int32), starts, table, values, *sets, **missing | changed)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"shares": np.zeros(2, np.float32)},
+        {"shares": np.array([1.5, 0, 0], np.float32)},
+        {"shares": np.array([np.nan, 0, 0], np.float32)},
+        {"surrogate_starts": np.zeros(3, np.int64)},
+        {"surrogate_starts": np.array([0, 1, 0, 0])},
+        {"surrogate_starts": np.array([0, 1, 1, 1])},
+        {"surrogate_starts": np.array([0, 1, 1, 1]), "surrogates": np.array([10**6], np.int32)},
+        {"surrogate_starts": np.array([0, 1, 1, 1]), "surrogates": np.array([-(10**6)], np.int32)},
+    ],
+)
+def test_what_becomes_of_missing_values_is_checked(changed):
+    table, starts = np.array([[0, -1, -1, 1, 2, -1], LEAF, LEAF], dtype=np.int32), np.array([0, 3])
+    forest_of(table, starts)
+    with pytest.raises(ValueError):
+        forest_of(table, starts, **changed)
+
+
+def test_a_forest_refuses_other_columns():
+    rng = np.random.default_rng(3)
+    rows, others = random_rows(rng, [3], 1), random_rows(rng, [3], 2)
+    trees, scores = grow(rows, 0, 2, np.full((3, 1, 2), 0.5, np.float32), np.array([0, 1, 0], np.int32))
+    with pytest.raises(ValueError, match="columns like those"):
+        trees.compiled(rows, 2, 0).add_scores(others.reader, scores, 1)

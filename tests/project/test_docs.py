@@ -1,0 +1,188 @@
+"""Every ```python block and every `$ hedgerow ...` line of a ```console block in README.md and docs/ runs.
+
+The blocks of a page run in order, in one namespace and one temporary directory; a warning is an error, and a
+command must leave with 0. Only `<!-- not run: reason -->` on the line before a block exempts it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^ *```(\w*)")
+EXEMPTION = re.compile(r"<!-- not run: *(\S.*?) *-->")
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    line: int  # of the first line inside the fence, counted from 1
+    text: str
+    exemption: str | None = None
+
+
+@dataclass
+class Page:
+    """The blocks of one file, and how far they have run."""
+
+    path: Path
+    blocks: list[Block]
+    namespace: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})
+    done: int = 0
+
+    def run_to(self, index: int) -> None:
+        """Run block `index` and those before it that have not run yet, in the current directory."""
+        for block in self.blocks[self.done : index + 1]:
+            if block.exemption is None:
+                run_python(self, block) if block.language == "python" else run_console(self, block)
+            self.done += 1
+
+
+def find_blocks(text: str) -> list[Block]:
+    """The blocks to run in a Markdown text. An unclosed fence or another name for Python is a ValueError."""
+    lines = text.splitlines()
+    blocks, start, language = [], None, ""
+    for number, line in enumerate(lines):
+        fence = FENCE.match(line)
+        if not fence:
+            continue
+        if start is None:
+            start, language = number + 1, fence[1]
+            if language in {"py", "python3", "pycon", "Python"}:
+                raise ValueError(f"line {number + 1}: write ```python, not ```{language}; only that is run")
+            continue
+        if language in {"python", "console"}:
+            before = EXEMPTION.fullmatch(lines[start - 2].strip()) if start >= 2 else None
+            inside = textwrap.dedent("\n".join(lines[start:number]))
+            blocks.append(Block(language, start + 1, inside, before and before[1]))
+        start = None
+    if start is not None:
+        raise ValueError(f"line {start}: the block is never closed")
+    return blocks
+
+
+def run_python(page: Page, block: Block) -> None:
+    source = "\n" * (block.line - 1) + block.text  # so that a traceback shows the line of the page
+    exec(compile(source, str(page.path), "exec"), page.namespace)
+
+
+def commands(block: Block) -> list[str]:
+    text = block.text.replace("\\\n", " ")
+    return [line[2:] for line in text.splitlines() if re.match(r"\$ hedgerow\b", line)]
+
+
+def run_console(page: Page, block: Block) -> None:
+    installed = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command in commands(block):
+        done = subprocess.run(
+            command, shell=True, env={**os.environ, "PATH": installed}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        place = f"{page.path.name}:{block.line}"
+        assert done.returncode == 0, f"{place}: {command}\nleft with {done.returncode}\n{done.stderr}"
+
+
+def cases() -> dict[str, tuple[Page, int]]:
+    """Each block of each page, under the name of its file and line."""
+    pages = [Page(path, find_blocks(path.read_text(encoding="utf-8"))) for path in PAGES]
+    return {
+        f"{page.path.relative_to(ROOT)}:{block.line}": (page, index)
+        for page in pages
+        for index, block in enumerate(page.blocks)
+    }
+
+
+CASES = cases()
+
+
+@pytest.fixture(scope="module")
+def directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Path, Path]]:
+    yield {path: tmp_path_factory.mktemp(path.stem) for path in PAGES}
+    for page, _ in CASES.values():
+        page.namespace.clear()  # what a page made must not outlive the compiled module, which complains of it
+
+
+@pytest.mark.parametrize(("page", "index"), CASES.values(), ids=CASES.keys())
+def test_block(page: Page, index: int, directories: dict[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(directories[page.path])
+    page.run_to(index)
+    if reason := page.blocks[index].exemption:
+        pytest.skip(reason)
+
+
+SAMPLE = """\
+```python
+first = 1
+```
+<!-- not run: needs a network -->
+```python
+raise OSError
+```
+- in a list
+  ```python
+  second = first + 1
+  ```
+```text
+$ hedgerow not a command
+```
+```console
+$ hedgerow train \\
+    words.txt
+output
+$ ls
+```
+"""
+
+
+def test_blocks_are_found_with_their_lines() -> None:
+    first, exempt, listed, console = find_blocks(SAMPLE)
+    assert first == Block("python", 2, "first = 1")
+    assert exempt == Block("python", 6, "raise OSError", "needs a network")
+    assert listed == Block("python", 10, "second = first + 1")
+    assert [" ".join(command.split()) for command in commands(console)] == ["hedgerow train words.txt"]
+
+
+def test_blocks_share_a_namespace_and_exempt_ones_do_not_run() -> None:
+    page = Page(Path("sample.md"), find_blocks(SAMPLE))
+    page.run_to(2)
+    assert page.namespace["second"] == 2
+
+
+def test_an_error_names_its_line() -> None:
+    page = Page(Path("sample.md"), find_blocks("\n\n```python\nx = 1\n1 / 0\n```\n"))
+    with pytest.raises(ZeroDivisionError) as caught:
+        page.run_to(0)
+    assert caught.traceback[-1].lineno == 4  # counted from 0
+
+
+def test_a_failing_command_is_an_error() -> None:
+    page = Page(Path("sample.md"), find_blocks("```console\n$ hedgerow no-such-verb\n```\n"))
+    with pytest.raises(AssertionError, match=r"sample\.md:2: hedgerow no-such-verb"):
+        page.run_to(0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("```python\nx\n", "line 1: the block is never closed"),
+        ("```py\nx\n```\n", "line 1: write ```python"),
+    ],
+)
+def test_a_block_that_would_escape_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_blocks(text)
+
+
+def test_an_exemption_needs_a_reason() -> None:
+    (block,) = find_blocks("<!-- not run: -->\n```python\nx\n```\n")
+    assert block.exemption is None

@@ -1,0 +1,196 @@
+"""A save that is refused or fails leaves the old file as it was, and nothing beside it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from builders.storage import ARRAYS, METADATA, same
+from hedgerow import storage
+from hedgerow.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("arrays", "metadata", "message"),
+    [
+        ({"a": np.array(["x"])}, {}, "array 'a' has dtype <U1; convert it to one of BOOL, U8"),
+        ({"a": np.array([None])}, {}, "array 'a' has dtype object"),
+        ({"a": np.array([1j])}, {}, "array 'a' has dtype complex128"),
+        ({"": np.zeros(1)}, {}, "an array is called ''"),
+        ({"__metadata__": np.zeros(1)}, {}, "an array is called '__metadata__'"),
+        ({"\ud800": np.zeros(1)}, {}, "an array is called"),
+        ({"a": np.zeros((1,) * 33)}, {}, "33 dimensions"),
+        ({}, {"a": float("nan")}, "metadata cannot be written as JSON"),
+        ({}, {"a": {1, 2}}, "metadata cannot be written as JSON"),
+        ({}, {"a": "x" * 2000}, "at most 2000 fit; store long lists as arrays"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_before_work(
+    model: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arrays: dict[str, np.ndarray],
+    metadata: dict[str, Any],
+    message: str,
+) -> None:
+    monkeypatch.setattr(storage, "_MAX_HEADER", 2000)
+    before = model.read_bytes()
+    with pytest.raises(InputError, match=message):
+        storage.write(model, arrays, metadata)
+    assert_untouched(model, before)
+
+
+def assert_untouched(model: Path, before: bytes) -> None:
+    assert model.read_bytes() == before
+    assert list(model.parent.iterdir()) == [model]
+
+
+def test_a_missing_folder_or_a_folder_as_target_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*absent; create it first"):
+        storage.write(tmp_path / "absent" / "m", ARRAYS, {})
+    with pytest.raises(IsADirectoryError, match="it is a folder; name a file in it"):
+        storage.write(tmp_path, ARRAYS, {})
+    assert not list(tmp_path.iterdir())
+
+
+FAILURES = [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()]
+
+
+def fail_to_fsync(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
+    def fsync(descriptor: int) -> None:
+        raise failure
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def fail_to_rename(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
+    def replace(self: Path, target: Path) -> None:
+        raise failure
+
+    monkeypatch.setattr(Path, "replace", replace)
+
+
+def fail_to_write(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
+    """The header goes through, the first array does not."""
+    plain_open = Path.open
+
+    def open_failing(self: Path, mode: str = "r", *rest: Any) -> Any:
+        file = plain_open(self, mode, *rest)
+        if "x" not in mode:
+            return file
+
+        class Failing:
+            def __enter__(self) -> Failing:
+                return self
+
+            def __exit__(self, *rest: object) -> None:
+                file.close()
+
+            def write(self, part: bytes) -> None:
+                if file.tell():
+                    raise failure
+                file.write(part)
+
+        return Failing()
+
+    monkeypatch.setattr(Path, "open", open_failing)
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=["full disk", "Ctrl-C"])
+@pytest.mark.parametrize("fail", [fail_to_write, fail_to_fsync, fail_to_rename])
+def test_a_failed_save_leaves_the_old_file(
+    model: Path, monkeypatch: pytest.MonkeyPatch, fail: Callable[..., None], failure: BaseException
+) -> None:
+    before = model.read_bytes()
+    with monkeypatch.context() as patch:
+        fail(patch, failure)
+        with pytest.raises(type(failure)) as caught:
+            storage.write(model, {"a": np.zeros(3)}, {})
+    if isinstance(caught.value, OSError):
+        assert caught.value.errno == errno.ENOSPC
+        assert "No space left on device" in str(caught.value)
+        assert str(model) in str(caught.value)
+        assert "the old file is intact" in str(caught.value)
+    assert_untouched(model, before)
+    storage.write(model, {"a": np.zeros(3)}, {})
+    assert list(storage.read(model)[0]) == ["a"]
+
+
+def test_a_failed_first_save_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_to_fsync(monkeypatch, OSError(errno.EIO, "Input/output error"))
+    with pytest.raises(OSError, match="no file was left behind"):
+        storage.write(tmp_path / "m", ARRAYS, {})
+    assert not list(tmp_path.iterdir())
+
+
+def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on file sizes")
+def test_a_really_full_disk(model: Path) -> None:
+    """The system itself refuses to write beyond 64 kB."""
+    before = model.read_bytes()
+    done = run(
+        """
+        import resource, sys
+        import numpy as np
+        from hedgerow import storage
+        resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+        try:
+            storage.write(sys.argv[1], {"a": np.zeros(100_000)}, {})
+        except OSError as error:
+            print(error)
+        """,
+        str(model),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "the old file is intact" in done.stdout
+    assert_untouched(model, before)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_a_read_only_folder(model: Path) -> None:
+    before = model.read_bytes()
+    model.parent.chmod(0o555)
+    try:
+        with pytest.raises(PermissionError, match="the old file is intact"):
+            storage.write(model, ARRAYS, {})
+    finally:
+        model.parent.chmod(0o755)
+    assert_untouched(model, before)
+
+
+def test_a_folder_that_cannot_be_flushed_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain_fsync = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        plain_fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    storage.write(tmp_path / "m", ARRAYS, METADATA)
+    assert same(storage.read(tmp_path / "m")[0], ARRAYS)
+
+
+def test_saving_over_a_file_in_use_and_through_a_link(model: Path, tmp_path: Path) -> None:
+    link = tmp_path / "latest"
+    link.symlink_to(model)
+    arrays, _ = storage.read(model)
+    storage.write(link, {"a": np.zeros(3)}, {})
+    assert link.is_symlink()
+    assert list(storage.read(model)[0]) == ["a"]
+    assert same(arrays, ARRAYS)  # the views keep the old file alive
