@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hedgerow import storage
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError, ModelFileError
 from hedgerow.inference.lattice import Lattice
 from hedgerow.potentials.base import Potential, Stored, strip_prefix
@@ -37,11 +38,11 @@ class Model:
     def topology(self) -> Topology:
         return Topology(len(self.labels), self.order)
 
-    def encode(self, X: object) -> Sequences:
+    def encode(self, X: object) -> Encoded:
         """X in the terms of training; `.unseen` counts what training never saw, which is ignored."""
         return self.encoder.transform(Sequences(X))
 
-    def lattice(self, sequences: Sequences, n_threads: int = 1, beam: int | None = None) -> Lattice:
+    def lattice(self, sequences: Encoded, n_threads: int = 1, beam: int | None = None) -> Lattice:
         """The lattice over sequences that `encode` gave."""
         scores = self.potential.scores(sequences, n_threads)
         return Lattice(self.topology, sequences.starts, **scores._asdict(), beam=beam, n_threads=n_threads)

@@ -44,7 +44,6 @@ def test_says_what_it_holds() -> None:
     assert (len(X), X.shape, X.n_positions) == (4, (4,), 7)
     assert [column.name for column in X.columns] == ["w", "n", "b"]
     assert X.column("n") is X.columns[1]
-    assert X.unseen == {}
     assert repr(X) == "Sequences(4 sequences, 7 positions; 'w' categorical, 'n' numeric, 'b' bag)"
     assert repr(Sequences([[{str(i): 1 for i in range(9)}]])).endswith("'5' numeric, ... 3 more)")
     with pytest.raises(InputError, match=r"no column 'q'; there are \['w', 'n', 'b'\]"):
@@ -69,8 +68,6 @@ def test_cannot_be_changed() -> None:
     ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
-    with pytest.raises(TypeError):
-        X.unseen["w"] = 1  # type: ignore[index]
 
 
 INDICES = [

@@ -33,11 +33,12 @@ def is_aligned(sequences: Sequences, encoder: Encoder) -> bool:
 def test_training_data_come_back_as_they_are() -> None:
     X = Sequences(TRAIN)
     encoder = Encoder.fit(X)
-    assert encoder.transform(X) is X
+    assert encoder.transform(X).columns is X.columns
     again = encoder.transform(Sequences(TRAIN))
     assert table(again) == table(X)
     assert is_aligned(again, encoder)
-    assert encoder.transform(again) is again
+    with pytest.raises(InputError, match="encoded already"):
+        Sequences(again)
 
 
 def test_the_unseen_is_left_out_and_counted() -> None:

@@ -33,7 +33,6 @@ def test_sequences(copied):
     for original in (hr.Sequences(X), hr.Sequences(X)[2:4], hr.Sequences(X)[[5, 1]], hr.Sequences(X)[:0]):
         twin = copied(original)
         assert repr(twin) == repr(original)
-        assert dict(twin.unseen) == dict(original.unseen)
         for mine, other in zip(arrays_of(twin), arrays_of(original), strict=True):
             assert mine.dtype == other.dtype
             assert mine.tolist() == other.tolist()

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.codes.cascade import Cascade, Columns, with_columns
+from hedgerow.codes.cascade import Cascade, Columns
 from hedgerow.codes.potential import bit_probabilities
-from hedgerow.data.columns import ranges
-from hedgerow.data.sequences import Sequences
+from hedgerow.data.ragged import ranges
 from hedgerow.encoding import Labels
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.learning.base import Decode, DevData, Learner, Record, TrainingData
 from hedgerow.potentials.base import Potential
@@ -93,12 +94,14 @@ class BitTrainer:
         whole, bits, held = self.training, column.astype(np.int32), None
         if whole.held is not None:
             codes = np.where(whole.held.codes < 0, np.int32(-1), bits[whole.held.codes])
-            held = DevData(with_columns(whole.held.sequences, [earlier.held_columns for earlier in seen]), codes)
+            held = DevData(
+                whole.held.sequences.with_columns(chain.from_iterable(earlier.held_columns for earlier in seen)), codes
+            )
         return replace(
             whole,
             encoder=self.cascade.encoder(whole.encoder, bit),
             labels=ZERO_OR_ONE,
-            sequences=with_columns(whole.sequences, [earlier.columns for earlier in seen]),
+            sequences=whole.sequences.with_columns(chain.from_iterable(earlier.columns for earlier in seen)),
             codes=bits[whole.codes],
             order=self.base.order,
             decode=self.base.decode,
@@ -120,7 +123,7 @@ class BitTrainer:
             record["bit_dev_accuracy"] = last["dev_accuracy"]
         return learner.potential, record
 
-    def _ask(self, potential: Potential, sequences: Sequences, n_threads: int) -> NDArray[np.floating[Any]]:
+    def _ask(self, potential: Potential, sequences: Encoded, n_threads: int) -> NDArray[np.floating[Any]]:
         return bit_probabilities(potential, self.base.order, sequences, n_threads)
 
     def _out_of_fold(self, training: TrainingData, bit: int, columns: Sequence[Columns]) -> NDArray[np.bool_]:
@@ -158,10 +161,10 @@ class Part:
 
     index: NDArray[np.int64]
     positions: NDArray[np.int64]
-    plain: Sequences  # without the columns of a cascade: taken once
+    plain: Encoded  # without the columns of a cascade: taken once
 
     @classmethod
-    def of_index(cls, sequences: Sequences, chosen: NDArray[np.bool_]) -> Part:
+    def of_index(cls, sequences: Encoded, chosen: NDArray[np.bool_]) -> Part:
         index = np.flatnonzero(chosen)
         positions = ranges(sequences.starts[index], sequences.lengths[index])
         return cls(index, positions, sequences[index])
@@ -171,6 +174,6 @@ class Part:
         weights = training.weights[self.index]
         return weights if weights.any() else np.ones(len(weights))
 
-    def with_columns(self, columns: Sequence[Columns]) -> Sequences:
+    def with_columns(self, columns: Sequence[Columns]) -> Encoded:
         """These sequences with columns that all have."""
-        return with_columns(self.plain, [tuple(column.take(self.positions) for column in of) for of in columns])
+        return self.plain.with_columns(column.take(self.positions) for column in chain.from_iterable(columns))

@@ -6,7 +6,6 @@ Bit k reads the predictions of bits k - 1, ..., k - length at the positions t - 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import LocalColumn, trusted
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoder import ColumnSpec
 
@@ -61,12 +59,6 @@ class Cascade:
             for offset in self.offsets
         )
         return Encoder(encoder.columns + tuple(specs))
-
-
-def with_columns(sequences: Sequences, added: Sequence[Columns]) -> Sequences:
-    """The same sequences, not a copy, with more columns."""
-    more = tuple(column for columns in added for column in columns)
-    return Sequences.trusted(sequences.starts, sequences.columns + more, sequences.unseen) if more else sequences
 
 
 def _name(bit: int, offset: int) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.codes.cascade import FURTHEST, Cascade, Columns, with_columns
+from hedgerow.codes.cascade import FURTHEST, Cascade, Columns
 from hedgerow.codes.coupling import label_log_probabilities
 from hedgerow.codes.distances import Distance, label_scores
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
 from hedgerow.potentials.base import Potential, Scores, Stored, stored_table, stored_temperature
@@ -24,13 +25,13 @@ from hedgerow.topology import Topology, is_count
 MANY_POSITIONS = 50_000  # a bit with fewer is done before several threads have agreed on anything
 
 
-def threads_within(n_threads: int, sequences: Sequences) -> int:
+def threads_within(n_threads: int, sequences: Encoded) -> int:
     """How many of the threads are worth using for a single bit."""
     return n_threads if sequences.n_positions >= MANY_POSITIONS else 1
 
 
 def bit_probabilities(
-    potential: Potential, order: int, sequences: Sequences, n_threads: int
+    potential: Potential, order: int, sequences: Encoded, n_threads: int
 ) -> NDArray[np.floating[Any]]:
     """P(the bit is 1) at each position: the marginal, or the share of votes."""
     if isinstance(potential, VotedPotential):
@@ -60,12 +61,12 @@ class CodePotential:
     table: NDArray[np.float32] | None
     kind: ClassVar[str] = "code"
 
-    def probabilities(self, sequences: Sequences, n_threads: int = 1) -> NDArray[np.float32]:
+    def probabilities(self, sequences: Encoded, n_threads: int = 1) -> NDArray[np.float32]:
         """(positions, bits): P(the bit is 1), bits in their order, each fed with what those before it predict."""
         found = np.empty((sequences.n_positions, len(self.bits)), np.float32)
         threads, columns = threads_within(n_threads, sequences), list[Columns]()
         for i, potential in enumerate(self.bits):
-            seen = with_columns(sequences, [columns[j] for j in self.cascade.seen_by(i)])
+            seen = sequences.with_columns(chain.from_iterable(columns[j] for j in self.cascade.seen_by(i)))
             found[:, i] = bit_probabilities(potential, self.bit_order, seen, threads)
             if self.cascade.length:
                 columns.append(self.cascade.columns(i, found[:, i] > 0.5, sequences.starts))
@@ -73,7 +74,7 @@ class CodePotential:
                 columns[i - self.cascade.length] = ()  # nobody reads it any more
         return found
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
         probabilities = self.probabilities(sequences, n_threads)
         if self.distance == "lattice":
             raw = label_log_probabilities(probabilities, self.words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet, read_only
+from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.errors import InputError
 
 MISSING = -1  # None or NaN was given
@@ -150,29 +150,6 @@ def is_local(column: Column) -> bool:
     return isinstance(column, (LocalColumn, LocalNumericColumn))
 
 
-def starts_of(lengths: Any) -> NDArray[np.int64]:
-    """Where each of the ranges of these lengths begins when they are laid end to end, and the end."""
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
-
-
-def ranges(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The indices begin, begin + 1, ..., begin + length - 1 of every range, end to end."""
-    starts = starts_of(lengths)
-    return np.repeat(begins - starts[:-1], lengths) + np.arange(starts[-1])
-
-
-def first_duplicate(names: Iterable[str]) -> str | None:
-    """The first name that came before, if any."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
-
-
 def column_of(parts: tuple[Any, ...]) -> Column:
     """The column that the compiled reader describes as (name, kind, arrays...)."""
     name, kind, *arrays = parts
@@ -203,9 +180,3 @@ def _keep(column: Column, field: str, dtype: type[np.generic]) -> None:
 def _check_range(name: str, ids: NDArray[np.int32], lowest: int, n: int) -> None:
     if len(ids) and (ids.min() < lowest or ids.max() >= n):
         raise InputError(f"column {name!r} holds a code outside its alphabet of {n} values")
-
-
-def place(starts: NDArray[np.int64], flat: int) -> tuple[int, int]:
-    """(sequence, position within it) of a position counted over all sequences."""
-    sequence = int(np.searchsorted(starts, flat, side="right")) - 1
-    return sequence, flat - int(starts[sequence])

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.columns import Column, NumericColumn, column_of, first_duplicate, place
+from hedgerow.data.columns import Column, NumericColumn, column_of
+from hedgerow.data.ragged import first_duplicate, place
 from hedgerow.errors import InputError
 
 if TYPE_CHECKING:

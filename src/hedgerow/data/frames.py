@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.columns import starts_of
 from hedgerow.data.frame_columns import is_frame, open_frame, read_frames
+from hedgerow.data.ragged import starts_of
 from hedgerow.data.read_y import as_int64, refuse_nul
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, column_of, place, starts_of
+from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, column_of
 from hedgerow.data.frame_columns import is_frame, numeric_column, open_frame, read_frames
+from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError
 
 Ragged: TypeAlias = tuple[NDArray[np.int64], list[Column]]

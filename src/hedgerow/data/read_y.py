@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.columns import place, starts_of
-from hedgerow.data.sequences import Sequences
+from hedgerow.data.column_store import ColumnStore
+from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError
 
 LabelKind: TypeAlias = Literal["strings", "integers", "bools"]
@@ -26,7 +26,7 @@ class FlatLabels:
     starts: NDArray[np.int64]
 
 
-def read_labels(y: object, sequences: Sequences | None) -> FlatLabels:
+def read_labels(y: object, sequences: ColumnStore | None) -> FlatLabels:
     """The labels of `y`, which may have been read before; raises InputError when they do not fit the sequences."""
     given = y if isinstance(y, FlatLabels) else None
     rows = [] if given else [_row(labels, i) for i, labels in enumerate(_listed(y))]
@@ -80,7 +80,7 @@ def _row(labels: Any, i: int) -> Any:
     return list(labels)
 
 
-def _check_lengths(starts: NDArray[np.int64], sequences: Sequences) -> None:
+def _check_lengths(starts: NDArray[np.int64], sequences: ColumnStore) -> None:
     if len(starts) != len(sequences.starts):
         raise InputError(
             f"y must hold a list of labels for each sequence, but there are {len(sequences)} sequences "

@@ -5,16 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.columns import (
-    MISSING,
-    BagColumn,
-    CategoricalColumn,
-    Column,
-    NumericColumn,
-    ranges,
-    starts_of,
-    trusted,
-)
+from hedgerow.data.columns import MISSING, BagColumn, CategoricalColumn, Column, NumericColumn, trusted
+from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
 
@@ -32,7 +24,7 @@ def damage(X: object, rate: float, seed: int) -> Sequences:
     sequences = Sequences(X)
     rng = np.random.default_rng(int(seed))
     columns = tuple(_damaged(column, rng.random(len(column)) < rate) for column in sequences.columns)
-    return Sequences.trusted(sequences.starts, columns, {})
+    return Sequences.trusted(sequences.starts, columns)
 
 
 def _damaged(column: Column, gone: NDArray[np.bool_]) -> Column:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.columns import CategoricalColumn, Column, NumericColumn, is_local
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.binning import Binning
 from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.scaling import Scaling
 from hedgerow.encoding.window import Window
 from hedgerow.errors import InputError
@@ -44,7 +44,7 @@ class AttributeReader:
 
     def __init__(
         self,
-        sequences: Sequences,
+        sequences: Encoded,
         window: Window,
         numeric: Mapping[str, Binning | Scaling] | None = None,
         conjunctions: Conjunctions = NO_CONJUNCTIONS,

@@ -23,11 +23,11 @@ from hedgerow.data.columns import (
     LocalColumn,
     LocalNumericColumn,
     NumericColumn,
-    first_duplicate,
-    starts_of,
     trusted,
 )
+from hedgerow.data.ragged import first_duplicate, starts_of
 from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.imputation import MARK, Treatment, Typical, fill, from_stored, mark, mark_name, stored, typical
 from hedgerow.errors import InputError
 
@@ -72,15 +72,18 @@ class Encoder:
         """Whether no missing value is left."""
         return self.columns[0].typical is not None
 
-    def transform(self, sequences: Sequences) -> Sequences:
+    def transform(self, sequences: Sequences) -> Encoded:
         """The sequences in the columns and alphabets of training, these very objects, missing values filled in.
 
         Values and columns that training never saw are left out and counted in `.unseen`; columns that are
         not there are absent everywhere. Raises InputError when a column changed its kind.
         """
-        return self._filled(sequences if self._is_aligned(sequences) else self._aligned(sequences))
+        aligned = self._is_aligned(sequences)
+        return self._filled(
+            Encoded.trusted(sequences.starts, sequences.columns) if aligned else self._aligned(sequences)
+        )
 
-    def _aligned(self, sequences: Sequences) -> Sequences:
+    def _aligned(self, sequences: Sequences) -> Encoded:
         given = {column.name: column for column in sequences.columns}
         unseen: dict[str, int] = {}
         columns: dict[str, Column] = {}
@@ -93,21 +96,21 @@ class Encoder:
                 columns[spec.name] = _absent(spec, sequences.n_positions)
         unseen |= {name: _occurrences(column) for name, column in given.items()}
         counted = {name: count for name, count in unseen.items() if count}
-        return Sequences.trusted(sequences.starts, tuple(columns.values()), counted)
+        return Encoded.trusted(sequences.starts, tuple(columns.values()), counted)
 
-    def _filled(self, sequences: Sequences) -> Sequences:
+    def _filled(self, sequences: Encoded) -> Encoded:
         columns = tuple(
             column if spec.typical is None else fill(column, spec.typical)
             for spec, column in zip(self.columns, sequences.columns, strict=True)
         )
         if all(column is before for column, before in zip(columns, sequences.columns, strict=True)):
             return sequences
-        return Sequences.trusted(sequences.starts, columns, sequences.unseen)
+        return Encoded.trusted(sequences.starts, columns, sequences.unseen)
 
-    def nothing(self) -> Sequences:
+    def nothing(self) -> Encoded:
         """One position where every column is absent: the columns without data."""
         columns = tuple(_absent(spec, 1) for spec in self.columns)
-        return Sequences.of_columns(np.array([0, 1]), columns)
+        return Encoded.of_columns(np.array([0, 1]), columns)
 
     def _is_aligned(self, sequences: Sequences) -> bool:
         return len(self.columns) == len(sequences.columns) and all(

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import ABSENT, BagColumn, CategoricalColumn, Column, Kind, NumericColumn, starts_of, trusted
+from hedgerow.data.columns import ABSENT, BagColumn, CategoricalColumn, Column, Kind, NumericColumn, trusted
+from hedgerow.data.ragged import starts_of
 from hedgerow.errors import InputError
 
 Treatment: TypeAlias = Literal["impute", "indicator"]

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet, read_only
+from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import CategoricalColumn, column_of
 from hedgerow.data.read_y import FlatLabels, LabelKind, read_labels, refuse_nul
-from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
 
 _KINDS: dict[str, LabelKind] = {"U": "strings", "i": "integers", "b": "bools"}
@@ -42,7 +42,7 @@ class Labels:
         self._alphabet = Alphabet.of(classes.tolist() if self._kind == "strings" else [])
 
     @classmethod
-    def fit(cls, y: object, sequences: Sequences) -> Labels:
+    def fit(cls, y: object, sequences: ColumnStore) -> Labels:
         """The labels of `y`; raises InputError when they do not fit the sequences or only one is there."""
         given = read_labels(y, sequences)
         if given.kind != "strings":
@@ -54,7 +54,7 @@ class Labels:
     def __len__(self) -> int:
         return len(self.classes)
 
-    def codes(self, y: object, sequences: Sequences) -> NDArray[np.int32]:
+    def codes(self, y: object, sequences: ColumnStore) -> NDArray[np.int32]:
         """The code of each position's label, -1 for a label that training never saw."""
         given = self._given(y, sequences)
         if given.kind == "strings":
@@ -80,7 +80,7 @@ class Labels:
         labels: list[Any] = np.setdiff1d(given.values, self.classes).tolist()
         return labels
 
-    def _given(self, y: object, sequences: Sequences | None) -> FlatLabels:
+    def _given(self, y: object, sequences: ColumnStore | None) -> FlatLabels:
         given = read_labels(y, sequences)
         if given.kind != self._kind:
             raise InputError(f"labels must be {self._kind}, as in training, but {given.kind} came; convert them")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.imputation import Treatment
 from hedgerow.errors import (
     BeamWarning,
@@ -178,7 +179,7 @@ class Estimator(Conventions):
         """Whether the model deals with missing values that the encoder leaves."""
         return False
 
-    def _encode_checked(self, encoder: Encoder, X: object, made: Mapping[str, Any], data: str = "X") -> Sequences:
+    def _encode_checked(self, encoder: Encoder, X: object, made: Mapping[str, Any], data: str = "X") -> Encoded:
         """X in the terms of training; raises InputError where a value is missing and nothing deals with that.
 
         `made` are the parameters that the model is, or was, fitted with.
@@ -253,22 +254,22 @@ class Estimator(Conventions):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(X, y) or hedgerow.load(path)")
         return model  # type: ignore[no-any-return]
 
-    def _encode(self, X: object) -> Sequences:
+    def _encode(self, X: object) -> Encoded:
         model = self._fitted()
         return self._encode_checked(model.encoder, X, model.parameters)
 
-    def _lattices(self, sequences: Sequences) -> Iterator[Answers]:
+    def _lattices(self, sequences: Encoded) -> Iterator[Answers]:
         """Lattices over some sequences after the other, so that the scores of all are never there at once."""
         model, threads = self._fitted(), n_threads(self.n_jobs)
         for block in self._blocks(sequences):
             whole = block == slice(0, len(sequences))
             yield model.lattice(sequences if whole else sequences[block], threads, self._beam)
 
-    def _blocks(self, sequences: Sequences) -> Iterator[slice]:
+    def _blocks(self, sequences: Encoded) -> Iterator[slice]:
         """Sequences that are scored together."""
         return blocks(sequences.starts, self._fitted().topology)
 
-    def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
+    def _best_labels(self, sequences: Encoded, decode: Decode) -> NDArray[np.int32]:
         return np.concatenate([best_labels(lattice, decode) for lattice in self._lattices(sequences)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -293,7 +294,7 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     return fitted
 
 
-def _codes(labels: Labels, y: object, sequences: Sequences) -> NDArray[np.int32]:
+def _codes(labels: Labels, y: object, sequences: Encoded) -> NDArray[np.int32]:
     """Label codes, -1 for labels training never saw, which is said once."""
     given = read_labels(y, sequences)
     codes = labels.codes(given, sequences)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
-from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.learning.base import TrainingData
 from hedgerow.model import Model
@@ -76,7 +76,7 @@ def _add(digest: Any, *arrays: NDArray[Any] | None) -> None:
             digest.update(np.ascontiguousarray(array).data)
 
 
-def _add_sequences(digest: Any, sequences: Sequences) -> None:
+def _add_sequences(digest: Any, sequences: Encoded) -> None:
     _add(digest, sequences.starts)
     for column in sequences.columns:
         digest.update(repr((column.kind, column.name)).encode())

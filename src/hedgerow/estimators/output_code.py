@@ -17,7 +17,7 @@ from hedgerow.codes.code_words import CODES, checked_length, make_words
 from hedgerow.codes.distances import Distance
 from hedgerow.codes.learner import CodeRules, OutputCodeLearner
 from hedgerow.codes.potential import CodePotential
-from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import CodeWarning, InputError
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
@@ -192,7 +192,7 @@ class OutputCode(Estimator):
         alone = base._order == 0 and not getattr(base, "window", 0)
         return OutputCodeLearner(training, Base(base._order, base.decode, learner, alone), rules)
 
-    def _blocks(self, sequences: Sequences) -> Iterator[slice]:
+    def _blocks(self, sequences: Encoded) -> Iterator[slice]:
         """By the number of labels alone: no position has more scores than that."""
         return blocks(sequences.starts, Topology(len(self._fitted().labels), 0))
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
@@ -48,7 +48,7 @@ class StructuredPerceptron(MarginEstimator):
         )
         return MarginLearner(training, rules)
 
-    def _best_labels(self, sequences: Sequences, decode: Decode) -> NDArray[np.int32]:
+    def _best_labels(self, sequences: Encoded, decode: Decode) -> NDArray[np.int32]:
         model = self._fitted()
         if not isinstance(model.potential, VotedPotential):
             return super()._best_labels(sequences, decode)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
@@ -87,7 +87,7 @@ class SearchTagger(MarginEstimator):
         ahead = FutureMEMM(**self.future.get_params(deep=False) | own)
         return SearchLearner(training, rules, ahead._learner(replace(training, order=ahead._order), None))
 
-    def _lattices(self, sequences: Sequences) -> Iterator[Answers]:
+    def _lattices(self, sequences: Encoded) -> Iterator[Answers]:
         potential = self._fitted().potential
         assert isinstance(potential, SearchPotential)
         for block in self._blocks(sequences):

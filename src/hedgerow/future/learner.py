@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.columns import NumericColumn, place
-from hedgerow.data.sequences import Sequences
+from hedgerow.data.columns import NumericColumn
+from hedgerow.data.ragged import place
 from hedgerow.encoding import AttributeReader, Binning, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.discovery import Candidate, Discovery, DiscoveryData, DiscoveryRules
 from hedgerow.future.potential import FutureFeature, FuturePotential, feature_name, logistic, with_features
@@ -109,8 +110,8 @@ class _Data:
 
     def __init__(
         self,
-        plain: Sequences,
-        given: Sequences,
+        plain: Encoded,
+        given: Encoded,
         codes: NDArray[np.int32],
         weights: Floats,
         k: int,

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.columns import LocalNumericColumn, trusted
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores, Stored, strip_prefix
@@ -92,10 +92,10 @@ def feature_column(number: int, values: Floats) -> LocalNumericColumn:
     return trusted(LocalNumericColumn, feature_name(number), values.astype(np.float32))
 
 
-def with_features(sequences: Sequences, features: Sequence[Floats]) -> Sequences:
+def with_features(sequences: Encoded, features: Sequence[Floats]) -> Encoded:
     """The same sequences, not a copy, with a column for each feature after their own."""
     columns = tuple(feature_column(i, values) for i, values in enumerate(features))
-    return Sequences.trusted(sequences.starts, sequences.columns + columns, sequences.unseen)
+    return sequences.with_columns(columns)
 
 
 def feature_encoder(encoder: Encoder, n_features: int) -> Encoder:
@@ -122,11 +122,11 @@ class FuturePotential:
     def binnings(self) -> Mapping[str, Binning]:
         return self.trees.binnings
 
-    def instances(self, sequences: Sequences) -> AttributeReader:
+    def instances(self, sequences: Encoded) -> AttributeReader:
         """What the trees of features read."""
         return AttributeReader(sequences, Window(0, 0), self.binnings)
 
-    def values(self, sequences: Sequences, n_threads: int = 1) -> list[Floats]:
+    def values(self, sequences: Encoded, n_threads: int = 1) -> list[Floats]:
         """Q of each feature, at every position."""
         rows, found = self.instances(sequences), []
         for feature in self.features:
@@ -134,7 +134,7 @@ class FuturePotential:
             found.append(self.bags.probabilities(scores, sequences.starts, feature.back, n_threads))
         return found
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
         values = self.values(sequences, n_threads)
         scores = self.trees.scores(with_features(sequences, values), n_threads).edge
         assert scores is not None

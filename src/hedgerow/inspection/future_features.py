@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.columns import CategoricalColumn
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import AttributeReader, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.potential import REST, FutureFeature, FuturePotential, logistic
 from hedgerow.inspection.tree_views import Names, in_words, text_of
@@ -111,7 +111,7 @@ def _by_value(column: CategoricalColumn, potential: FuturePotential, feature: Fu
     if n == 0:
         return [("any", potential.bags.initial)]
     each = type(column)(column.name, np.arange(n, dtype=np.int32), column.alphabet)
-    rows = potential.instances(Sequences.of_columns(np.arange(n + 1), (each,)))
+    rows = potential.instances(Encoded.of_columns(np.arange(n + 1), (each,)))
     scores = feature.instance_scores(rows, potential.bags)
     return [(in_words(column.name, 0, str(column.alphabet[i])), float(scores[i])) for i in range(n)]
 
@@ -132,7 +132,7 @@ def _leaves(names: Names) -> Iterator[tuple[list[str], float]]:
             waiting.append((int(node[3]), [*words, asked]))
 
 
-def pattern_probabilities(model: Model, sequences: Sequences) -> tuple[Floats, Floats]:
+def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Floats]:
     """(features, positions) twice: how probable it is that a position shows the pattern, and that its bag does."""
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
@@ -143,7 +143,7 @@ def pattern_probabilities(model: Model, sequences: Sequences) -> tuple[Floats, F
     return logistic(scores), np.array(potential.values(sequences))
 
 
-def plot_patterns(model: Model, sequences: Sequences, names: list[str], axes: Any = None) -> Any:
+def plot_patterns(model: Model, sequences: Encoded, names: list[str], axes: Any = None) -> Any:
     """Along one sequence, for each feature: bars where positions show its pattern, and a line of what bags say.
 
     `names` are what positions are called. Draws on matplotlib axes, one for each feature, or on a new figure; returns

@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.columns import place
-from hedgerow.data.sequences import Sequences
+from hedgerow.data.ragged import place
 from hedgerow.encoding import Encoder, Labels
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
 from hedgerow.potentials.base import Potential
@@ -27,7 +27,7 @@ MOST_SCORES = 2**22  # of a block of sequences: 16 MB of single precision
 class DevData:
     """Held-out data; a code of -1 is a label that training never saw."""
 
-    sequences: Sequences
+    sequences: Encoded
     codes: NDArray[np.int32]
 
 
@@ -37,7 +37,7 @@ class TrainingData:
 
     encoder: Encoder
     labels: Labels
-    sequences: Sequences
+    sequences: Encoded
     codes: NDArray[np.int32]
     weights: NDArray[np.float64]
     order: int
@@ -58,7 +58,7 @@ class TrainingData:
         """Whether the beam is narrower than the lattice."""
         return self.beam is not None and self.beam < self.topology.n_nodes
 
-    def lattice(self, potential: Potential, sequences: Sequences) -> Lattice:
+    def lattice(self, potential: Potential, sequences: Encoded) -> Lattice:
         """The lattice of a potential over training or held-out sequences, under the beam."""
         scores = potential.scores(sequences, self.n_threads)
         return Lattice(self.topology, sequences.starts, **scores._asdict(), beam=self.beam, n_threads=self.n_threads)
@@ -166,7 +166,7 @@ def edge_counts(training: TrainingData) -> NDArray[np.float64]:
 
 
 def blocks(starts: NDArray[np.int64], topology: Topology) -> Iterator[slice]:
-    """Sequences side by side, so many that the scores of a block are not too many; at least one."""
+    """Encoded side by side, so many that the scores of a block are not too many; at least one."""
     most = max(MOST_SCORES // topology.n_labels ** (topology.order + 1), 1)
     first = 0
     while first < len(starts) - 1:
@@ -181,7 +181,7 @@ def by_depth(starts: NDArray[np.int64], order: int) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(depth == m if m < order else depth >= m) for m in range(order + 1)]
 
 
-def refuse_missing(sequences: Sequences, data: str, model: str) -> None:
+def refuse_missing(sequences: Encoded, data: str, model: str) -> None:
     for column in sequences.columns:
         missing = column.missing()
         if missing.any():

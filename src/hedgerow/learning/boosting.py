@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.columns import NumericColumn
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import AttributeReader, Binning, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import DevData, Record, TrainingData, by_depth, dev_scores, edge_counts, refuse_missing
@@ -76,10 +76,10 @@ class _Answer(NamedTuple):
 
 
 class Scored:
-    """Sequences with their potentials so far, kept up to date step by step; no beam loses the path `keep`."""
+    """Encoded with their potentials so far, kept up to date step by step; no beam loses the path `keep`."""
 
     def __init__(
-        self, sequences: Sequences, training: TrainingData, start: TreePotential, steps: list[Step],
+        self, sequences: Encoded, training: TrainingData, start: TreePotential, steps: list[Step],
         keep: NDArray[np.int32] | None = None,
     ) -> None:  # fmt: skip
         self.n_threads = training.n_threads

@@ -21,7 +21,7 @@ AS_IT_IS = Scaling(0.0, 1.0)
 def epoch_orders(training: TrainingData, random_state: int | None) -> Iterator[NDArray[np.int64]]:
     """For each epoch the order of the sequences that have a weight.
 
-    Sequences are shuffled from an order that their own content decides: how the user sorted them changes nothing.
+    Encoded are shuffled from an order that their own content decides: how the user sorted them changes nothing.
     """
     sequences = training.sequences
     numeric = {column.name: AS_IT_IS for column in sequences.columns if isinstance(column, NumericColumn)}

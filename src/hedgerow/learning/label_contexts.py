@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import ABSENT, LocalColumn, trusted
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.learning.base import DevData, TrainingData
 from hedgerow.potentials.trees import Trees
@@ -63,7 +63,7 @@ def with_n_grams(training: TrainingData) -> tuple[TrainingData, NDArray[np.int64
         rows.append(shorter + found)
     specs = tuple(ColumnSpec(column.name, "categorical", column.alphabet, local=True) for column in columns)
     encoder = Encoder(training.encoder.columns + specs)
-    sequences = Sequences.trusted(starts, (*training.sequences.columns, *columns), training.sequences.unseen)
+    sequences = Encoded.trusted(starts, (*training.sequences.columns, *columns), training.sequences.unseen)
     return replace(training, encoder=encoder, sequences=sequences, order=0, held=None, beam=None), np.concatenate(rows)
 
 
@@ -108,10 +108,10 @@ def _numbers(n: int) -> Alphabet:
     return Alphabet.of(f"{number:0{width}d}" for number in range(n))
 
 
-def _added(sequences: Sequences, codes: NDArray[np.int32], order: int, values: Alphabet) -> Sequences:
+def _added(sequences: Encoded, codes: NDArray[np.int32], order: int, values: Alphabet) -> Encoded:
     start = len(values) - 1
     columns = []
     for back in range(1, order + 1):
         labels = labels_back(np.where(codes < 0, np.int32(ABSENT), codes), sequences.starts, back, start)
         columns.append(trusted(LocalColumn, _name(back), labels, values))
-    return Sequences.trusted(sequences.starts, sequences.columns + tuple(columns), sequences.unseen)
+    return sequences.with_columns(columns)

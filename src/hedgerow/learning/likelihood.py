@@ -1,6 +1,6 @@
 """The log-likelihood of linear models, and its gradient: what every likelihood learner of weights climbs.
 
-Weights lie in one row: those of state features, of edge features if there are any, of n-grams. Sequences are taken in
+Weights lie in one row: those of state features, of edge features if there are any, of n-grams. Encoded are taken in
 blocks, so that scores and marginals of all positions are never there at once; a block is summed attribute by attribute,
 so that neither threads nor their number change a bit.
 """

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 
 COLDEST = 1e-6  # temperatures, by which scores may be divided, lie between this and its inverse
@@ -44,7 +44,7 @@ class Potential(Protocol):
 
     kind: ClassVar[str]
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
         """The log-scores of every position of the sequences."""
         ...
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Encoder, Scaling, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores, Stored, stored_temperature
 from hedgerow.potentials.registry import register
@@ -134,7 +134,7 @@ class LinearPotential:
     _scorers: list[_core.LinearScorer] = field(init=False, repr=False)
     kind: ClassVar[str] = "linear"
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
         if not hasattr(self, "_scorers"):  # laid out once
             object.__setattr__(self, "_scorers", self._made())
         rows = AttributeReader(sequences, self.window, self.scalings, self.conjunctions)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Potential, Scores, Stored, strip_prefix
 from hedgerow.potentials.linear import LinearPotential
@@ -36,7 +36,7 @@ class LocalPotential:
     order: int
     kind: ClassVar[str] = "local"
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
         edge = self._edges(self.inner.scores(sequences, n_threads), sequences.starts)
         normalise(edge)
         return Scores(edge=edge, normalised=True)

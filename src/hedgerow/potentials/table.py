@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
-from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores, Stored
 from hedgerow.potentials.registry import register
@@ -83,7 +83,7 @@ class TablePotential:
     transitions: Floats  # (histories of every length up to the order, labels), see hedgerow.inference.lattice
     kind: ClassVar[str] = "table"
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
         state = np.zeros((sequences.n_positions, self.transitions.shape[1]))
         for emission, column in zip(self.emissions, sequences.columns, strict=True):
             state += emission.scores(column)

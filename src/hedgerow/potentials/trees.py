@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores, Stored, stored_table
 from hedgerow.potentials.registry import register
@@ -138,7 +138,7 @@ class TreePotential:
     _forest: _core.Forest = field(init=False, repr=False)
     kind: ClassVar[str] = "trees"
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> Scores:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
         rows = AttributeReader(sequences, self.window, self.binnings)
         if not hasattr(self, "_forest"):  # compiled once, for the columns of the encoder
             object.__setattr__(self, "_forest", self.trees.compiled(rows, self.n_labels, self.tree_order))

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import AttributeReader, Scaling, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Stored
 from hedgerow.potentials.linear import part, scalings_of
@@ -37,13 +37,13 @@ class VotedPotential:
     survived: NDArray[np.int64]
     kind: ClassVar[str] = "votes"
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> NoReturn:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> NoReturn:
         raise InputError(
             f"a voted perceptron has labels alone: its {len(self.survived)} weight vectors have no common scores, so "
             'neither probabilities nor n-best lists; take averaging="average"'
         )
 
-    def votes(self, sequences: Sequences, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
+    def votes(self, sequences: Encoded, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
         """(positions, labels): how many examples those vectors survived whose best path has the label there."""
         rows = AttributeReader(sequences, self.window, self.scalings)
         return _core.votes(

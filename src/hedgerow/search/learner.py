@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.columns import NumericColumn
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import AttributeReader, Scaling, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.potential import FuturePotential, with_features
 from hedgerow.learning.base import DevData, Learner, Record, TrainingData, dev_scores
@@ -54,7 +54,7 @@ class SearchRules:
     random_state: int | None
 
 
-def searched(potential: SearchPotential, sequences: Sequences, beam: int, n_threads: int) -> Search:
+def searched(potential: SearchPotential, sequences: Encoded, beam: int, n_threads: int) -> Search:
     """The searches of some sequences."""
     state = potential.state_scores(sequences, n_threads)
     backward = potential.direction == "right-to-left"

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Encoder, Scaling, Window
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.potential import FuturePotential, feature_encoder, with_features
 from hedgerow.potentials.base import Stored, stored_temperature, strip_prefix
@@ -88,15 +88,15 @@ class SearchPotential:
         object.__setattr__(self, "grams", grams)
         object.__setattr__(self, "_scorer", _core.LinearScorer(self.state_features.core, self.state_weights))
 
-    def scores(self, sequences: Sequences, n_threads: int = 1) -> NoReturn:
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> NoReturn:
         raise InputError("the scores of a search depend on all labels before a position, and fit no lattice")
 
-    def state_scores(self, sequences: Sequences, n_threads: int = 1) -> NDArray[np.float32]:
+    def state_scores(self, sequences: Encoded, n_threads: int = 1) -> NDArray[np.float32]:
         """(positions, labels): what the attributes say, whatever the labels before."""
         rows = AttributeReader(self.seen(sequences, n_threads), self.window, self.scalings)
         return scored(self._scorer, rows, self.n_grams.n_labels, 0, n_threads)
 
-    def seen(self, sequences: Sequences, n_threads: int = 1) -> Sequences:
+    def seen(self, sequences: Encoded, n_threads: int = 1) -> Encoded:
         """The sequences with the columns that future features make."""
         return sequences if self.future is None else with_features(sequences, self.future.values(sequences, n_threads))
 

@@ -1,0 +1,126 @@
+"""The base of raw and of encoded sequences: columns laid end to end, and which positions each sequence has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import EllipsisType
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hedgerow.data.alphabet import read_only
+from hedgerow.data.columns import Column, Positions
+from hedgerow.data.ragged import first_duplicate, ranges, starts_of
+from hedgerow.errors import InputError
+
+Index: TypeAlias = int | slice | ArrayLike | tuple[Any, EllipsisType]
+
+
+class ColumnStore:
+    """N sequences of positions, in columns laid end to end; immutable.
+
+    Position t of sequence i is row starts[i] + t of every column.
+    """
+
+    __slots__ = ("_by_name", "columns", "starts")
+
+    starts: NDArray[np.int64]  # where each sequence begins, and the end of the last
+    columns: tuple[Column, ...]
+
+    def _keep(self, starts: NDArray[np.int64], columns: tuple[Column, ...]) -> None:
+        self.starts = read_only(starts)
+        self.columns = columns
+        self._by_name = {column.name: column for column in columns}
+
+    @classmethod
+    def of_columns(cls, starts: NDArray[np.int64], columns: tuple[Column, ...]) -> Self:
+        """Build from checked parts; raises InputError unless starts rise from 0 and every column has all positions."""
+        if not isinstance(starts, np.ndarray) or starts.ndim != 1 or starts.dtype != np.int64:
+            raise InputError("starts must be a 1-D array of int64")
+        if len(starts) < 2 or starts[0] != 0 or (np.diff(starts) < 1).any():
+            raise InputError("starts must rise from 0, one for each sequence and the end; no sequence is empty")
+        if not columns:
+            raise InputError("sequences need at least one column")
+        twice = first_duplicate(column.name for column in columns)
+        if twice is not None:
+            raise InputError(f"columns must have distinct names, but {twice!r} came twice")
+        for column in columns:
+            if len(column) != starts[-1]:
+                raise InputError(
+                    f"column {column.name!r} must have one value for each of the {starts[-1]} positions, "
+                    f"but has {len(column)}"
+                )
+        return cls.trusted(np.ascontiguousarray(starts), tuple(columns))
+
+    @classmethod
+    def trusted(cls, starts: NDArray[np.int64], columns: tuple[Column, ...]) -> Self:
+        """Build from parts that are known to be consistent, without checks."""
+        store = cls.__new__(cls)
+        store._keep(starts, columns)
+        return store
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).trusted, (self.starts, self.columns)
+
+    def column(self, name: str) -> Column:
+        """The column of that name; raises InputError when there is none."""
+        if name not in self._by_name:
+            raise InputError(f"there is no column {name!r}; there are {list(self._by_name)}")
+        return self._by_name[name]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return np.diff(self.starts)
+
+    @property
+    def n_positions(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len(self),)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Index) -> Self:
+        """The sequences at an int (one), a slice, indices or bools; raises IndexError outside."""
+        if isinstance(index, tuple):  # as scikit-learn writes it: (key, ...)
+            if len(index) != 2 or index[1] is not Ellipsis:
+                raise IndexError("sequences have one dimension")
+            index = index[0]
+        if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
+            first = range(len(self))[index]
+            index = slice(first, first + 1)
+        if isinstance(index, slice):
+            first, last, step = index.indices(len(self))
+            if step == 1:
+                return self._range(first, max(first, last))
+            index = np.arange(first, last, step)
+        return self._take(np.asarray(index))
+
+    def _range(self, first: int, last: int) -> Self:
+        """Sequences first..last, as views."""
+        starts = self.starts[first : last + 1]
+        positions = slice(int(starts[0]), int(starts[-1]))
+        return self._select(starts - starts[0], positions)
+
+    def _take(self, index: NDArray[Any]) -> Self:
+        if index.ndim != 1 or (index.size and index.dtype.kind not in "biu"):
+            raise IndexError("an index of sequences is an int, a slice, or a list of ints or bools")
+        chosen = np.arange(len(self))[index if index.size else index.astype(np.int64)]
+        lengths = self.lengths[chosen]
+        return self._select(starts_of(lengths), ranges(self.starts[chosen], lengths))
+
+    def _select(self, starts: NDArray[np.int64], positions: Positions) -> Self:
+        return self.trusted(starts, tuple(column.take(positions) for column in self.columns))
+
+    def __repr__(self) -> str:
+        shown = [f"{column.name!r} {column.kind}" for column in self.columns[:6]]
+        if len(self.columns) > 6:
+            shown.append(f"... {len(self.columns) - 6} more")
+        return f"{type(self).__name__}({len(self)} sequences, {self.n_positions} positions; {', '.join(shown)})"
