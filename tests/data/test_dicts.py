@@ -30,7 +30,6 @@ numbers = st.one_of(
 )
 bags = st.one_of(
     st.lists(words, max_size=4),
-    st.lists(words, max_size=4).map(tuple),
     st.sets(words, max_size=4),
     st.frozensets(words, max_size=4),
 )
@@ -72,6 +71,22 @@ def test_bags_equal_sets(X: list[list[Any]]) -> None:
     column = Sequences(X).column("bag")
     assert column.kind == "bag"
     assert cells(column) == [sorted(set(bag)) for sequence in X for bag in sequence]
+
+
+@given(
+    st.lists(st.lists(st.tuples(optional(words), optional(numbers)), min_size=1, max_size=5), min_size=1, max_size=4)
+)
+def test_tuples_equal_dicts(X: list[list[tuple[Any, Any]]]) -> None:
+    twin = cells_of_dicts([[{"x0": word, "x1": number} for word, number in sequence] for sequence in X])
+    columns = Sequences(X).columns
+    assert [column.name for column in columns] == ["x0", "x1"]
+    for column in columns:
+        assert (column.kind, cells(column)) == twin[column.name]
+
+
+def test_a_position_that_is_none_among_tuples_is_missing_in_every_column() -> None:
+    X = Sequences([[None, ("the", 3)], [("dog", None)]])
+    assert {column.name: cells(column) for column in X.columns} == {"x0": [None, "the", "dog"], "x1": [None, 3.0, None]}
 
 
 def test_many_distinct_values_and_changing_keys() -> None:
@@ -160,6 +175,14 @@ def test_refuses_dicts_that_hold_themselves() -> None:
         ([["a", b"b"]], "column 'symbol': text must be str, but bytes came"),
         ([[["a"], [b"b"]]], "column 'bag': a bag holds str, but bytes came"),
         ([[["a"], "b"]], "column 'bag': .* but text came"),
+        (
+            [[("a", "b")], [("a", "b"), ("a",)]],
+            "sequence 1, position 1: every position must be a tuple of 2 items, as the first one, but .* a tuple of 1",
+        ),
+        ([[("a", "b"), ["a", "b"]]], "sequence 0, position 1: every position must be a tuple of 2 .* but .* is a list"),
+        ([[["a"], ("a",)]], "sequence 0, position 1, column 'bag': a value must not be a tuple"),
+        ([[{"a": ("x", "y")}]], "sequence 0, position 0, column 'a': a value must not be a tuple; use a list or set"),
+        ([[()]], "the tuples of X are empty"),
         ([[{}, {}]], "nothing but empty dicts"),
         ([[None]], "nothing but None"),
         ([[b"a"]], "sequence 0, position 0: .* but bytes came; decode it"),

@@ -210,7 +210,7 @@ REFUSED = [
     (3, "X must be a list of sequences, but int came"),
     (None, "X must be a list of sequences, but NoneType came"),
     ([{"a": 1}], "sequence 0 is a dict, which is one position.* wrap X in a list"),
-    (["a", 3], "sequence 1 is of type int; a sequence is a str, a list"),
+    (["a", 3], "sequence 1 is of type int; a sequence is a str; a list"),
     (["a", None], "sequence 1 is of type NoneType"),
     (["a", b"b"], "sequence 1 is of type bytes"),
     ([{"a"}], "sequence 0 is of type set"),

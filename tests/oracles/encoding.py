@@ -40,7 +40,7 @@ def kind_of(values: list[Any]) -> str:
             continue
         if isinstance(value, str):
             return "categorical"
-        return "bag" if isinstance(value, (list, tuple, set, frozenset)) else "numeric"
+        return "bag" if isinstance(value, (list, set, frozenset)) else "numeric"
     return "categorical"
 
 

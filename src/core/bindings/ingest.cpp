@@ -42,6 +42,11 @@ struct NumpyNumbers {
 [[noreturn]] void refuse_value(const ColumnBuilder& column, const Place& place, PyObject* value) {
     if (PyBytes_Check(value) || PyByteArray_Check(value))
         column.reject(place, "text must be str, but bytes came; decode them");
+    if (PyTuple_Check(value))
+        column.reject(
+            place,
+            "a value must not be a tuple; use a list or set of str for a bag, and one key for each item "
+            "otherwise");
     nb::object rule =
         nb::steal(PyUnicode_FromFormat("a value is str, a number, a bool, None, a list or set of str or a "
                                        "dict of these, but %s came; convert it",
@@ -68,9 +73,6 @@ void put_bag(ColumnBuilder& column, const Place& place, PyObject* value) {
     if (PyList_Check(value)) {
         for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i)
             column.add_member(place, PyList_GET_ITEM(value, i));
-    } else if (PyTuple_Check(value)) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i)
-            column.add_member(place, PyTuple_GET_ITEM(value, i));
     } else {
         nb::object members = nb::steal(PyObject_GetIter(value));
         if (!members.is_valid()) throw nb::python_error();
@@ -91,8 +93,7 @@ void put(ColumnBuilder& column, const Place& place, PyObject* value, const Numpy
     if (PyFloat_Check(value) || PyLong_Check(value))
         return column.put_number(place, to_double(column, place, value));
     nb::object held = nb::borrow(value);
-    if (PyList_Check(value) || PyTuple_Check(value) || PyAnySet_Check(value))
-        return put_bag(column, place, value);
+    if (PyList_Check(value) || PyAnySet_Check(value)) return put_bag(column, place, value);
     if (numpy.has(value)) return column.put_number(place, to_double(column, place, value));
     refuse_value(column, place, value);
 }

@@ -19,7 +19,10 @@ from hedgerow.errors import InputError
 
 Ragged: TypeAlias = tuple[NDArray[np.int64], list[Column]]
 
-FORMS = "a sequence is a str, a list of str, dicts or bags, an array, a data frame or a sparse matrix"
+FORMS = (
+    "a sequence is a str; a list of str, of dicts, of tuples or of bags (lists or sets of str); "
+    "an array; a data frame; or a sparse matrix"
+)
 
 
 def read(X: object) -> Ragged:
@@ -133,13 +136,33 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
         return starts, columns
     if isinstance(first, str):
         return starts, [column_of(_core.ingest_values(flat, starts, "symbol"))]
-    if isinstance(first, (list, tuple, set, frozenset)):
+    if isinstance(first, tuple):
+        return starts, _read_tuples(flat, starts)
+    if isinstance(first, (list, set, frozenset)):
         return starts, [column_of(_core.ingest_values(flat, starts, "bag"))]
     sequence, position = place(starts, at)
     raise InputError(
-        f"sequence {sequence}, position {position}: a position of a list is a str, a dict or a list or set "
+        f"sequence {sequence}, position {position}: a position of a list is a str, a dict, a tuple, or a list or set "
         f"of str, but {type(first).__name__} came; {_cure(first)}"
     )
+
+
+def _read_tuples(positions: list[Any], starts: NDArray[np.int64]) -> list[Column]:
+    """One column for each item of the tuples, named as the columns of an array; None in place of a tuple is missing."""
+    width = len(next(position for position in positions if position is not None))
+    if width == 0:
+        raise InputError("the tuples of X are empty; give at least one item for each position")
+    for t, position in enumerate(positions):
+        if position is not None and (not isinstance(position, tuple) or len(position) != width):
+            sequence, offset = place(starts, t)
+            got = f"a tuple of {len(position)}" if isinstance(position, tuple) else f"a {type(position).__name__}"
+            raise InputError(
+                f"sequence {sequence}, position {offset}: every position must be a tuple of {width} items, as the "
+                f"first one, but this one is {got}"
+            )
+    missing = (None,) * width
+    items = zip(*(missing if position is None else position for position in positions), strict=True)
+    return [column_of(_core.ingest_values(list(values), starts, f"x{c}")) for c, values in enumerate(items)]
 
 
 def _cure(position: object) -> str:
