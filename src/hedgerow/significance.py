@@ -1,10 +1,10 @@
-"""Is one labelling better than another, or was it luck?"""
+"""Significance tests: is one labelling better than another, or is the difference chance?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erfc, sqrt
+from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,13 +18,23 @@ _MAX_STEPS = 100
 _TOLERANCE = 1e-18  # squared distance to the optimum in standard errors
 
 Floats = NDArray[np.float64]
+Levels = dict[Label, NDArray[np.bool_]]  # level → which rows have it
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """`n_a_only` positions only A labelled right, `n_b_only` only B; `method` is "exact" or "chi-square".
+    """Result of `mcnemar`; `str()` is one line.
 
-    `statistic` is the smaller count when exact, else chi-square with one degree of freedom.
+    Attributes
+    ----------
+    n_a_only, n_b_only
+        Number of positions that only A, or only B, labelled correctly.
+    statistic
+        The smaller of the two counts if the test is exact, otherwise chi-square with one degree of freedom.
+    p_value
+        Two-sided.
+    method
+        "exact" or "chi-square".
     """
 
     n_a_only: int
@@ -41,11 +51,22 @@ class McNemar:
 
 
 def mcnemar(y_true: LabelSequences, y_a: LabelSequences, y_b: LabelSequences, *, exact: bool | None = None) -> McNemar:
-    """Test whether A and B label the same share of positions right; p is two-sided.
+    """Test whether two labellings A and B have the same accuracy.
 
-    Only positions that one of them has right count. By default the test is exact (binomial, one half) when
-    they are fewer than 25, and chi-square with continuity correction otherwise; `exact` overrides that.
-    InputError when the three differ in lengths.
+    Only the positions that exactly one of the two labels correctly count.
+
+    Parameters
+    ----------
+    y_true, y_a, y_b
+        The gold labels, and the labels of A and of B: a list of sequences each.
+    exact
+        True for the exact binomial test, False for chi-square with continuity correction. The default is exact
+        below 25 positions that count, chi-square from there on.
+
+    Raises
+    ------
+    InputError
+        If the three differ in their lengths.
     """
     true, a, b = (flat.labels for flat in paired(y_true=y_true, y_a=y_a, y_b=y_b))
     n_a_only = n_b_only = 0
@@ -54,19 +75,40 @@ def mcnemar(y_true: LabelSequences, y_a: LabelSequences, y_b: LabelSequences, *,
         n_b_only += label == label_b != label_a
     n = n_a_only + n_b_only
     if exact or (exact is None and n < _EXACT_BELOW):
-        from scipy.special import bdtr
-
         fewer = min(n_a_only, n_b_only)
-        p = min(1.0, 2 * float(bdtr(fewer, n, 0.5)))
+        p = min(1.0, 2 * _coin_tail(fewer, n))
         return McNemar(n_a_only, n_b_only, float(fewer), p, "exact")
-    # (|a − b| − 1)² / (a + b); the correction never turns a difference of zero into one.
+    # (|a − b| − 1)² / (a + b); where a = b the correction must not add a difference.
     chi_square = max(abs(n_a_only - n_b_only) - 1, 0) ** 2 / max(n, 1)
     return McNemar(n_a_only, n_b_only, chi_square, erfc(sqrt(chi_square / 2)), "chi-square")
 
 
+def _coin_tail(k: int, n: int) -> float:
+    """P(at most k heads in n throws) = Σ_{i ≤ k} C(n, i) / 2ⁿ, in whole numbers until the division."""
+    total = ways = 1
+    for i in range(1, k + 1):
+        ways = ways * (n - i + 1) // i
+        total += ways
+    return total / (1 << n)
+
+
+def chi_square_tail(df: int, x: float) -> float:
+    """P(chi-square with `df` degrees of freedom > x).
+
+    With h = x / 2 it is, for even and odd df, the finite sum
+
+        Σ_{i < df/2} e⁻ʰ hⁱ / i!      and      erfc(√h) + Σ_{i < (df−1)/2} e⁻ʰ hⁱ⁺¹ᐟ² / Γ(i + 3/2).
+    """
+    if x <= 0:
+        return 1.0
+    half, odd = x / 2, df % 2
+    terms = (exp((i + odd / 2) * log(half) - half - lgamma(i + 1 + odd / 2)) for i in range(df // 2))
+    return min(1.0, (erfc(sqrt(half)) if odd else 0.0) + sum(terms))
+
+
 @dataclass(frozen=True)
 class TreatmentEffect:
-    """Change in log-odds of a right label against the baseline; p is two-sided, of Wald's z."""
+    """Change in the log-odds of a correct label against the baseline; `p_value` is two-sided, from Wald's z."""
 
     treatment: Label
     coefficient: float
@@ -77,11 +119,18 @@ class TreatmentEffect:
 
 @dataclass(frozen=True)
 class DevianceAnalysis:
-    """What `analysis_of_deviance` found; `str()` is a table with a star where p < 0.05.
+    """Result of `analysis_of_deviance`; `str()` is a table with a star where p < 0.05.
 
-    Deviances of the model with one log-odds for all rows (`null`) and of the whole model (`residual`);
-    `treatment_deviance` is what all treatments together take off the model with blocks alone, and `p_value`
-    its likelihood-ratio test with `treatment_df` degrees of freedom.
+    Attributes
+    ----------
+    baseline, effects
+        The treatment that the others are compared with, and one effect for each of the others.
+    null_deviance, residual_deviance
+        Deviance of the model with a single log-odds for all rows, and of the full model.
+    treatment_deviance
+        Deviance of the model with blocks alone minus that of the full model.
+    p_value
+        Likelihood-ratio test of all treatments together, with `treatment_df` degrees of freedom.
     """
 
     baseline: Label
@@ -124,14 +173,24 @@ def analysis_of_deviance(
     *,
     baseline: Label | None = None,
 ) -> DevianceAnalysis:
-    """Compare treatments over training sets by the logistic model
+    """Compare methods (treatments) over several training sets (blocks) by a logistic model:
 
         log P(right) / P(wrong) = δ[treatment] + σ[block],   δ[baseline] = 0.
 
-    Each row is one evaluation: `correct` of `total` positions right, by this treatment trained on this block.
-    The baseline is the first treatment unless named. Rows are kept apart even when treatment and block agree.
-    InputError when counts are no counts, when treatments and blocks cannot be told apart, and when some
-    log-odds are infinite because all labels of a group are right, or all wrong.
+    Parameters
+    ----------
+    correct, total
+        For each evaluation, the number of correctly labelled positions and of all positions.
+    treatment, block
+        For each evaluation, the method and the training set. A pair may occur several times.
+    baseline
+        The treatment to compare with; the first one by default.
+
+    Raises
+    ------
+    InputError
+        If counts are not counts, if the rows do not connect all treatments and blocks, or if log-odds are
+        infinite because all labels of a group are right, or all wrong.
     """
     right, count = _counts(correct, total)
     treatments = _levels(treatment, "treatment", len(right))
@@ -149,13 +208,11 @@ def analysis_of_deviance(
     design = np.concatenate([M, S], axis=1).astype(np.float64)
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise InputError("treatments and blocks cannot be told apart; try several treatments on the same block")
-    _refuse_separation(design, right, count, treatments, blocks)
+    _refuse_separation(right, count, treatments, blocks)
     return _analysis(design, right, count, order)
 
 
 def _analysis(design: Floats, right: Floats, count: Floats, order: list[Label]) -> DevianceAnalysis:
-    from scipy.special import chdtrc
-
     rows, width = design.shape
     df = len(order) - 1
     coefficients, covariance, deviance = _fit(design, right, count)
@@ -176,22 +233,20 @@ def _analysis(design: Floats, right: Floats, count: Floats, order: list[Label]) 
         residual_df=rows - width,
         treatment_deviance=drop,
         treatment_df=df,
-        p_value=float(chdtrc(df, drop)),
+        p_value=chi_square_tail(df, drop),
     )
 
 
 def _fit(X: Floats, right: Floats, count: Floats) -> tuple[Floats, Floats, float]:
-    """Coefficients, their covariance and the deviance, by Newton's steps (iteratively reweighted squares).
+    """Coefficients, their covariance and the deviance, by Newton's method (iteratively reweighted least squares).
 
     With p = 1 / (1 + exp(−Xβ)), q = 1 − p and W = diag(count · p q): β += (XᵀWX)⁻¹ Xᵀ(right · q − wrong · p).
     """
-    from scipy.special import expit
-
     beta = np.zeros(X.shape[1])
     deviance = _deviance(X @ beta, right, count)
     slack = 1e-12 * (1 + count.sum())  # rounding of a deviance
     for _ in range(_MAX_STEPS):
-        p, q = expit(X @ beta), expit(-X @ beta)  # each to full precision: errors may be one in a billion
+        p, q = _logistic(X @ beta), _logistic(-X @ beta)  # 1 − p would lose the digits of small error rates
         gradient = X.T @ (right * q - (count - right) * p)
         information = (X.T * (count * p * q)) @ X
         step = np.linalg.solve(information, gradient)
@@ -202,8 +257,12 @@ def _fit(X: Floats, right: Floats, count: Floats) -> tuple[Floats, Floats, float
             step /= 2
         beta, deviance = beta + step, reached
     raise InputError(
-        f"the fit did not settle in {_MAX_STEPS} steps; leave out groups that are almost all right or wrong"
+        f"the fit did not converge in {_MAX_STEPS} steps; leave out groups that are almost all right or wrong"
     )
+
+
+def _logistic(x: Floats) -> Floats:
+    return np.asarray(np.exp(-np.logaddexp(0, -x)))
 
 
 def _deviance(log_odds: Floats, right: Floats, count: Floats) -> float:
@@ -214,14 +273,8 @@ def _deviance(log_odds: Floats, right: Floats, count: Floats) -> float:
     return float(2 * np.sum(right * surprise_right + wrong * surprise_wrong))
 
 
-def _refuse_separation(
-    design: Floats,
-    right: Floats,
-    count: Floats,
-    treatments: dict[Label, NDArray[np.bool_]],
-    blocks: dict[Label, NDArray[np.bool_]],
-) -> None:
-    """InputError when no finite coefficients maximise the likelihood."""
+def _refuse_separation(right: Floats, count: Floats, treatments: Levels, blocks: Levels) -> None:
+    """Raise InputError when no finite coefficients maximise the likelihood."""
     cures = {
         "treatment": "leave the treatment out, or compare it by mcnemar",
         "block": "leave its rows out, they say nothing about the treatments",
@@ -234,28 +287,31 @@ def _refuse_separation(
                 raise InputError(
                     f"{kind} {level!r} has all labels {outcome}, so its log-odds are infinite; {cures[kind]}"
                 )
-    # sign: +1 all right, −1 all wrong, 0 mixed. Separated when some direction d ≠ 0 raises no row's surprise:
-    # sign · Xd ≥ 0 where sign ≠ 0, Xd = 0 where rows are mixed (Albert and Anderson, 1984).
-    sign = (right == count).astype(np.float64) - (right == 0)
-    if not sign.any():
-        return
-    from scipy.optimize import linprog
-
-    pull = sign[sign != 0, None] * design[sign != 0]
-    mixed = design[sign == 0]
-    best = linprog(
-        -pull.sum(axis=0),
-        A_ub=-pull,
-        b_ub=np.zeros(len(pull)),
-        A_eq=mixed if len(mixed) else None,
-        b_eq=np.zeros(len(mixed)) if len(mixed) else None,
-        bounds=(-1, 1),
-    )
-    if best.x @ pull.sum(axis=0) > 1e-6:
+    if not _is_overlapping(right, count, treatments, blocks):
+        n_extreme = int(((right == count) | (right == 0)).sum())
         raise InputError(
-            f"{len(pull)} rows are all right or all wrong in a pattern that makes log-odds infinite; "
+            f"{n_extreme} rows are all right or all wrong in a pattern that makes log-odds infinite; "
             "give rows with more positions, or leave out what is almost all right or wrong"
         )
+
+
+def _is_overlapping(right: Floats, count: Floats, treatments: Levels, blocks: Levels) -> bool:
+    """True if the likelihood has a finite maximum.
+
+    It has none when the coefficients can move for ever without lowering the likelihood of any row (Albert and
+    Anderson, 1984): δ + σ may rise in rows that are all right, fall in rows that are all wrong, and must stay in the
+    others. Read a bound δ[i] ≥ −σ[j] as an edge i → j, and δ[i] ≤ −σ[j] as j → i. A move exists exactly when some edge
+    lies on no cycle. The graph is connected, as the design has full rank, so that means: not strongly connected.
+    """
+    of_treatment = np.stack(list(treatments.values())).astype(np.int64)
+    of_block = np.stack(list(blocks.values())).astype(np.int64)
+    n, size = len(treatments), len(treatments) + len(blocks)
+    edges = np.eye(size, dtype=np.int64)
+    edges[:n, n:] = (of_treatment * (right > 0)) @ of_block.T
+    edges[n:, :n] = (of_block * (right < count)) @ of_treatment.T
+    for _ in range(size.bit_length()):
+        edges = (edges @ edges > 0).astype(np.int64)
+    return bool(edges.all())
 
 
 def _counts(correct: ArrayLike, total: ArrayLike) -> tuple[Floats, Floats]:
@@ -268,8 +324,8 @@ def _counts(correct: ArrayLike, total: ArrayLike) -> tuple[Floats, Floats]:
     return right, count
 
 
-def _levels(values: Sequence[Label], name: str, rows: int) -> dict[Label, NDArray[np.bool_]]:
-    """Level → which rows have it, in order of first appearance."""
+def _levels(values: Sequence[Label], name: str, rows: int) -> Levels:
+    """Rows of each level, in order of first appearance."""
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if len(listed) != rows:
         raise InputError(f"{name} has {len(listed)} entries but correct has {rows}; give one for each row")

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import hedgerow as hr
 from hedgerow.errors import InputError
+from hedgerow.significance import chi_square_tail
 from oracles import metrics as oracle
 
 random_cases = settings(max_examples=30, deadline=None)
-AttributeReader = tuple[list[int], list[int], list[str], list[int]]
+Evaluations = tuple[list[int], list[int], list[str], list[int]]
 
 
 def labellings(
@@ -43,6 +44,19 @@ def test_mcnemar_chi_square_by_hand() -> None:
     result = hr.significance.mcnemar(*labellings(10, 20))
     assert (result.statistic, result.method) == (pytest.approx(2.7), "chi-square")
     assert result.p_value == pytest.approx(scipy.stats.chi2.sf(2.7, 1), rel=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(0, 0), (0, 2000), (900, 1100), (3000, 3001)])
+def test_mcnemar_of_many_positions_is_exact(counts: tuple[int, int]) -> None:
+    result = hr.significance.mcnemar(*labellings(*counts), exact=True)
+    expected = min(1.0, 2 * scipy.stats.binom.cdf(min(counts), sum(counts), 0.5))
+    assert result.p_value == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 20, 101])
+@pytest.mark.parametrize("x", [0.0, 1e-9, 0.3, 1.0, 3.84, 50.0, 700.0, 2500.0])
+def test_the_tail_of_chi_square_is_that_of_scipy(df: int, x: float) -> None:
+    assert chi_square_tail(df, x) == pytest.approx(scipy.stats.chi2.sf(x, df), rel=1e-11, abs=1e-300)
 
 
 def test_two_wrong_labels_are_no_difference() -> None:
@@ -108,7 +122,7 @@ def test_named_baseline_turns_the_sign() -> None:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> AttributeReader:
+def tables(draw: st.DrawFn) -> Evaluations:
     """Every treatment on every block, once or twice, with right and wrong labels in each row."""
     cells = [
         (treatment, block)
@@ -138,7 +152,7 @@ def optimum(right: list[int], total: list[int], design: np.ndarray) -> scipy.opt
 
 @random_cases
 @given(tables())
-def test_deviance_equals_an_independent_optimum(rows: AttributeReader) -> None:
+def test_deviance_equals_an_independent_optimum(rows: Evaluations) -> None:
     right, total, treatment, block = rows
     result = hr.significance.analysis_of_deviance(*rows)
     S = np.array([[b == level for level in sorted(set(block))] for b in block], dtype=float)

@@ -61,10 +61,7 @@ class OutputCodeLearner:
         if rules.words is None and rules.cascade == "auto":
             raise InputError('code="grow" and cascade="auto" cannot both be found at once; give cascade a number')
         if rules.cascade != 0 and rules.left == rules.right == 0:
-            raise InputError(
-                "a cascade reads positions before or after its own, but cascade_left and cascade_right are 0; "
-                "raise one of them"
-            )
+            raise InputError("a cascade reads positions before or after its own, but left and right are 0; raise one")
         self.training, self.base, self.rules = training, base, rules
         self.history: list[Record] = []
         self._stop = Event()

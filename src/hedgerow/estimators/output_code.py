@@ -99,8 +99,8 @@ class OutputCode(Estimator):
         int, AtLeast(0), 'how many previous labels the table of distance="lattice" looks at; bits go by the base\'s'
     ] = 1
     cascade: Annotated[Any, _LENGTH, "how many earlier bits a bit reads; auto tries a few on held-out data"] = 0
-    cascade_left: Annotated[int, AtLeast(0), AtMost(FURTHEST), "how many positions before its own a cascade reads"] = 1
-    cascade_right: Annotated[int, AtLeast(0), AtMost(FURTHEST), "how many positions after its own a cascade reads"] = 1
+    left: Annotated[int, AtLeast(0), AtMost(FURTHEST), "how many positions before its own a cascade reads"] = 1
+    right: Annotated[int, AtLeast(0), AtMost(FURTHEST), "how many positions after its own a cascade reads"] = 1
     cascade_predictions: Annotated[
         Literal["training", "cross"],
         "what later bits learn from: predictions for the very data that a bit learned from, or out of fold",
@@ -186,7 +186,7 @@ class OutputCode(Estimator):
             return type(base)(**base.get_params(deep=False) | own)._learner(of_bit, None)
 
         rules = CodeRules(
-            words, n_bits, _LENGTH.plain(self.cascade), int(self.cascade_left), int(self.cascade_right),
+            words, n_bits, _LENGTH.plain(self.cascade), int(self.left), int(self.right),
             self.cascade_predictions == "cross", self.distance, int(seeds[0]),
         )  # fmt: skip
         alone = base._order == 0 and not getattr(base, "window", 0)

@@ -319,7 +319,7 @@ class _Run:
 
     def _carried(self, found: Candidate) -> Candidate:
         """A feature of other data, with its values here."""
-        bags, feature, threads = self.rules.discovery.instance_bags, found.feature, self.training.n_threads
+        bags, feature, threads = self.rules.discovery.bags, found.feature, self.training.n_threads
         instances = AttributeReader(self.here.plain, Window(0, 0), self.binnings)
         scores = feature.instance_scores(instances, bags, threads)
         values = bags.probabilities(scores, instances.sequences.starts, feature.back, threads)
@@ -333,8 +333,8 @@ class _Run:
         return {
             "future_feature": len(self.features),
             "direction": "past" if found.feature.back else "future",
-            "pattern_rounds": len(found.steps),
-            "pattern_steps": found.steps,
+            "lower_rounds": len(found.steps),
+            "lower_steps": found.steps,
             "fires_at": len(shows) / len(q),
             "fires_in": float(np.mean(found.values >= found.values.max() / 2)),
             "examples": [list(place(self.training.sequences.starts, int(at))) for at in some],
@@ -365,7 +365,7 @@ class _Run:
         inner = TreePotential(self.window, dict(self.binnings), k, training.order, trees, None)
         if not self.features:
             return LocalPotential(inner, k, training.order)
-        future = FuturePotential(inner, self.rules.discovery.instance_bags, tuple(self.features))
+        future = FuturePotential(inner, self.rules.discovery.bags, tuple(self.features))
         return LocalPotential(future, k, training.order)
 
 

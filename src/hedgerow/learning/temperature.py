@@ -11,6 +11,7 @@ import numpy as np
 
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import Answers, DevData, Record, TrainingData, dev_scores, log_likelihood
+from hedgerow.learning.minimise import minimise
 from hedgerow.potentials.base import COLDEST, Scores
 from hedgerow.potentials.linear import LinearPotential
 
@@ -37,18 +38,11 @@ def tempered(potential: LinearPotential, training: TrainingData, held: DevData) 
 
 def best_temperature(at: Callable[[float], Answers], held: DevData, around: float, widest: float) -> float:
     """Where the held-out labels are most probable, no further from `around` than that factor; 1 if none may be."""
-    from scipy.optimize import minimize_scalar  # late: a bare import of hedgerow does not load scipy
-
     ends = np.log(np.clip([around / widest, around * widest], COLDEST, 1 / COLDEST))
     if not ends[0] < ends[1]:
         return 1.0
-    found = minimize_scalar(
-        lambda log_temperature: _loss(at(np.exp(log_temperature)), held),
-        bounds=tuple(ends),
-        method="bounded",
-        options={"xatol": PRECISION},
-    )
-    return float(np.clip(np.exp(found.x), COLDEST, 1 / COLDEST))
+    log_temperature = minimise(lambda log: _loss(at(np.exp(log)), held), float(ends[0]), float(ends[1]), PRECISION)
+    return float(np.clip(np.exp(log_temperature), COLDEST, 1 / COLDEST))
 
 
 def _loss(lattice: Answers, held: DevData) -> float:
