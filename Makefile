@@ -19,16 +19,28 @@ CXX_FILES := $(filter %.cpp %.hpp,$(BUILD_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format stub sanitize wheel clean FORCE
+.PHONY: help demo test test-slow test-all coverage lint format stub sanitize wheel hooks clean FORCE
 
 help:  ## Say what the targets do
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/installed  ## Learn and predict with a small real model
 	$(BIN)/hedgerow demo
 
-test: $(VENV)/test-tools  ## Run all tests
-	$(BIN)/python -m pytest
+# One worker process a core. Workers steal tests from each other, so that none is idle at the end.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
+test: $(VENV)/test-tools  ## Run the tests, without the slow ones
+	$(PYTEST) -m 'not slow'
+
+test-slow: $(VENV)/test-tools  ## Run the slow tests
+	$(PYTEST) -m slow
+
+test-all: $(VENV)/test-tools  ## Run all tests
+	$(PYTEST)
+
+coverage: $(VENV)/test-tools  ## Run all tests and report the lines and branches of Python that they cover
+	$(PYTEST) --cov --cov-report=term-missing:skip-covered
 
 lint: $(VENV)/lint-tools  ## Check style, types, the direction of imports and the C++ format
 	$(BIN)/ruff check .
@@ -41,6 +53,9 @@ format: $(VENV)/lint-tools  ## Apply the style to Python and C++
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
+
+hooks: $(VENV)/lint-tools  ## Check what changed before each commit (installs pre-commit into .git/hooks)
+	$(BIN)/pre-commit install
 
 stub: $(VENV)/installed  ## Write src/hedgerow/_core.pyi anew from the compiled module
 	$(BIN)/python -m nanobind.stubgen --quiet --module hedgerow._core --output-file src/hedgerow/_core.pyi
@@ -65,7 +80,7 @@ wheel: $(VENV)/build-tools  ## Build an sdist and from it a wheel, and try the w
 	venv/bin/python -I $(CURDIR)/.ci/smoke.py
 
 clean:  ## Remove everything that the other targets made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/created:

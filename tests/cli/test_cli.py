@@ -38,6 +38,7 @@ def test_demo_shows_what_is_right_where_it_is_wrong():
     assert all(len(a) == len(b) and a != b for a, b in mistaken)
 
 
+@pytest.mark.slow
 def test_demo_beats_the_hmm_and_is_repeatable():
     facts = json.loads(hedgerow("demo", "--json").stdout)
     assert facts["model"] == "TreeCRF(window=4, n_rounds=40)"

@@ -63,6 +63,7 @@ def test_estimators(name, copied, tmp_path):
         assert not hasattr(clone(twin), "model_")
 
 
+@pytest.mark.slow
 def test_processes_of_scikit_learn():
     model = hr.HMM()
     searches = [GridSearchCV(model, {"order": [0, 1]}, cv=2, n_jobs=n).fit(X, Y) for n in (1, 2)]

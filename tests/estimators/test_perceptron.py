@@ -72,6 +72,7 @@ def test_a_wide_beam_is_said_once():
     assert [p.tolist() for p in wide.predict(X)]  # without another word
 
 
+@pytest.mark.slow
 def test_separable_data_end_within_the_bound():
     X = ["".join(np.random.default_rng(i).choice(list("abcd"), size=4)) for i in range(30)]
     y = [[{"a": "v", "b": "w"}.get(c, "-") for c in x] for x in X]

@@ -106,6 +106,7 @@ def many_values(rng, n_sequences=20, flags=0):
 @pytest.mark.parametrize("flags", [0, 200])  # columns that are nearly always False
 @pytest.mark.parametrize(("newton", "min_leaf"), [(False, 1), (True, 1), (True, 3)])
 @pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.slow
 def test_many_values_change_nothing(newton, min_leaf, order, flags):
     rng = np.random.default_rng(5)
     rows = many_values(rng, n_sequences=8 if flags else 20, flags=flags)

@@ -104,6 +104,7 @@ def test_trees_equal_the_oracle(method, newton, order, window):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("newton", [False, True])
 @pytest.mark.parametrize("columns", [("letter",), ("letter", "number"), ("flag", "letter", "bag")])
+@pytest.mark.slow
 def test_large_nodes_equal_the_oracle(method, newton, columns):
     """Nodes so large that slots are counted in pairs, and that histograms are subtracted."""
     case = a_case(1, [7] * 25, 1, 3, 1, columns=columns, rate=0.2)
@@ -112,6 +113,7 @@ def test_large_nodes_equal_the_oracle(method, newton, columns):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("newton", "order"), [*product([False, True], [0, 1])])
+@pytest.mark.slow
 def test_sets_of_values_equal_the_oracle(method, newton, order):
     for seed in range(6):
         case = a_case(seed, [5] * 8, order, 3, 1, columns=("letter", "number", "bag"))

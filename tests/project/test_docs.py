@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,19 +32,17 @@ class Block:
 
 @dataclass
 class Page:
-    """The blocks of one file, and how far they have run."""
+    """The blocks of one file, and the namespace that they share."""
 
     path: Path
     blocks: list[Block]
     namespace: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})
-    done: int = 0
 
-    def run_to(self, index: int) -> None:
-        """Run block `index` and those before it that have not run yet, in the current directory."""
-        for block in self.blocks[self.done : index + 1]:
+    def run(self) -> None:
+        """Run the blocks in order, in the current directory."""
+        for block in self.blocks:
             if block.exemption is None:
                 run_python(self, block) if block.language == "python" else run_console(self, block)
-            self.done += 1
 
 
 def find_blocks(text: str) -> list[Block]:
@@ -92,32 +89,14 @@ def run_console(page: Page, block: Block) -> None:
         assert done.returncode == 0, f"{place}: {command}\nleft with {done.returncode}\n{done.stderr}"
 
 
-def cases() -> dict[str, tuple[Page, int]]:
-    """Each block of each page, under the name of its file and line."""
-    pages = [Page(path, find_blocks(path.read_text(encoding="utf-8"))) for path in PAGES]
-    return {
-        f"{page.path.relative_to(ROOT)}:{block.line}": (page, index)
-        for page in pages
-        for index, block in enumerate(page.blocks)
-    }
-
-
-CASES = cases()
-
-
-@pytest.fixture(scope="module")
-def directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Path, Path]]:
-    yield {path: tmp_path_factory.mktemp(path.stem) for path in PAGES}
-    for page, _ in CASES.values():
-        page.namespace.clear()  # what a page made must not outlive the compiled module, which complains of it
-
-
-@pytest.mark.parametrize(("page", "index"), CASES.values(), ids=CASES.keys())
-def test_block(page: Page, index: int, directories: dict[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(directories[page.path])
-    page.run_to(index)
-    if reason := page.blocks[index].exemption:
-        pytest.skip(reason)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page(path, find_blocks(path.read_text(encoding="utf-8")))
+    monkeypatch.chdir(tmp_path)
+    try:
+        page.run()
+    finally:
+        page.namespace.clear()  # compiled objects must not outlive the compiled module
 
 
 SAMPLE = """\
@@ -153,22 +132,22 @@ def test_blocks_are_found_with_their_lines() -> None:
 
 
 def test_blocks_share_a_namespace_and_exempt_ones_do_not_run() -> None:
-    page = Page(Path("sample.md"), find_blocks(SAMPLE))
-    page.run_to(2)
+    page = Page(Path("sample.md"), find_blocks(SAMPLE)[:3])
+    page.run()
     assert page.namespace["second"] == 2
 
 
 def test_an_error_names_its_line() -> None:
     page = Page(Path("sample.md"), find_blocks("\n\n```python\nx = 1\n1 / 0\n```\n"))
     with pytest.raises(ZeroDivisionError) as caught:
-        page.run_to(0)
+        page.run()
     assert caught.traceback[-1].lineno == 4  # counted from 0
 
 
 def test_a_failing_command_is_an_error() -> None:
     page = Page(Path("sample.md"), find_blocks("```console\n$ hedgerow no-such-verb\n```\n"))
     with pytest.raises(AssertionError, match=r"sample\.md:2: hedgerow no-such-verb"):
-        page.run_to(0)
+        page.run()
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def run(script: str, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.slow
 def test_a_quick_run_prints_whole_tables(script: str) -> None:
     tables = run(*script.split()).strip().split("\n\n")
     for table in tables:
@@ -41,6 +42,7 @@ def test_a_quick_run_prints_whole_tables(script: str) -> None:
 
 
 @pytest.mark.parametrize(("script", "n_figures"), [("curves", 1), ("growth", 1), ("missing", 1), ("codes", 2)])
+@pytest.mark.slow
 def test_figures_are_small(script: str, n_figures: int, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     run(script, "--figures", str(tmp_path))

@@ -73,6 +73,7 @@ def test_loading_and_predicting_is_light(name: str, tmp_path: Path) -> None:
     assert HEAVY.isdisjoint(loaded), f"loaded without need: {HEAVY.intersection(loaded)}"
 
 
+@pytest.mark.slow
 def test_every_module_can_be_imported_first() -> None:
     names = module_names()
     assert {"hedgerow.errors", "hedgerow.cli", "hedgerow._core"} <= set(names)

@@ -327,12 +327,12 @@ class Ahead(File):
 
     def feature(self, i, sequence):
         """Q of the bag of each position."""
-        bags, columns, n_labels = self.potential["instance_bags"], self.columns, self.n_labels
+        bags, columns, n_labels = self.potential["bags"], self.columns, self.n_labels
         self._as(f"potential.of.features.{i}.", [0, 0])
         self.columns, self.n_labels = self.own, len(self.arrays["potential.trees.labels"])
         shown = []
         for t in range(len(sequence)):
-            log_odds = bags["initial_log_odds"]
+            log_odds = bags["initial"]
             for said in self.trees(sequence, t, []):
                 log_odds = min(max(log_odds + said, bags["bounds"][0]), bags["bounds"][1])
             shown.append(1 / (1 + np.exp(-log_odds)))
@@ -401,7 +401,7 @@ class Bit(File):
 
 def test_codes_read_by_the_page(tmp_path):
     base = hr.TreeCRF(order=0, window=1, n_rounds=4, learning_rate=0.5, l2=0.1)
-    model = hr.OutputCode(base, cascade=2, cascade_left=2, distance="likelihood").fit(X, Y)
+    model = hr.OutputCode(base, cascade=2, left=2, distance="likelihood").fit(X, Y)
     model.save(tmp_path / "m.hedgerow")
     file = File(tmp_path / "m.hedgerow")
     words, potential = file.arrays["potential.words"], file.metadata["potential"]

@@ -35,7 +35,7 @@ MODELS = {
     "missing": hr.LinearCRF(max_iter=5),
     "local trees": hr.MEMM(window=1, n_rounds=3, order=2),
     "local weights": hr.MEMM(window=1, learner="linear", max_iter=10),
-    "future": hr.FutureMEMM(window=1, bag=2, direction="both", pattern_rounds=2, n_rounds=6, random_state=0),
+    "future": hr.FutureMEMM(window=1, bag=2, direction="both", lower_rounds=2, n_rounds=6, random_state=0),
     "code": hr.OutputCode(hr.TreeCRF(n_rounds=2, window=1), cascade=1, distance="lattice", random_state=0),
 }
 STRANGE: list[Any] = [
@@ -94,6 +94,7 @@ def mutate_arrays(arrays: dict[str, np.ndarray], rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
 def test_mutated_models_are_refused_or_usable(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # half the time
     path = tmp_path / "m"
