@@ -19,7 +19,7 @@ CXX_FILES := $(filter %.cpp %.hpp,$(BUILD_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all coverage lint format stub sanitize wheel hooks clean FORCE
+.PHONY: help demo test test-slow test-all coverage lint format stub sanitize wheel hooks results benchmarks clean FORCE
 
 help:  ## Say what the targets do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,12 @@ wheel: $(VENV)/build-tools  ## Build an sdist and from it a wheel, and try the w
 	venv/bin/python -m pip install -qq --disable-pip-version-check $(CURDIR)/dist/*.whl && \
 	venv/bin/python -I $(CURDIR)/.ci/smoke.py
 
+results: $(VENV)/bench-tools  ## Run the experiments and fill the tables of docs/results; ONLY=text chooses commands
+	$(BIN)/python tools/fill_docs.py docs/results/*.md --only "$(ONLY)"
+
+benchmarks: $(VENV)/bench-tools  ## Run the benchmarks and fill the tables of docs/benchmarks.md; ONLY=text chooses
+	$(BIN)/python tools/fill_docs.py docs/benchmarks.md --only "$(ONLY)"
+
 clean:  ## Remove everything that the other targets made
 	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -114,6 +120,11 @@ $(VENV)/test-tools: pyproject.toml | $(VENV)/installed
 $(VENV)/lint-tools: pyproject.toml | $(VENV)/test-tools
 	$(START)
 	$(PIP) install --group lint
+	$(FINISH)
+
+$(VENV)/bench-tools: pyproject.toml | $(VENV)/test-tools
+	$(START)
+	$(PIP) install --group bench
 	$(FINISH)
 
 build/sanitize/installed: $(BUILD_FILES) $(PACKAGE_FILES) | $(VENV)/test-tools

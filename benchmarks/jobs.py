@@ -57,8 +57,8 @@ def chunked(model: Any, X: hr.Sequences, y: Any, test: Callable[[], tuple[Any, A
 
 
 def tagged(model: Any, X: Any) -> tuple[list[Any], float]:
-    """Labels, and positions a second from encoded sequences."""
-    items = model.model_.encode(X)
+    """Labels, and positions a second from sequences that have been read already."""
+    items = hr.Sequences(X)
     model.predict(items[:10])
     begin = time.perf_counter()
     found = model.predict(items)

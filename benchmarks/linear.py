@@ -115,7 +115,7 @@ def tagging(path: str) -> Figures:
         tagger = pycrfsuite.Tagger()
         tagger.open(file)
         prebuilt = [pycrfsuite.ItemSequence(x) for x in dicts]
-        items = model.model_.encode(dicts)
+        items = hr.Sequences(dicts)
         as_bags = hr.LinearCRF(n_jobs=1, max_iter=5)
         as_bags.fit([to_bags(attributes(words, tags)) for words, tags, _ in sentences("train")], y)
         return {

@@ -58,7 +58,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 def with_hedgerow(model: Any, X: hr.Sequences, y: Any, X_test: Any, gold: Any) -> tuple[float, float, float, float]:
     seconds, _ = timed(lambda: model.fit(X, y))
     first, last = model.training_log_[0]["seconds"], model.training_log_[-1]["seconds"]
-    items = model.model_.encode(X_test)
+    items = hr.Sequences(X_test)
     model.predict(items[:10])
     tagging, found = timed(lambda: model.predict(items))
     f1 = hr.metrics.span_f1(gold, [labels.tolist() for labels in found])

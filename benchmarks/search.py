@@ -78,7 +78,7 @@ def report(title: str, load: Callable[[str], Data], measure: Measure, models: di
             epochs[name] = min(epochs[name], (whole - once) / (n - 1))
     print(f"{title:36}{'s':>8}{'s an epoch':>12}{'':>9}{'positions a s':>15}")
     for name, model in models.items():
-        items = model.model_.encode(X_test)
+        items = hr.Sequences(X_test)
         model.predict(items[:10])
         speed = items.n_positions / min(timed(lambda: model.predict(items)) for _ in range(REPEATS))  # noqa: B023
         quality = measure(gold, [labels.tolist() for labels in model.predict(items)])

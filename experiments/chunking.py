@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import hedgerow as hr
-from common import arguments, percent, print_table, say
+from common import arguments, percent, print_machine, print_table, say
 
 Sentences = list[list[dict[str, str]]]
 START: dict[str, Any] = {
@@ -85,6 +85,7 @@ def load(split: str, quick: bool) -> tuple[Sentences, list[Any]]:
 
 def main() -> None:
     quick = arguments(__doc__, []).parse_args().quick
+    print_machine()
     train, test = load("train", quick), load("test", quick)
     given, accuracy, n_rounds = search(*train, START | ({"n_rounds": 2} if quick else {}))
     model = model_of(given, n_rounds).fit(columns_of(given, train[0]), train[1])

@@ -5,7 +5,7 @@ has bits of order 0, "i-SECOC" independent bits of order 1, "c-SECOC(h)" a casca
 or epochs are chosen with codes of 40 bits on a third of the training data, for each of the three; the curves over code
 lengths are on test data, as the thesis has them, from one fit each: the first bits of a code are a shorter code.
 
-python experiments/codes.py --kept codes.jsonl --figures docs/figures
+python experiments/codes.py --cache build/many-labels.jsonl --figures docs/figures
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import figures
-from common import print_table, say
-from manylabels import SETS, Bench, Figures, Spec, arguments
+import plots
+from bench import SETS, Bench, Figures, Spec, arguments
+from common import print_machine, print_table, say
 
 Settings = dict[str, Any]
 Candidate = dict[str, Figures]  # by method
@@ -150,7 +150,7 @@ def plot_curves(found: dict[str, Candidate], path: Path) -> None:
         full = 1 if n_methods[1] == max(n_methods) else 0
         axes[full].legend(frameon=False, fontsize=7, loc="lower right")
 
-    figures.draw(path, len(found), panels)
+    plots.draw(path, len(found), panels)
 
 
 MARKS = {
@@ -170,13 +170,14 @@ def plot_times(found: dict[str, Candidate], path: Path) -> None:
             panel.set(xlabel="CPU seconds of learning", ylabel="% right", xscale="log")
         axes[-1].legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(0, 0.38))
 
-    figures.draw(path, len(found), panels)
+    plots.draw(path, len(found), panels)
 
 
 def main() -> None:
     parser = arguments(__doc__, [name for name in FIGURES if name != "quick"])
     options = parser.parse_args()
-    bench = Bench(options.kept, here=options.quick)
+    print_machine()
+    bench = Bench(options.cache, here=options.quick)
     for part in ["quick"] if options.quick else options.parts:
         found = {plan.title: plan.run(bench) for plan in FIGURES[part]}
         for title, methods in found.items():

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 from unittest import mock
 
 import numpy as np
@@ -24,8 +25,12 @@ from hedgerow.datasets.dataset import Dataset
 from hedgerow.errors import UnseenLabelWarning
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning import base, boosting
-from hedgerow.learning.base import Decode, DevData, Record, best_labels
+from hedgerow.learning.base import DevData, Record, best_labels
 
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+from machine import describe_machine
+
+Decode: TypeAlias = Literal["marginal", "viterbi"]
 DECODINGS: tuple[Decode, ...] = ("marginal", "viterbi")
 Floats = NDArray[np.float64]
 Model: TypeAlias = hr.TreeCRF | hr.LinearCRF
@@ -195,6 +200,11 @@ def standard_error(percentage: float, n: int) -> float:
 def stars(p_value: float) -> str:
     """The papers' marks."""
     return "*" * sum(p_value < limit for limit in (0.025, 0.005, 0.001))
+
+
+def print_machine() -> None:
+    """Print date, processor and Python: the first line of what a script writes to standard output."""
+    print(describe_machine(), end="\n\n", flush=True)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

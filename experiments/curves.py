@@ -13,10 +13,21 @@ from typing import Any
 
 import numpy as np
 
-import figures
 import hedgerow as hr
-from common import QUICK, TASKS, Floats, Task, accuracy_by_round, arguments, print_table, say, splits
-from hedgerow.learning.base import Decode
+import plots
+from common import (
+    QUICK,
+    TASKS,
+    Decode,
+    Floats,
+    Task,
+    accuracy_by_round,
+    arguments,
+    print_machine,
+    print_table,
+    say,
+    splits,
+)
 
 N_ROUNDS = 200
 SHOWN = (1, 10, 25, 50, 100, 150, 200)
@@ -63,13 +74,14 @@ def plot(found: dict[str, dict[str, dict[Decode, Floats]]], folder: Path) -> Non
             panel.set(title=title, xlabel="rounds", ylabel="% right", ylim=(low, best + 0.1 * (best - low)))
         axes[1 % len(axes)].legend(frameon=False, fontsize=8, loc="lower right")
 
-    figures.draw(folder / "curves.png", len(found), panels)
+    plots.draw(folder / "curves.png", len(found), panels)
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--figures", type=Path, help="the folder for curves.png")
     options = parser.parse_args()
+    print_machine()
     n_rounds = 10 if options.quick else N_ROUNDS
     tasks = {"quick": QUICK} if options.quick else {name: TASKS[name] for name in options.tasks}
     found = {}

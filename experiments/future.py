@@ -16,8 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 import hedgerow as hr
-from common import Part, arguments, described, folds, percent, print_table, say
-from hedgerow.learning.base import Decode
+from common import Decode, Part, arguments, described, folds, percent, print_machine, print_table, say
 
 ORDERS = (1, 2, 3, 4)
 SIZES = (400, 200, 100)  # sequences to train, to validate and to test
@@ -167,6 +166,7 @@ def main() -> None:
     parser = arguments(__doc__, [*KINDS, "nettalk"])
     parser.add_argument("--seeds", type=int, default=5, help="how many draws of the synthetic sets")
     options = parser.parse_args()
+    print_machine()
     if options.quick:
         few = {name: column for name, column in COLUMNS_5_4.items() if not name.endswith(("3", "4"))}
         print_5_4(["or"], range(1), (20, 10, 10), few)

@@ -22,18 +22,19 @@ from common import (
     QUICK,
     TASKS,
     Choice,
+    Decode,
     Part,
     Task,
     arguments,
     choose,
     fit,
     percent,
+    print_machine,
     print_table,
     say,
     splits,
     standard_error,
 )
-from hedgerow.learning.base import Decode
 
 VARIANCES = (1.0, 5.0, 10.0, 20.0)
 MOST_ITERATIONS = 200  # with induction; without, a fit ends by itself
@@ -188,6 +189,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--pairs", action="store_true", help="attributes also speak of pairs of labels")
     options = parser.parse_args()
+    print_machine()
     tasks = {"quick": QUICK} if options.quick else {name: TASKS[name] for name in options.tasks}
     accuracies, table = [], []
     for name, task in tasks.items():

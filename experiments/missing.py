@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import figures
 import hedgerow as hr
-from common import QUICK, TASKS, Choice, Part, Task, arguments, choose, fit, print_table, say, splits
+import plots
+from common import QUICK, TASKS, Choice, Part, Task, arguments, choose, fit, print_machine, print_table, say, splits
 from hedgerow.errors import InputError
 
 METHODS = ("weighting", "surrogate", "impute", "indicator", "learned")  # the last is not in the dissertation
@@ -171,7 +171,7 @@ def points(outcomes: dict[str, Outcome], method: str, baseline: str) -> str:
     return f"{differences.mean():+.2f} ± {differences.std(ddof=1):.2f}"
 
 
-def print_tables(name: str, task: Task, found: Candidate) -> None:
+def print_tables(name: str, task: Task, found: Candidate, fixed: bool) -> None:
     baseline = BASELINES.get(name, "weighting")
     printed = dict(zip(RATES, PUBLISHED.get(name, ()), strict=False))
     accuracies, differences = [], []
@@ -184,7 +184,8 @@ def print_tables(name: str, task: Task, found: Candidate) -> None:
         differences.append([f"{rate:.0%}", *map("".join, zip(moved, settings, strict=True))])
     head = ["surrogate, published", "impute, published", "indicator, published"] if printed else []
     print_table([f"{task.title}: % right (log-odds)", *METHODS, *head], accuracies)
-    print_table([f"{task.title}: points; chosen, rounds", *METHODS], differences)
+    if not fixed:
+        print_table([f"{task.title}: points; chosen, rounds", *METHODS], differences)
 
 
 def plot(found: dict[str, Candidate], path: Path) -> None:
@@ -199,7 +200,7 @@ def plot(found: dict[str, Candidate], path: Path) -> None:
             panel.set(title=title, xlabel="% of values missing", ylabel="% right", xticks=rates)
         axes[0].legend(frameon=False, fontsize=8)
 
-    figures.draw(path, len(found), panels)
+    plots.draw(path, len(found), panels)
 
 
 def main() -> None:
@@ -209,6 +210,7 @@ def main() -> None:
     parser.add_argument("--fixed", action="store_true", help="nothing is chosen: λ = 40 (50 leaves) and 60 rounds")
     parser.set_defaults(tasks=list(TASKS))
     options = parser.parse_args()
+    print_machine()
     small = {"rates": (0.1, 0.3), "n_sets": 2, "n_rounds": 3} if options.quick else {}
     plan = Plan(**small, modern=options.modern, fixed=options.fixed)  # type: ignore[arg-type]
     tasks = {"quick": QUICK} if options.quick else {name: STUDIED[name] for name in options.tasks}
@@ -216,7 +218,7 @@ def main() -> None:
     for name, task in tasks.items():
         say(task.title)
         found[task.title] = run(name, task, plan)
-        print_tables(name, task, found[task.title])
+        print_tables(name, task, found[task.title], plan.fixed)
         if options.figures:  # anew after each set: a long run that is cut short has drawn something
             plot(found, options.figures / ("missing-modern.png" if options.modern else "missing.png"))
 

@@ -22,19 +22,20 @@ from common import (
     QUICK,
     TASKS,
     Choice,
+    Decode,
     Part,
     Task,
     arguments,
     described,
     labelled,
     percent,
+    print_machine,
     print_table,
     say,
     splits,
     standard_error,
     validate,
 )
-from hedgerow.learning.base import Decode
 
 Axes = dict[str, tuple[Any, ...]]
 Starts = tuple[tuple[dict[str, Any], Axes], ...]
@@ -179,6 +180,7 @@ def row(plan: Plan) -> Iterator[str]:
 
 def main() -> None:
     options = arguments(__doc__, [name for name in PLANS if name != "quick"]).parse_args()
+    print_machine()
     names = ["quick"] if options.quick else options.tasks
     print_table(
         ["set", "chosen", "rounds", "chosen decoding, held-out", "marginal", "Viterbi", "s.e.", "papers' algorithm",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from common import described, print_table, say
+from common import described, print_machine, print_table, say
 from missing import METHODS
 
 MOST_ROUNDS = 200
@@ -146,6 +146,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a small run on synthetic data, to see that it works")
     options = parser.parse_args()
+    print_machine()
     train, test = data(options.quick)
     kept, dev = split(train.X, train.y, len(train.y) * 2 // 3)
     rows, rare = [without_measurements(train, test)], test.y == RARE

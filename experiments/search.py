@@ -9,17 +9,17 @@ python experiments/search.py
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import hedgerow as hr
-from common import arguments, percent, print_table, say
-from hedgerow.search.learner import Update
-from hedgerow.search.potential import Direction
+from common import arguments, percent, print_machine, print_table, say
 from margin import CHUNK_PARTS, WORD_PARTS, conll, joined, spelling
 
 Data = tuple[Any, list[Any]]
+Update: TypeAlias = Literal["laso", "early", "max-violation", "standard"]
+Direction: TypeAlias = Literal["left-to-right", "right-to-left"]
 
-UPDATES: tuple[Update, ...] = ("laso", "early", "max-violation", "standard")
+UPDATES: tuple[Update, ...] = get_args(Update)
 WAYS: tuple[tuple[Update, Direction], ...] = (
     *((update, "left-to-right") for update in UPDATES),
     ("laso", "right-to-left"),
@@ -101,6 +101,7 @@ def f1(gold: Any, found: Any) -> float:
 
 def main() -> None:
     quick = arguments(__doc__, []).parse_args().quick
+    print_machine()
     table("Chunks, F1, beam 5", chunk_data, f1, 0, quick)
     table("Parts of speech and noun phrases, accuracy, beam 5", joint_data, percent, 0, quick)
     table("NETtalk phonemes and stresses, accuracy, beam 5", sound_data, percent, 3, quick)

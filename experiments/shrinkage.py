@@ -17,19 +17,20 @@ from common import (
     QUICK,
     TASKS,
     Choice,
+    Decode,
     Part,
     Task,
     arguments,
     choose,
     fit,
     percent,
+    print_machine,
     print_table,
     say,
     splits,
     standard_error,
     stars,
 )
-from hedgerow.learning.base import Decode
 
 MOST_ROUNDS = 200
 N_FOLDS = 5
@@ -153,6 +154,7 @@ def row_of_3_5(name: str, task: Task, outcomes: dict[tuple[str, Decode], Outcome
 
 def main() -> None:
     options = arguments(__doc__).parse_args()
+    print_machine()
     tasks = {"quick": QUICK} if options.quick else {name: TASKS[name] for name in options.tasks}
     shrinkage, treecrf = [], []
     for name, task in tasks.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +13,8 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 SCRIPTS = [
-    "shrinkage", "curves", "growth", "modern", "wobble", "chunking", "linear", "margin", "search",
-    "missing", "missing --modern --fixed", "ozone", "future", "ahead", "codes", "wide",
+    "shrinkage", "curves", "round_time", "modern", "protein_sensitivity", "chunking", "linear", "margin", "search",
+    "missing", "missing --modern --fixed", "ozone", "future", "future_features", "codes", "many_labels",
 ]  # fmt: skip
 
 
@@ -33,7 +34,9 @@ def run(script: str, *arguments: str) -> str:
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.slow
 def test_a_quick_run_prints_whole_tables(script: str) -> None:
-    tables = run(*script.split()).strip().split("\n\n")
+    machine, *tables = run(*script.split()).strip().split("\n\n")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d; .*; \d+ cores; .*; Python [\d.]+\.", machine)
+    assert tables
     for table in tables:
         head, rule, *rows = table.splitlines()
         assert rows
@@ -41,7 +44,7 @@ def test_a_quick_run_prints_whole_tables(script: str) -> None:
         assert "nan" not in table
 
 
-@pytest.mark.parametrize(("script", "n_figures"), [("curves", 1), ("growth", 1), ("missing", 1), ("codes", 2)])
+@pytest.mark.parametrize(("script", "n_figures"), [("curves", 1), ("round_time", 1), ("missing", 1), ("codes", 2)])
 @pytest.mark.slow
 def test_figures_are_small(script: str, n_figures: int, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
@@ -120,53 +123,53 @@ CODE = ["OutputCode", {"base": ["TreeCRF", {"window": 1, "n_rounds": 3}], "n_bit
 
 
 @pytest.fixture
-def manylabels(common):
-    return importlib.import_module("manylabels")
+def bench(common):
+    return importlib.import_module("bench")
 
 
-def test_a_measurement_says_which_positions_are_right(manylabels) -> None:
-    found = manylabels.measure("quick", "test", CODE)
-    train, test = manylabels.data("quick", "test")
-    model = manylabels.make(CODE).fit(train.X, train.y)
+def test_a_measurement_says_which_positions_are_right(bench) -> None:
+    found = bench.measure("quick", "test", CODE)
+    train, test = bench.data("quick", "test")
+    model = bench.make(CODE).fit(train.X, train.y)
     right = np.concatenate(model.predict(test.X)) == np.concatenate(test.y)
-    np.testing.assert_array_equal(manylabels.is_right(found), right)
+    np.testing.assert_array_equal(bench.is_right(found), right)
     assert found["accuracy"] == pytest.approx(100 * right.mean())
 
 
-def test_the_curve_of_a_code_is_that_of_its_beginnings(manylabels) -> None:
-    curve = dict(manylabels.measure("quick", "test", CODE)["curve"])
-    train, test = manylabels.data("quick", "test")
-    model, gold = manylabels.make(CODE).fit(train.X, train.y), np.concatenate(test.y)
+def test_the_curve_of_a_code_is_that_of_its_beginnings(bench) -> None:
+    curve = dict(bench.measure("quick", "test", CODE)["curve"])
+    train, test = bench.data("quick", "test")
+    model, gold = bench.make(CODE).fit(train.X, train.y), np.concatenate(test.y)
     bits = np.concatenate(model.predict_bits(test.X))
     nearest = np.abs(bits[:, None, :10] - model.code_[None, :, :10]).sum(axis=2).argmin(axis=1)
     assert curve[10] == pytest.approx(100 * np.mean(model.classes_[nearest] == gold))
     assert curve[20] == pytest.approx(100 * np.mean(np.concatenate(model.predict(test.X)) == gold))
 
 
-def test_a_measurement_is_made_once(manylabels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measurement_is_made_once(bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tmp_path / "kept"
-    first = manylabels.Bench(kept, here=True)("quick", CODE, "held")
-    monkeypatch.delattr(manylabels, "measure")
-    assert manylabels.Bench(kept, here=True)("quick", CODE, "held") == first
+    first = bench.Bench(kept, here=True)("quick", CODE, "held")
+    monkeypatch.delattr(bench, "measure")
+    assert bench.Bench(kept, here=True)("quick", CODE, "held") == first
 
 
-def test_the_best_candidate_is_best_on_held_out_training_data(common, manylabels) -> None:
-    bench = manylabels.Bench(None, here=True)
+def test_the_best_candidate_is_best_on_held_out_training_data(common, bench) -> None:
+    measured = bench.Bench(None, here=True)
     specs = [["StructuredPerceptron", {"window": 0, "epochs": n, "random_state": 0}] for n in (1, 30)]
-    kept, held = manylabels.data("quick", "held")
+    kept, held = bench.data("quick", "held")
     assert not {id(x) for x in kept.X} & {id(x) for x in held.X}
-    labelled = [manylabels.make(spec).fit(kept.X, kept.y).predict(held.X) for spec in specs]
+    labelled = [bench.make(spec).fit(kept.X, kept.y).predict(held.X) for spec in specs]
     accuracies = [common.percent(held.y, predicted) for predicted in labelled]
     assert accuracies[0] != accuracies[1]
-    assert bench.best("quick", specs) == specs[int(np.argmax(accuracies))]
+    assert measured.best("quick", specs) == specs[int(np.argmax(accuracies))]
 
 
-def test_the_sweep_of_trust_has_the_library_s_own_lattice_in_it(manylabels) -> None:
-    wide = importlib.import_module("wide")
-    train, held = manylabels.data("quick", "held")
-    model = manylabels.make([CODE[0], {**CODE[1], "distance": "lattice"}]).fit(train.X, train.y)
-    table = np.array(list(wide.sweep(model, held, wide.TRUST)))
+def test_the_sweep_of_trust_has_the_library_s_own_lattice_in_it(bench) -> None:
+    many_labels = importlib.import_module("many_labels")
+    train, held = bench.data("quick", "held")
+    model = bench.make([CODE[0], {**CODE[1], "distance": "lattice"}]).fit(train.X, train.y)
+    table = np.array(list(many_labels.sweep(model, held, many_labels.TRUST)))
     own = np.concatenate(model.predict(held.X, decode="marginal")) == np.concatenate(held.y)
-    at = wide.TEMPERATURES.index(1.0), wide.TRUSTS.index(wide.TRUST)
+    at = many_labels.TEMPERATURES.index(1.0), many_labels.TRUSTS.index(many_labels.TRUST)
     assert table[at] == pytest.approx(100 * own.mean())
     assert (table[:, 0] == table[0, 0]).all()  # without transitions, a temperature changes no label

@@ -1,6 +1,6 @@
 """What future features are found, and where they help (dissertation, table 5.3 and section 6.2).
 
-python experiments/ahead.py
+python experiments/future_features.py
 
 Table 5.3 varies where the log-odds of patterns begin, and how long a step may be. The two tasks of FAQ lines, the sets
 with many labels and the words are the dissertation's wishes. All of FutureMEMM is as it comes, but for what a table
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from common import TASKS, Part, arguments, percent, print_table, say, splits
+from common import TASKS, Part, arguments, percent, print_machine, print_table, say, splits
 from future import KINDS, Data, Kind, synthetic
 from hedgerow.future import discovery
 
@@ -152,6 +152,7 @@ def print_words() -> None:
 
 def main() -> None:
     options = arguments(__doc__, [*KINDS, "bounds", "perlfaq", "labels", "words"]).parse_args()
+    print_machine()
     if options.quick:
         print_5_3(["or"], (-5.0,), (30, 15, 10))
         print_bounds(["or"], -5.0, (1e3, 1e5), (30, 15, 10))

@@ -1,13 +1,13 @@
 """Which method for many labels: direct models and output codes on three sets, and what decoding adds to a code.
 
-wide       every method with settings chosen on a third of the training data, tested once; McNemar against the best
+methods    every method with settings chosen on a third of the training data, tested once; McNemar against the best
 cascades   cascades as published, out of fold, and a lattice over the bits, with the same settings and seeds
 trust      how much a lattice should trust transitions, and at which temperature: on held-out training data alone
 
 Trees learn the bits. Codes and perceptrons are run with three seeds (one for cascades out of fold), the other models
 draw nothing; on CoNLL-2000 there is one seed, and 1,000 training sentences.
 
-python experiments/wide.py --kept codes.jsonl
+python experiments/many_labels.py --cache build/many-labels.jsonl
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
+from bench import LENGTHS, SETS, Bench, Figures, Spec, arguments, data, is_right, make
 from codes import BITS_TRIED, EPOCHS, FEW_TREES, PENALTIES, TREES, VP, WORD_TREES, Settings, described
-from common import print_table, say
+from common import print_machine, print_table, say
 from hedgerow.codes.learner import TRUST
 from hedgerow.codes.potential import CodePotential
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import best_labels
 from hedgerow.topology import Topology
-from manylabels import LENGTHS, SETS, Bench, Figures, Spec, arguments, data, is_right, make
 
 SHARED: tuple[Settings, ...] = tuple(
     {"n_rounds": n, "max_leaves": leaves, "learning_rate": 0.1, "max_features": 0.5, "random_state": 0}
@@ -124,7 +124,7 @@ def run_codes(bench: Bench, field: Field, kinds: dict[str, Settings]) -> Measure
     return found
 
 
-def wide(bench: Bench, field: Field) -> None:
+def methods(bench: Bench, field: Field) -> None:
     say(f"{SETS[field.name][0]}: all methods")
     h = field.cascade
     kinds: dict[str, Settings] = {
@@ -255,15 +255,16 @@ def sweep(model: hr.OutputCode, held: Any, own: float) -> Iterator[list[float]]:
 
 
 def main() -> None:
-    parts = ("wide", "cascades", "trust")
+    parts = ("methods", "cascades", "trust")
     parser = arguments(__doc__, parts)
     parser.add_argument("--tasks", nargs="*", choices=[name for name in FIELDS if name != "quick"])
     options = parser.parse_args()
-    bench = Bench(options.kept, here=options.quick)
+    print_machine()
+    bench = Bench(options.cache, here=options.quick)
     names = ["quick"] if options.quick else options.tasks or [name for name in FIELDS if name != "quick"]
-    if "wide" in options.parts:
+    if "methods" in options.parts:
         for name in names:
-            wide(bench, FIELDS[name])
+            methods(bench, FIELDS[name])
     narrow = (replace(FIELDS["quick"], windows=(1,)),) if options.quick else CASCADES
     narrow = tuple(field for field in narrow if field.name in names)
     if "cascades" in options.parts:

@@ -4,7 +4,7 @@ Inference is forward-backward; growing is everything that makes the round's tree
 of the training positions, which the papers count as inference. One thread, the papers' algorithm with 100 leaves and
 λ = 40 unless said; a quiet machine is needed.
 
-python experiments/growth.py
+python experiments/round_time.py --figures docs/figures
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from unittest import mock
 
 import numpy as np
 
-import figures
 import hedgerow as hr
-from common import TASKS, Part, arguments, fit, print_table, say, splits
+import plots
+from common import TASKS, Part, arguments, fit, print_machine, print_table, say, splits
 from hedgerow.learning.boosting import BoostingLearner
 
 PUBLISHED = {"protein": (1.493, 1.433), "stress": (0.622, 2.049), "hyphen": (0.324, 0.332)}  # table 3.6
@@ -169,13 +169,14 @@ def plot(lengths: dict[int, Cost], features: dict[int, Cost], folder: Path) -> N
             panel.set(xlabel=what, ylabel="ms a round", ylim=(0, None), xlim=(0, None))
         axes[0].legend(frameon=False)
 
-    figures.draw(folder / "growth.png", 2, panels)
+    plots.draw(folder / "growth.png", 2, panels)
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--figures", type=Path, help="the folder for growth.png")
     options = parser.parse_args()
+    print_machine()
     growth = Growth(options.quick)
     if not options.quick:
         growth.sets(options.tasks)

@@ -3,13 +3,13 @@
 The papers' algorithm, marginal decoding. This looks at test data, to judge how exact a reproduction can be; nothing
 is chosen by it.
 
-python experiments/wobble.py
+python experiments/protein_sensitivity.py
 """
 
 from __future__ import annotations
 
 import hedgerow as hr
-from common import QUICK, TASKS, accuracy_by_round, arguments, print_table, say, splits
+from common import QUICK, TASKS, accuracy_by_round, arguments, print_machine, print_table, say, splits
 
 LAMBDAS = (20.0, 40.0, 80.0)
 LEAVES = (90, 95, 100, 105, 110)
@@ -18,6 +18,7 @@ PUBLISHED_ROUNDS = 142
 
 def main() -> None:
     options = arguments(__doc__, ["protein"]).parse_args()
+    print_machine()
     task, n_rounds, many = (QUICK, 4, (4, 5)) if options.quick else (TASKS["protein"], PUBLISHED_ROUNDS, LEAVES)
     ((train, test),) = splits(task)
     rows = []

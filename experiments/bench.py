@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 import hedgerow as hr
 from common import Part, folds, say
-from hedgerow.codes.distances import label_scores
 
 Spec = list[Any]  # an estimator's name and its parameters; that of a base is one of them
 Figures = dict[str, Any]
@@ -89,7 +88,7 @@ def measure(name: str, part: str, spec: Spec) -> Figures:
     model.fit(train.X, train.y)
     fitted = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    X = model.model_.encode(test.X)
+    X = hr.Sequences(test.X)
     encoded = time.process_time()
     # Positions are counted, so each is labelled by its marginals, as in the thesis; a perceptron has none of its own.
     decode = "viterbi" if isinstance(model, hr.StructuredPerceptron) else "marginal"
@@ -105,7 +104,7 @@ def measure(name: str, part: str, spec: Spec) -> Figures:
     }
     if isinstance(model, hr.OutputCode):
         found |= {"bits": model.code_.shape[1], "cascade": model.cascade_, "temperature": model.temperature_}
-        if model.distance != "lattice":
+        if model.distance == "l1":
             found["curve"] = by_length(model, X, gold)
     return found
 
@@ -115,7 +114,9 @@ def by_length(model: Any, X: Any, gold: NDArray[Any]) -> list[list[float]]:
     probabilities, words = np.concatenate(model.predict_bits(X)), model.code_
     curve = []
     for n in (n for n in LENGTHS if n <= words.shape[1]):
-        best = label_scores(probabilities[:, :n], words[:, :n], model.distance).argmax(axis=1)
+        p, w = probabilities[:, :n], words[:, :n].astype(np.float64)
+        distances = w.sum(axis=1) - 2 * p @ w.T  # sum over bits of |p - w|, less the sum of p, which all labels share
+        best = distances.argmin(axis=1)
         curve.append([n, 100 * float(np.mean(model.classes_[best] == gold))])
     return curve
 
@@ -162,7 +163,7 @@ class Bench:
 def arguments(description: str | None, parts: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="*", choices=parts, default=list(parts))
-    parser.add_argument("--kept", type=Path, help="a file where measurements are kept, and taken from")
+    parser.add_argument("--cache", type=Path, help="file that keeps measurements, so that none is made twice")
     parser.add_argument("--figures", type=Path, help="the folder for the figures")
     parser.add_argument("--quick", action="store_true", help="a small run on synthetic data, to see that it works")
     return parser
