@@ -49,7 +49,7 @@ def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
 
 
 def code(base: hr.TreeCRF, n_bits: int = BITS, n_jobs: int = 1, **parameters: Any) -> hr.OutputCode:
-    return hr.OutputCode(base, n_bits, n_jobs=n_jobs, random_state=0, **parameters)
+    return hr.OutputCode(base=base, n_bits=n_bits, n_jobs=n_jobs, random_state=0, **parameters)
 
 
 def by_code(train: Any, test: Any, base: hr.TreeCRF, direct: hr.TreeCRF) -> None:

@@ -91,7 +91,7 @@ def margin(model: hr.SearchTagger | hr.StructuredPerceptron | hr.StructuredSVM) 
 
 def code(base: Any, **parameters: Any) -> tuple[hr.OutputCode, Data]:
     X, y = diary(40, seed=10)
-    model = hr.OutputCode(base, n_jobs=1, random_state=0, **parameters).fit(without_missing(X), y)
+    model = hr.OutputCode(base=base, n_jobs=1, random_state=0, **parameters).fit(without_missing(X), y)
     unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
     return model, [*without_missing(diary(6, seed=11)[0]), unseen, [{"celsius": -8.0}]]
 

@@ -16,7 +16,7 @@ from hedgerow.estimators.conventions import REGISTRY
 # two labels are enough for most of these tests, and output codes say that they are few
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")
 
-ESTIMATORS = sorted(set(REGISTRY) - {"Estimator"})
+ESTIMATORS = sorted(REGISTRY)
 X = ["cat", "dog", "cog", "at", "dot", "tact"] * 4
 Y = [[c if c in "ao" else "-" for c in x] for x in X]
 
@@ -97,8 +97,8 @@ def test_bad_data_is_refused(make, x, y, message):
         ({"order": 1.5}, "order must be an integer"),
         ({"order": True}, "order must be an integer"),
         ({"decode": "x"}, "decode must be one of"),
-        ({"n_jobs": 0}, "n_jobs must be an integer at least 1, or -1 for all; it is 0"),
-        ({"random_state": -1}, "random_state must be an integer at least 0 or None"),
+        ({"n_jobs": 0}, "n_jobs must be an integer at least 1, or -1 for all or None; it is 0"),
+        ({"random_state": -1}, "random_state must be an integer at least 0"),
         ({"verbose": "yes"}, "verbose must be"),
         ({"order": 40}, "order 40 with 3 labels needs"),
     ],
@@ -111,7 +111,7 @@ def test_bad_parameters_are_refused_when_fitting(make, change, message):
 def test_unknown_parameters_are_refused(make):
     with pytest.raises(TypeError):
         make(nonsense=1)
-    with pytest.raises(InputError, match=r"no parameter 'nonsense'; it has order"):
+    with pytest.raises(InputError, match=r"no parameter 'nonsense'; it has"):
         make().set_params(nonsense=1)
 
 
@@ -263,7 +263,7 @@ def test_the_docstring_and_the_text_form_tell_the_parameters(make):
     assert repr(make()) == f"{make.__name__}()"
     assert repr(make(order=2, n_jobs=1)) == f"{make.__name__}(order=2, n_jobs=1)"
     for name in make().get_params():
-        assert f"    {name} (" in make.__doc__
+        assert f"\n{name} : " in make.__doc__
 
 
 def test_verbose_logs_and_prints_nothing(make, capsys, caplog):

@@ -451,7 +451,7 @@ def test_trees_and_weights_can_be_looked_at():
 
 @pytest.mark.parametrize("learner", ["trees", "linear"])
 def test_bits_of_a_code_may_be_memms(learner, tmp_path):
-    code = hr.OutputCode(hr.MEMM(learner=learner, n_rounds=5), random_state=0).fit(*TRAIN)
+    code = hr.OutputCode(base=hr.MEMM(learner=learner, n_rounds=5), random_state=0).fit(*TRAIN)
     code.save(tmp_path / "m.hedgerow")
     again = hr.load(tmp_path / "m.hedgerow")
     assert [a.tolist() for a in code.predict(HELD[0])] == [a.tolist() for a in again.predict(HELD[0])]

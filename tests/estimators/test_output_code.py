@@ -63,7 +63,7 @@ BASES = {
 @pytest.mark.parametrize("name", BASES)
 def test_it_is_the_printed_algorithm(name, cascade, left, right):
     base, window = BASES[name]
-    model = hr.OutputCode(base, cascade=cascade, left=left, right=right, code=WORDS).fit(X, Y)
+    model = hr.OutputCode(base=base, cascade=cascade, left=left, right=right, code=WORDS).fit(X, Y)
     plain = base.__class__(**base.get_params())
     if window:
         plain.set_params(window=0)
@@ -83,7 +83,7 @@ def test_it_is_the_printed_algorithm(name, cascade, left, right):
 
 @pytest.mark.parametrize("cascade", [1, 3])
 def test_predictions_out_of_fold(cascade):
-    model = hr.OutputCode(TREES, cascade=cascade, cascade_predictions="cross", code=WORDS).fit(X, Y)
+    model = hr.OutputCode(base=TREES, cascade=cascade, cascade_predictions="cross", code=WORDS).fit(X, Y)
     expected = oracle.train_and_test(
         lambda: hr.TreeCRF(**TREES.get_params()), [oracle.window_dicts(x, 0) for x in X],
         [[code_of(label) for label in y] for y in Y], [oracle.window_dicts(x, 0) for x in ASKED], WORDS, cascade,
@@ -91,13 +91,13 @@ def test_predictions_out_of_fold(cascade):
     )  # fmt: skip
     for found, known in zip(model.predict_bits(ASKED), expected, strict=True):
         np.testing.assert_allclose(found, known, atol=1e-5)
-    plain = hr.OutputCode(TREES, cascade=cascade, code=WORDS).fit(X, Y)
+    plain = hr.OutputCode(base=TREES, cascade=cascade, code=WORDS).fit(X, Y)
     assert not np.array_equal(np.concatenate(plain.predict_bits(ASKED)), np.concatenate(model.predict_bits(ASKED)))
 
 
 @pytest.mark.parametrize("distance", ["l1", "hamming", "likelihood"])
 def test_positions_are_decoded_by_the_nearest_word(distance):
-    model = hr.OutputCode(TREES, 7, distance=distance, random_state=3).fit(X, Y)
+    model = hr.OutputCode(base=TREES, n_bits=7, distance=distance, random_state=3).fit(X, Y)
     words = model.code_.tolist()
     for p, labels, proba in zip(
         model.predict_bits(ASKED), model.predict(ASKED), model.predict_proba(ASKED), strict=True
@@ -110,7 +110,7 @@ def test_positions_are_decoded_by_the_nearest_word(distance):
 
 
 def test_the_lattice_lays_transitions_over_the_bits():
-    model = hr.OutputCode(TREES, 7, distance="lattice", random_state=3).fit(X, Y)
+    model = hr.OutputCode(base=TREES, n_bits=7, distance="lattice", random_state=3).fit(X, Y)
     table = model.model_.potential.table
     codes = [[code_of(label) for label in y] for y in Y]
     shares = (np.bincount(np.concatenate(codes), minlength=5) + 0.1) / (sum(map(len, codes)) + 0.5)
@@ -142,7 +142,7 @@ def test_the_counter_example():
     base = hr.TreeCRF(n_rounds=40)
 
     def right(**parameters):
-        model = hr.OutputCode(base, code="one-vs-rest", **parameters).fit(train.X, train.y)
+        model = hr.OutputCode(base=base, code="one-vs-rest", **parameters).fit(train.X, train.y)
         return np.mean(np.array(model.predict(test.X)) == np.array(test.y), axis=0), model
 
     independent, model = right()
@@ -162,11 +162,15 @@ def test_the_counter_example():
 def test_threads_change_nothing(cascade, many, monkeypatch):
     monkeypatch.setattr("hedgerow.codes.potential.MANY_POSITIONS", many)  # from so many on, threads share a bit
     models = [
-        hr.OutputCode(hr.TreeCRF(n_rounds=6, subsample=0.5), 9, cascade=cascade, n_jobs=n, random_state=5).fit(X, Y)
+        hr.OutputCode(
+            base=hr.TreeCRF(n_rounds=6, subsample=0.5), n_bits=9, cascade=cascade, n_jobs=n, random_state=5
+        ).fit(X, Y)
         for n in (1, 4)
     ]
     assert_same(*(model.predict_bits(ASKED) for model in models))
-    other = hr.OutputCode(hr.TreeCRF(n_rounds=6, subsample=0.5), 9, cascade=cascade, random_state=6).fit(X, Y)
+    other = hr.OutputCode(base=hr.TreeCRF(n_rounds=6, subsample=0.5), n_bits=9, cascade=cascade, random_state=6).fit(
+        X, Y
+    )
     assert other.code_.tolist() != models[0].code_.tolist()
 
 
@@ -184,7 +188,7 @@ def test_bits_share_one_encoding(monkeypatch):
         return run(self, training, bit)
 
     monkeypatch.setattr(BitTrainer, "_run", watched)
-    hr.OutputCode(TREES, 10, cascade=3).fit(hr.Sequences(X), Y)
+    hr.OutputCode(base=TREES, n_bits=10, cascade=3).fit(hr.Sequences(X), Y)
     assert len(encoded) == 1
     assert len(columns) == 1
 
@@ -192,7 +196,7 @@ def test_bits_share_one_encoding(monkeypatch):
 @pytest.mark.parametrize("cascade", [0, 2])
 def test_a_record_for_each_bit(cascade):
     seen = []
-    model = hr.OutputCode(TREES, 9, cascade=cascade, random_state=0)
+    model = hr.OutputCode(base=TREES, n_bits=9, cascade=cascade, random_state=0)
     model.fit(X, Y, X_dev=ASKED, y_dev=ANSWERS, callbacks=[seen.append])
     assert seen == model.training_log_
     assert [record["bit"] for record in seen] == [*range(1, 10)]
@@ -210,27 +214,31 @@ def test_a_record_for_each_bit(cascade):
 
 
 def test_dev_data_set_the_temperature():
-    model = hr.OutputCode(TREES, 9, random_state=0).fit(X, Y, X_dev=ASKED, y_dev=ANSWERS)
+    model = hr.OutputCode(base=TREES, n_bits=9, random_state=0).fit(X, Y, X_dev=ASKED, y_dev=ANSWERS)
     best = model.log_likelihood(ASKED, ANSWERS).sum()
     for factor in (0.8, 1.25):
         potential = replace(model.model_.potential, temperature=model.temperature_ * factor)
-        other = hr.OutputCode(TREES, 9)
+        other = hr.OutputCode(base=TREES, n_bits=9)
         other._set_model(replace(model.model_, potential=potential))
         assert other.log_likelihood(ASKED, ANSWERS).sum() < best
-    without = hr.OutputCode(TREES, 9, random_state=0).fit(X, Y)
+    without = hr.OutputCode(base=TREES, n_bits=9, random_state=0).fit(X, Y)
     assert without.temperature_ != model.temperature_
     assert [a.tolist() for a in without.predict(ASKED)] == [a.tolist() for a in model.predict(ASKED)]
 
 
 def test_dev_data_say_how_far_transitions_are_trusted():
-    model = hr.OutputCode(TREES, 9, distance="lattice", random_state=0).fit(X, Y, X_dev=ASKED, y_dev=ANSWERS)
+    model = hr.OutputCode(base=TREES, n_bits=9, distance="lattice", random_state=0).fit(
+        X, Y, X_dev=ASKED, y_dev=ANSWERS
+    )
     trust = model.training_log_[-1]["trust"]
-    lift = hr.OutputCode(TREES, 9, distance="lattice", random_state=0).fit(X, Y).model_.potential.table / 0.4
+    lift = (
+        hr.OutputCode(base=TREES, n_bits=9, distance="lattice", random_state=0).fit(X, Y).model_.potential.table / 0.4
+    )
     np.testing.assert_allclose(model.model_.potential.table, trust * lift, atol=1e-5)
     right = {}
     for other in (0, 0.2, 0.4, 0.6, 0.8, 1):
         potential = replace(model.model_.potential, table=(other * lift).astype(np.float32), temperature=1.0)
-        tried = hr.OutputCode(TREES, 9, distance="lattice")
+        tried = hr.OutputCode(base=TREES, n_bits=9, distance="lattice")
         tried._set_model(replace(model.model_, potential=potential))
         right[other] = tried.score(ASKED, ANSWERS)
     assert len(set(right.values())) > 1
@@ -249,8 +257,8 @@ def test_dev_data_say_how_far_transitions_are_trusted():
 )
 def test_bits_that_know_no_neighbours_leave_transitions_to_the_lattice(base, parameters, trust):
     learns = hr.TreeCRF(n_rounds=2, **base)
-    table = hr.OutputCode(learns, 6, distance="lattice", **parameters).fit(X, Y).model_.potential.table
-    whole = hr.OutputCode(hr.HMM(order=0), 6, distance="lattice").fit(X, Y).model_.potential.table
+    table = hr.OutputCode(base=learns, n_bits=6, distance="lattice", **parameters).fit(X, Y).model_.potential.table
+    whole = hr.OutputCode(base=hr.HMM(order=0), n_bits=6, distance="lattice").fit(X, Y).model_.potential.table
     np.testing.assert_allclose(table, trust * whole, atol=1e-5)
 
 
@@ -258,8 +266,8 @@ def test_weights_count_sequences():
     weights = np.array([1.0, 3.0] * 30)
     repeated = [x for x, w in zip(X, weights, strict=True) for _ in range(int(w))]
     labels = [y for y, w in zip(Y, weights, strict=True) for _ in range(int(w))]
-    weighted = hr.OutputCode(hr.HMM(), cascade=1, code=WORDS).fit(X, Y, sample_weight=weights).predict_bits(ASKED)
-    plain = hr.OutputCode(hr.HMM(), cascade=1, code=WORDS).fit(repeated, labels).predict_bits(ASKED)
+    weighted = hr.OutputCode(base=hr.HMM(), cascade=1, code=WORDS).fit(X, Y, sample_weight=weights).predict_bits(ASKED)
+    plain = hr.OutputCode(base=hr.HMM(), cascade=1, code=WORDS).fit(repeated, labels).predict_bits(ASKED)
     np.testing.assert_allclose(np.concatenate(weighted), np.concatenate(plain), atol=1e-6)
 
 
@@ -278,7 +286,7 @@ def test_the_length_of_a_cascade_is_chosen(monkeypatch, given):
     monkeypatch.setattr(learning, "LENGTHS", (0, 1, 2))
     dev = hr.datasets.cycle(100, 4, seed=5)
     held = {"X_dev": dev.X, "y_dev": dev.y} if given else {}
-    model = hr.OutputCode(hr.TreeCRF(n_rounds=20), code="one-vs-rest", cascade="auto", random_state=0)
+    model = hr.OutputCode(base=hr.TreeCRF(n_rounds=20), code="one-vs-rest", cascade="auto", random_state=0)
     model.fit(data.X, data.y, **held)
     tried = model.training_log_[0]["cascades_tried"]
     assert set(tried) == {"0", "1", "2"}
@@ -288,7 +296,7 @@ def test_the_length_of_a_cascade_is_chosen(monkeypatch, given):
     assert len(learned) == 6 + (0 if given else 3)
     assert {n for *_, n in learned} == ({400} if given else {320, 400})
     if given:
-        same = hr.OutputCode(hr.TreeCRF(n_rounds=20), code="one-vs-rest", cascade=model.cascade_, random_state=0)
+        same = hr.OutputCode(base=hr.TreeCRF(n_rounds=20), code="one-vs-rest", cascade=model.cascade_, random_state=0)
         same.fit(data.X, data.y, **held)
         assert_same(same.predict_bits(dev.X), model.predict_bits(dev.X))
 
@@ -298,7 +306,9 @@ def test_a_code_that_grows(given):
     train = words_and_sounds(200, seed=7, k=12)
     dev = words_and_sounds(80, seed=8, k=12)
     held = {"X_dev": dev[0], "y_dev": dev[1]} if given else {}
-    model = hr.OutputCode(hr.TreeCRF(n_rounds=10, window=1), 40, code="grow", random_state=0).fit(*train, **held)
+    model = hr.OutputCode(base=hr.TreeCRF(n_rounds=10, window=1), n_bits=40, code="grow", random_state=0).fit(
+        *train, **held
+    )
     assert oracle.broken_rules(model.code_.tolist()) == []
     n_bits = model.code_.shape[1]
     assert 4 <= n_bits < 40
@@ -311,7 +321,7 @@ def test_a_code_that_grows(given):
     else:
         assert len(model.training_log_) == n_bits
     short, random = (
-        hr.OutputCode(hr.TreeCRF(n_rounds=10, window=1), 5, code=code, random_state=0).fit(*train)
+        hr.OutputCode(base=hr.TreeCRF(n_rounds=10, window=1), n_bits=5, code=code, random_state=0).fit(*train)
         for code in ("grow", "random")
     )
     assert oracle.broken_rules(short.code_.tolist()) == []
@@ -322,15 +332,15 @@ def test_one_sequence_cannot_be_held_out():
     x, y = ["abcabc"], [["l0", "l1", "l2"] * 2]
     for change in ({"code": "grow"}, {"cascade": "auto"}):
         with pytest.raises(InputError, match="X_dev and y_dev are needed, or a second sequence"):
-            hr.OutputCode(TREES, **change).fit(x, y)
+            hr.OutputCode(base=TREES, **change).fit(x, y)
     with pytest.raises(InputError, match=r'"cross" learns from some sequences .* only one; take "training"'):
-        hr.OutputCode(TREES, cascade=1, cascade_predictions="cross").fit(x, y)
+        hr.OutputCode(base=TREES, cascade=1, cascade_predictions="cross").fit(x, y)
 
 
 def test_two_labels_work_with_one_warning():
     labels = [[label in ("l1", "l2") for label in y] for y in Y]
     with pytest.warns(CodeWarning, match="y has 2 labels: the code has one bit") as said:
-        model = hr.OutputCode(TREES, distance="likelihood").fit(X, labels)
+        model = hr.OutputCode(base=TREES, distance="likelihood").fit(X, labels)
     assert len(said) == 1
     expected = hr.TreeCRF(**TREES.get_params()).fit(X, labels).predict_proba(ASKED)
     np.testing.assert_allclose(np.concatenate(model.predict_proba(ASKED)), np.concatenate(expected), atol=1e-5)
@@ -350,7 +360,7 @@ def test_two_labels_work_with_one_warning():
     ],
 )
 def test_one_file_holds_all(base, parameters, tmp_path):
-    model = hr.OutputCode(base, random_state=0, **parameters).fit(X, Y)
+    model = hr.OutputCode(base=base, random_state=0, **parameters).fit(X, Y)
     model.save(tmp_path / "m")
     loaded = hr.load(tmp_path / "m")
     assert repr(loaded) == repr(model)
@@ -365,7 +375,7 @@ def test_one_file_holds_all(base, parameters, tmp_path):
 def test_a_file_whose_code_does_not_fit_is_refused(tmp_path):
     from hedgerow import storage
 
-    hr.OutputCode(TREES, 6, cascade=1, distance="lattice", random_state=0).fit(X, Y).save(tmp_path / "m")
+    hr.OutputCode(base=TREES, n_bits=6, cascade=1, distance="lattice", random_state=0).fit(X, Y).save(tmp_path / "m")
     arrays, metadata = storage.read(tmp_path / "m")
     potential = metadata["potential"]
     damages = [
@@ -399,7 +409,7 @@ def test_parameters_of_the_base_are_reached():
     from sklearn.base import clone
     from sklearn.model_selection import GridSearchCV, cross_val_score
 
-    model = hr.OutputCode(hr.TreeCRF(n_rounds=3), 5)
+    model = hr.OutputCode(base=hr.TreeCRF(n_rounds=3), n_bits=5)
     assert model.get_params()["base__n_rounds"] == 3
     assert "base__n_rounds" not in model.get_params(deep=False)
     twin = clone(model)
@@ -412,7 +422,8 @@ def test_parameters_of_the_base_are_reached():
     seeded = clone(model).set_params(random_state=0)
     search = GridSearchCV(seeded, {"base__n_rounds": [1, 30]}, cv=2).fit(X, Y)
     by_hand = [
-        cross_val_score(hr.OutputCode(hr.TreeCRF(n_rounds=n), 5, random_state=0), X, Y, cv=2).mean() for n in (1, 30)
+        cross_val_score(hr.OutputCode(base=hr.TreeCRF(n_rounds=n), n_bits=5, random_state=0), X, Y, cv=2).mean()
+        for n in (1, 30)
     ]
     assert search.cv_results_["mean_test_score"].tolist() == by_hand
     assert by_hand[0] != by_hand[1]
@@ -430,8 +441,8 @@ def test_an_interrupted_fit_keeps_the_bits_done_so_far(cascade, n_jobs, tmp_path
         if record["bit"] == 4:
             raise KeyboardInterrupt
 
-    whole = hr.OutputCode(TREES, 9, cascade=cascade, random_state=0).fit(X, Y)
-    model = hr.OutputCode(TREES, 9, cascade=cascade, random_state=0, n_jobs=n_jobs)
+    whole = hr.OutputCode(base=TREES, n_bits=9, cascade=cascade, random_state=0).fit(X, Y)
+    model = hr.OutputCode(base=TREES, n_bits=9, cascade=cascade, random_state=0, n_jobs=n_jobs)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y, callbacks=[interrupt])
     assert model.code_.tolist() == whole.code_[:, :4].tolist()
@@ -447,7 +458,7 @@ def test_a_fit_interrupted_before_the_first_bit_leaves_nothing(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(BitTrainer, "_run", interrupt)
-    model = hr.OutputCode(TREES, 9)
+    model = hr.OutputCode(base=TREES, n_bits=9)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert not hasattr(model, "model_")
@@ -458,7 +469,7 @@ HOLES = [[{"letter": None if t % 3 == 1 else letter, "size": float(t)} for t, le
 
 @pytest.mark.parametrize("base", [TREES, hr.LinearCRF(max_iter=10), hr.HMM(), hr.TreeCRF(n_rounds=4, missing="impute")])
 def test_missing_values_go_to_the_base(base):
-    model = hr.OutputCode(base, cascade=1, code=WORDS).fit(HOLES, Y)
+    model = hr.OutputCode(base=base, cascade=1, code=WORDS).fit(HOLES, Y)
     first = [[WORDS[code_of(label)][0] for label in y] for y in Y]
     alone = base.__class__(**base.get_params()).fit(HOLES, first).predict_proba(HOLES)
     found = np.concatenate(model.predict_bits(HOLES))[:, 0]
@@ -470,7 +481,7 @@ def test_unseen_labels_of_dev_data():
     """They are wrong for every bit."""
     labels = [["new"] * len(x) for x in ASKED[1:]]
     with pytest.warns(UnseenLabelWarning):
-        model = hr.OutputCode(hr.TreeCRF(n_rounds=6, early_stopping="accuracy"), 5).fit(
+        model = hr.OutputCode(base=hr.TreeCRF(n_rounds=6, early_stopping="accuracy"), n_bits=5).fit(
             X, Y, X_dev=ASKED, y_dev=[ANSWERS[0], *labels]
         )
     most = len(ASKED[0]) / sum(map(len, ASKED))
@@ -516,7 +527,7 @@ def test_misuse(parameters, said):
 
 
 def test_the_model_is_plain():
-    model = hr.OutputCode(TREES, np.int64(6), cascade=np.int64(1), left=np.int32(1)).fit(X, Y)
+    model = hr.OutputCode(base=TREES, n_bits=np.int64(6), cascade=np.int64(1), left=np.int32(1)).fit(X, Y)
     assert isinstance(model.model_.potential, CodePotential)
     assert model.model_.parameters["n_bits"] == 6
     assert type(model.model_.parameters["cascade"]) is int

@@ -27,7 +27,7 @@ WORK = {
     "fit": (LONG, "hr.TreeCRF(n_rounds=10**9).fit(X, Y)"),
     "memm": (LONG, "hr.MEMM(n_rounds=10**9).fit(X, Y)"),
     "future": (LONG, "hr.FutureMEMM(n_rounds=10**9).fit([x * 18 for x in X], [y * 18 for y in Y])"),
-    "code": (LONG, "hr.OutputCode(hr.TreeCRF(n_rounds=10**9), n_jobs=2).fit(X, Y)"),
+    "code": (LONG, "hr.OutputCode(base=hr.TreeCRF(n_rounds=10**9), n_jobs=2).fit(X, Y)"),
     "perceptron": (HARD, "hr.StructuredPerceptron(order=2, epochs=10**9).fit(X, Y)"),
     "search": (HARD, "hr.SearchTagger(epochs=10**9).fit(X, Y)"),
     "votes": (

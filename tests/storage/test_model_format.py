@@ -401,7 +401,7 @@ class Bit(File):
 
 def test_codes_read_by_the_page(tmp_path):
     base = hr.TreeCRF(order=0, window=1, n_rounds=4, learning_rate=0.5, l2=0.1)
-    model = hr.OutputCode(base, cascade=2, left=2, distance="likelihood").fit(X, Y)
+    model = hr.OutputCode(base=base, cascade=2, left=2, distance="likelihood").fit(X, Y)
     model.save(tmp_path / "m.hedgerow")
     file = File(tmp_path / "m.hedgerow")
     words, potential = file.arrays["potential.words"], file.metadata["potential"]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from hedgerow.estimators.conventions import Conventions
-from hedgerow.estimators.parameters import parameters
+from hedgerow.estimators.parameters import Parameter, parameters
 
 
 def with_parameters(command: Callable[..., None], estimator: type[Conventions], **defaults: Any) -> Callable[..., None]:
@@ -21,12 +21,7 @@ def with_parameters(command: Callable[..., None], estimator: type[Conventions], 
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "estimator"]
     flags = [
         inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=defaults.get(name, p.default),
-            annotation=Annotated[
-                p.type | None if p.optional else p.type, typer.Option(help=f"{p.help} ({p.describe()})")
-            ],
+            name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name, p.default), annotation=_flag(p)
         )
         for name, p in declared.items()
     ]
@@ -41,3 +36,12 @@ def with_parameters(command: Callable[..., None], estimator: type[Conventions], 
     run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
+
+
+def _flag(parameter: Parameter) -> Any:
+    """The annotation from which typer makes the flag."""
+    help_text = f"{parameter.help} ({parameter.describe()})"
+    if parameter.form is None:
+        return Annotated[parameter.annotation, typer.Option(help=help_text)]
+    option = typer.Option(help=help_text, parser=parameter.form.parse, metavar="VALUE")
+    return Annotated[Any, option]

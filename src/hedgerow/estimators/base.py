@@ -27,9 +27,9 @@ from hedgerow.errors import (
     first_few,
 )
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint
-from hedgerow.estimators.conventions import REGISTRY, Conventions, estimator
+from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
-from hedgerow.estimators.parameters import LARGEST, AtLeast, CountOrAll, parameters
+from hedgerow.estimators.parameters import LARGEST, SEED, AtLeast, CountOrAll
 from hedgerow.learning.base import (
     Answers,
     Decode,
@@ -51,25 +51,34 @@ MOST_THREADS = 256  # results do not depend on how many there are
 log = logging.getLogger("hedgerow")
 
 
-@estimator
+@with_parameters
 class Estimator(Conventions):
-    """A labeller of sequences. Subclasses declare parameters as annotated fields and implement `_learn`."""
+    """The base class of all estimators. Subclasses declare parameters as annotated fields and implement `_learner`."""
 
     order: Annotated[int, AtLeast(0), "how many previous labels a label depends on"] = 1
     decode: Annotated[
         Decode, "one coherent best sequence, or at each position the label that is most probable there"
     ] = "viterbi"
-    n_jobs: Annotated[int, CountOrAll(), "threads to use; -1 for all that this process may use"] = -1
-    random_state: Annotated[int | None, AtLeast(0), "seed of whatever is drawn at random"] = None
+    n_jobs: Annotated[
+        int | None,
+        CountOrAll(),
+        "Number of threads; -1 or None for all processors that this process may use. Results do not depend on it.",
+    ] = -1
+    random_state: Annotated[
+        Any,
+        SEED,
+        "Seed of everything that is drawn at random; None for another seed in every fit. A generator of numpy is asked "
+        "for a seed by each `fit`.",
+    ] = None
     verbose: Annotated[int, AtLeast(0), "1 logs a line for each record of `training_log_`"] = 0
 
     def fit(
         self,
         X: object,
         y: object,
-        *,
         X_dev: object = None,
         y_dev: object = None,
+        *,
         sample_weight: object = None,
         callbacks: Iterable[Callback] = (),
     ) -> Self:
@@ -85,32 +94,35 @@ class Estimator(Conventions):
         raw = Sequences(X)
         given = read_labels(y, raw)  # once, for y may be a generator
         warn_of_missing_columns(raw)
-        earlier = self._earlier()
+        settings = self._converted()
+        earlier = getattr(self, "model_", None) if settings._continues else None
         labels = Labels.fit(given, raw) if earlier is None else earlier.labels
-        encoder = Encoder.fit(raw, self._treatment) if earlier is None else earlier.encoder
+        encoder = Encoder.fit(raw, settings._treatment) if earlier is None else earlier.encoder
         codes = labels.codes(given, raw)
         if (codes < 0).any():
             raise InputError(
                 f"label {labels.unseen(given)[0]!r} is none of the model that fit goes on from; set warm_start=False"
             )
-        sequences, held = self._encode_checked(encoder, raw, self.get_params()), None
+        sequences, held = settings._encode_checked(encoder, raw, settings.get_params()), None
         if X_dev is not None:
-            held_sequences = self._encode_checked(encoder, X_dev, self.get_params(), "X_dev")
+            held_sequences = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
             held = DevData(held_sequences, _codes(labels, y_dev, held_sequences))
         training = TrainingData(
-            encoder, labels, sequences, codes, _weights(sample_weight, len(raw)), self._order, held,
-            self.decode, n_threads(self.n_jobs), self._beam,
+            encoder, labels, sequences, codes, _weights(sample_weight, len(raw)), settings._order, held,
+            settings.decode, n_threads(settings.n_jobs), settings._beam,
         )  # fmt: skip
         _warn_of_wide_beam(training)
-        checkpoint = self._checkpoint(training)
+        checkpoint = settings._checkpoint(training)
         earlier = (checkpoint.load() if checkpoint else None) or earlier
-        report = missing_report(raw, self._missing)
-        self._run_learner(self._learner(training, earlier), training, checkpoint, callbacks, began, report)
+        report = missing_report(raw, settings._missing)
+        learner = settings._learner(training, earlier)
+        self._run_learner(learner, settings, training, checkpoint, callbacks, began, report)
         return self
 
     def _run_learner(
         self,
         learner: Learner,
+        settings: Self,
         training: TrainingData,
         checkpoint: Checkpoint | None,
         callbacks: list[Callback],
@@ -127,7 +139,7 @@ class Estimator(Conventions):
 
         def model() -> Model:
             potential = learner.potential
-            name, given = type(self).__name__, self._plain_params()
+            name, given = type(self).__name__, settings._plain_params()
             return Model(training.labels, training.encoder, potential, training.order, name, given, history, origin)
 
         whole = False
@@ -137,7 +149,7 @@ class Estimator(Conventions):
                 if not history:
                     record |= report
                 history.append(record)
-                if self.verbose:
+                if settings.verbose:
                     log.info("%s: %s", type(self).__name__, record)
                 for callback in callbacks:
                     callback(record)
@@ -157,12 +169,12 @@ class Estimator(Conventions):
     @property
     def _order(self) -> int:
         """Of the lattice over labels."""
-        return int(self.order)
+        return int(self._value("order"))
 
     @property
     def _beam(self) -> int | None:
         """Of those estimators that have one."""
-        return getattr(self, "beam", None)
+        return self._value("beam") if "beam" in self._parameters else None
 
     @property
     def _missing(self) -> str:
@@ -190,9 +202,10 @@ class Estimator(Conventions):
             refuse_missing(sequences, data, f"this {type(self).__name__}{setting}")
         return sequences
 
-    def _earlier(self) -> Model | None:
-        """The model that `fit` goes on from."""
-        return None
+    @property
+    def _continues(self) -> bool:
+        """Whether `fit` continues from the fitted model."""
+        return bool(getattr(self, "warm_start", False))
 
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         """Where `fit` saves what it has so far."""
@@ -205,8 +218,7 @@ class Estimator(Conventions):
 
     def predict(self, X: object, *, decode: Decode | None = None) -> list[NDArray[Any]]:
         """The labels of each sequence, as 1-D arrays; `decode` overrides the estimator's."""
-        decode = self.decode if decode is None else decode
-        parameters(type(self))["decode"].check("predict", decode)
+        decode = self._value("decode", decode, "predict")
         sequences = self._encode(X)
         codes = self._best_labels(sequences, decode)
         return _cut(self._fitted().labels.decode(codes), sequences.starts)
@@ -235,7 +247,7 @@ class Estimator(Conventions):
         """The share of positions labelled right."""
         sequences = self._encode(X)
         codes = _codes(self._fitted().labels, y, sequences)
-        return float(np.mean(self._best_labels(sequences, self.decode) == codes))
+        return float(np.mean(self._best_labels(sequences, self._value("decode")) == codes))
 
     def log_likelihood(self, X: object, y: object) -> NDArray[np.float64]:
         """log P(labels | sequence) for each sequence; -inf for labels that training never saw."""
@@ -247,6 +259,13 @@ class Estimator(Conventions):
             parts.append(log_likelihood(lattice, codes[first:last]))
             first = last
         return np.concatenate(parts)
+
+    def _value(self, name: str, override: Any = None, owner: str | None = None) -> Any:
+        """A parameter, or what overrides it, checked and converted."""
+        parameter = self._parameters[name]
+        value = getattr(self, name) if override is None else override
+        parameter.check(owner or type(self).__name__, value)
+        return parameter.convert(value)
 
     def _fitted(self) -> Model:
         model = getattr(self, "model_", None)
@@ -260,7 +279,7 @@ class Estimator(Conventions):
 
     def _lattices(self, sequences: Encoded) -> Iterator[Answers]:
         """Lattices over some sequences after the other, so that the scores of all are never there at once."""
-        model, threads = self._fitted(), n_threads(self.n_jobs)
+        model, threads = self._fitted(), n_threads(self._value("n_jobs"))
         for block in self._blocks(sequences):
             whole = block == slice(0, len(sequences))
             yield model.lattice(sequences if whole else sequences[block], threads, self._beam)
@@ -327,9 +346,9 @@ def _functions(callbacks: object) -> list[Callback]:
     return functions
 
 
-def n_threads(n_jobs: int) -> int:
-    """How many threads `n_jobs` asks for; -1 is every processor this process may run on."""
-    if n_jobs > 0:
+def n_threads(n_jobs: int | None) -> int:
+    """The number of threads; -1 and None stand for every processor this process may run on."""
+    if n_jobs is not None and n_jobs > 0:
         return min(int(n_jobs), MOST_THREADS)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

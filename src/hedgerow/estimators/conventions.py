@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from hedgerow.errors import InputError
-from hedgerow.estimators.parameters import documentation, parameters
+from hedgerow.estimators.parameters import Parameter, declare, documentation, parameters, unknown_parameter
 
-#: Every estimator by name, as model files and the command line know it.
+#: Every estimator by name, as model files and the command line name it.
 REGISTRY: dict[str, type[Any]] = {}
 
 T = TypeVar("T", bound="Conventions")
@@ -17,36 +17,87 @@ T = TypeVar("T", bound="Conventions")
 
 @dataclass_transform(kw_only_default=True)
 def estimator(cls: type[T]) -> type[T]:
-    """Makes annotated fields keyword parameters, tells of them in the docstring, and lists the class."""
-    made = dataclass(kw_only=True, eq=False, repr=False)(cls)
-    made.__doc__ = f"{made.__doc__}\n\n{documentation(made)}\n"
-    REGISTRY[made.__name__] = made
-    return made
+    """Make the annotated fields of a class its keyword parameters, and list the class as an estimator."""
+    with_parameters(cls)
+    REGISTRY[cls.__name__] = cls
+    return cls
+
+
+@dataclass_transform(kw_only_default=True)
+def with_parameters(cls: type[T]) -> type[T]:
+    """Make the annotated fields of a class its keyword parameters: signature and docstring tell of them."""
+    declared = declare(cls)
+    for name in vars(cls).get("__annotations__", {}):
+        if name in declared:
+            delattr(cls, name)  # help() would list every default as an attribute of the class
+    cls._parameters = declared
+    cls.__annotations__ = {}
+    cls.__signature__ = inspect.Signature(
+        [
+            inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default, annotation=p.annotation)
+            for p in declared.values()
+        ]
+    )
+    cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\n{documentation(cls)}\n"
+    return cls
 
 
 class Conventions:
-    """What scikit-learn's tools ask of an estimator."""
+    """What scikit-learn's tools require of an estimator."""
+
+    _parameters: ClassVar[dict[str, Parameter]] = {}
+    __signature__: ClassVar[inspect.Signature]
+
+    def __init__(self, **values: Any) -> None:
+        known = parameters(type(self))
+        for name in values:
+            if name not in known:
+                raise TypeError(unknown_parameter(type(self).__name__, name, known))
+        for name, parameter in known.items():
+            setattr(self, name, values.get(name, parameter.default))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also those of estimators among them, as `name__parameter`."""
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add the parameters of estimators among the values, named `name__parameter`.
+
+        Returns
+        -------
+        dict
+            The values as they were given.
+        """
         own = {name: getattr(self, name) for name in parameters(type(self))}
         if not deep:
             return own
         nested = {name: value.get_params() for name, value in own.items() if isinstance(value, Conventions)}
         return own | {f"{name}__{inner}": value for name, of in nested.items() for inner, value in of.items()}
 
-    def _plain_params(self) -> dict[str, Any]:
-        """Checked parameters as a model file can hold them."""
-        return {name: p.plain(getattr(self, name)) for name, p in parameters(type(self)).items()}
-
     def set_params(self, **values: Any) -> Self:
-        """Change parameters, `name__parameter` for one of an estimator among them; raises InputError for others."""
+        """Change parameters.
+
+        Parameters
+        ----------
+        **values
+            New values by name; `name__parameter` is a parameter of the estimator `name`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If there is no parameter of that name.
+        """
         known = parameters(type(self))
         nested: dict[str, dict[str, Any]] = {}
         for full, value in values.items():
             name, deeper, inner = full.partition("__")
             if name not in known or (deeper and known[name].form is None):
-                raise InputError(f"{type(self).__name__} has no parameter {full!r}; it has {', '.join(known)}")
+                raise InputError(unknown_parameter(type(self).__name__, full, known))
             if deeper:
                 nested.setdefault(name, {})[inner] = value
         for name in known:
@@ -59,16 +110,39 @@ class Conventions:
             owner.set_params(**of)
         return self
 
-    @classmethod
-    def _from_plain(cls, values: Mapping[str, Any]) -> Self:
-        """The estimator whose `_plain_params` these are; raises TypeError or InputError if they are of none."""
-        forms = {name: p.form for name, p in parameters(cls).items() if p.form is not None}
-        return cls(**{name: forms[name].restored(value) if name in forms else value for name, value in values.items()})
-
     def check_parameters(self) -> None:
-        """Raises InputError for the first parameter that breaks its rule."""
+        """Check all parameters.
+
+        Raises
+        ------
+        InputError
+            For the first parameter that breaks its rule.
+        """
         for name, parameter in parameters(type(self)).items():
             parameter.check(type(self).__name__, getattr(self, name))
+
+    def _converted(self) -> Self:
+        """An unfitted estimator with checked parameters as Python scalars: `fit` works with this one.
+
+        A seed is drawn here from a random generator.
+        """
+        values = {name: getattr(self, name) for name in parameters(type(self))}
+        return type(self)(
+            **{
+                name: value._converted() if isinstance(value, Conventions) else self._parameters[name].convert(value)
+                for name, value in values.items()
+            }
+        )
+
+    def _plain_params(self) -> dict[str, Any]:
+        """Converted parameters as a model file stores them."""
+        return {name: p.plain(getattr(self, name)) for name, p in parameters(type(self)).items()}
+
+    @classmethod
+    def _from_plain(cls, values: Mapping[str, Any]) -> Self:
+        """The estimator whose `_plain_params` these are; raises TypeError or InputError for any other values."""
+        known = parameters(cls)
+        return cls(**{name: known[name].restored(value) if name in known else value for name, value in values.items()})
 
     def __repr__(self) -> str:
         changed = [

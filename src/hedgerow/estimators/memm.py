@@ -86,9 +86,6 @@ class MEMM(TreeEstimator, LinearEstimator):
     def _takes_missing(self) -> bool:
         return self.learner == "trees"
 
-    def _earlier(self) -> Model | None:
-        return getattr(self, "model_", None) if self.warm_start else None
-
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         if self.checkpoint is None:
             return None

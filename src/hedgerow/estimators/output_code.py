@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Iterator
-from dataclasses import field
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -89,12 +88,10 @@ class OutputCode(Estimator):
     a reading of distances, not learned as such.
     """
 
-    base: Annotated[Any, _BASE, "what learns a bit; of order 0 it looks at every position by itself"] = field(
-        default=None, kw_only=False
-    )
+    base: Annotated[Any, _BASE, "what learns a bit; of order 0 it looks at every position by itself"] = None
     n_bits: Annotated[
         int | None, AtLeast(1), "bits of a word, at most so many if the code grows; None for what suits code and labels"
-    ] = field(default=None, kw_only=False)
+    ] = None
     order: Annotated[
         int, AtLeast(0), 'how many previous labels the table of distance="lattice" looks at; bits go by the base\'s'
     ] = 1
@@ -128,7 +125,7 @@ class OutputCode(Estimator):
     def predict_bits(self, X: object) -> list[NDArray[np.float32]]:
         """P(the bit is 1): for each sequence an array (positions, bits), bits as the columns of `code_`."""
         sequences = self._encode(X)
-        found = self._potential.probabilities(sequences, n_threads(self.n_jobs))
+        found = self._potential.probabilities(sequences, n_threads(self._value("n_jobs")))
         return np.split(found, sequences.starts[1:-1])
 
     @property

@@ -1,17 +1,22 @@
-"""Parameters, declared once: an annotated field of an estimator gives its default, its rule and its help.
+"""Parameters of estimators. Each is declared once, as an annotated field with a default, a rule and a help text.
 
-    smoothing: Annotated[float, AtLeast(0), "pseudo-counts added to every count"] = 0.1
+    smoothing: Annotated[float, AtLeast(0), "Pseudo-count added to every count."] = 0.1
 
-From that come the signature, the check before `fit`, the documentation and the flags of the command line.
+The signature, the check before `fit`, the conversion of numpy scalars, the docstring and the command-line flag of the
+parameter are all made from this declaration.
 """
 
 from __future__ import annotations
 
+import difflib
 import numbers
+import textwrap
 import types
-from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from hedgerow.encoding.imputation import Treatment
 from hedgerow.errors import InputError
@@ -60,6 +65,19 @@ class AtMost:
 
 
 @dataclass(frozen=True)
+class LessThan:
+    """The number is below `high`."""
+
+    high: float
+
+    def holds(self, value: Any) -> bool:
+        return bool(value < self.high)
+
+    def __str__(self) -> str:
+        return f"below {self.high}"
+
+
+@dataclass(frozen=True)
 class CountOrAll:
     """A count of at least 1, or -1 for all."""
 
@@ -70,28 +88,32 @@ class CountOrAll:
         return "at least 1, or -1 for all"
 
 
-def _as_it_is(value: Any) -> Any:
+Rule: TypeAlias = AtLeast | AtMost | MoreThan | LessThan | CountOrAll
+
+
+def python_scalar(value: Any) -> Any:
+    """The value; a numpy scalar as the Python scalar it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _unchanged(value: Any) -> Any:
     return value
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a parameter takes that is of no simple type: in words, as a test, and how a model file holds it."""
+    """The values of a parameter that has no simple type.
+
+    `words` describes them, `holds` tests one that has been converted. `convert` makes what learners use, `plain` what a
+    model file stores, `restored` reads that back. `parse` reads the text of a command-line flag.
+    """
 
     words: str
     holds: Callable[[Any], bool]
-    plain: Callable[[Any], Any] = _as_it_is
-    restored: Callable[[Any], Any] = _as_it_is
-
-
-# What several estimators declare in the same words.
-WindowSize: TypeAlias = Annotated[int, AtLeast(0), "how many positions on either side are read"]
-Beam: TypeAlias = Annotated[
-    int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
-]
-Filled: TypeAlias = Annotated[
-    Treatment, "missing values are filled in by what is typical of their column; an indicator also marks them"
-]
+    plain: Callable[[Any], Any] = _unchanged
+    restored: Callable[[Any], Any] = _unchanged
+    convert: Callable[[Any], Any] = python_scalar
+    parse: Callable[[str], Any] = _unchanged
 
 
 @dataclass(frozen=True)
@@ -102,7 +124,7 @@ class Parameter:
     type: Any  # int, float, bool, str or a Literal; optional ones also take None; anything if there is a form
     optional: bool
     default: Any
-    rules: tuple[AtLeast | AtMost | MoreThan | CountOrAll, ...]
+    rules: tuple[Rule, ...]
     help: str
     form: Form | None = None
 
@@ -110,8 +132,13 @@ class Parameter:
     def choices(self) -> tuple[Any, ...]:
         return get_args(self.type) if get_origin(self.type) is Literal else ()
 
+    @property
+    def annotation(self) -> Any:
+        """The plain type, for signatures."""
+        return self.type | None if self.optional else self.type
+
     def describe(self) -> str:
-        """What values it takes, in words."""
+        """Which values are allowed, in words."""
         if self.form is not None:
             return self.form.words
         if self.choices:
@@ -122,7 +149,8 @@ class Parameter:
         return words + (" or None" if self.optional else "")
 
     def check(self, owner: str, value: Any) -> None:
-        """Raises InputError unless the value is of the type and keeps the rules."""
+        """Raise InputError unless the value has the declared type and keeps the rules."""
+        value = python_scalar(value)
         if self.form is not None:
             if not self.form.holds(value):
                 raise InputError(f"{owner}: {self.name} must be {self.form.words}; it is {value!r}")
@@ -135,11 +163,31 @@ class Parameter:
         if largest is not None and abs(value) > largest:
             raise InputError(f"{owner}: {self.name} must not be larger than {largest:g}; it is {value!r}")
 
-    def plain(self, value: Any) -> Any:
-        """A checked value as JSON can hold it: numbers of numpy become Python's."""
+    def convert(self, value: Any) -> Any:
+        """A checked value as learners and the core take it: an int, float, bool, str or None of Python."""
+        value = python_scalar(value)
         if self.form is not None:
-            return self.form.plain(value)
+            return self.form.convert(value)
         return self.type(value) if self.type in (int, float) and value is not None else value
+
+    def plain(self, converted: Any) -> Any:
+        """A converted value as JSON can hold it."""
+        return converted if self.form is None else self.form.plain(converted)
+
+    def restored(self, stored: Any) -> Any:
+        """The value whose `plain` form was stored."""
+        return stored if self.form is None else self.form.restored(stored)
+
+    def document(self) -> str:
+        """The numpydoc entry."""
+        if self.form is not None:
+            allowed = self.form.words.removeprefix("an ").removeprefix("a ")
+        elif self.choices:
+            allowed = f"{{{', '.join(map(repr, self.choices))}}}"
+        else:
+            allowed = ", ".join([self.type.__name__, *map(str, self.rules)])
+        head = f"{self.name} : {allowed}{' or None' if self.optional else ''}, default={self.default!r}"
+        return f"{head}\n{textwrap.fill(self.help, 100, initial_indent='    ', subsequent_indent='    ')}"
 
     def _is_of_type(self, value: Any) -> bool:
         if self.choices:
@@ -151,34 +199,82 @@ class Parameter:
         return isinstance(value, self.type)
 
 
-_KNOWN: dict[type, dict[str, Parameter]] = {}
-
-
 def parameters(estimator: type) -> dict[str, Parameter]:
-    """The declared parameters of an estimator class, in the order of its signature."""
-    if estimator not in _KNOWN:
-        _KNOWN[estimator] = {parameter.name: parameter for parameter in _declared(estimator)}
-    return _KNOWN[estimator]
+    """The parameters of an estimator class, in the order of its signature."""
+    declared: dict[str, Parameter] = estimator._parameters  # type: ignore[attr-defined]
+    return declared
 
 
-def _declared(estimator: type) -> Iterator[Parameter]:
-    hints = get_type_hints(estimator, include_extras=True)
-    for field in fields(estimator):
-        hint = hints[field.name]
-        assert get_origin(hint) is Annotated, f"{estimator.__name__}.{field.name} is not declared as a parameter"
-        kind, *details = get_args(hint)
-        form = next((detail for detail in details if isinstance(detail, Form)), None)
-        optional = form is None and get_origin(kind) in (Union, types.UnionType) and type(None) in get_args(kind)
-        if optional:
-            (kind,) = (choice for choice in get_args(kind) if choice is not type(None))
-        assert field.default is not MISSING, f"{estimator.__name__}.{field.name} has no default"
-        rules = tuple(detail for detail in details if not isinstance(detail, (str, Form)))
-        help_text = " ".join(detail for detail in details if isinstance(detail, str))
-        yield Parameter(field.name, kind, optional, field.default, rules, help_text, form)
+def declare(cls: type) -> dict[str, Parameter]:
+    """The parameters that the body of a class declares, and after them those of its bases."""
+    own = vars(cls).get("__annotations__", {})
+    hints = get_type_hints(cls, include_extras=True)
+    declared = {name: _declared(cls, name, hints[name]) for name in own if not name.startswith("_")}
+    for base in cls.__mro__[1:]:
+        for name, parameter in vars(base).get("_parameters", {}).items():
+            declared.setdefault(name, parameter)
+    return declared
 
 
-def documentation(estimator: type) -> str:
-    """The parameters as indented text, for docstrings."""
-    declared = parameters(estimator).values()
-    lines = [f"    {p.name} ({p.describe()}; default {p.default!r}): {p.help}" for p in declared]
-    return "\n".join(["Parameters:", *lines])
+def _declared(cls: type, name: str, hint: Any) -> Parameter:
+    assert get_origin(hint) is Annotated, f"{cls.__name__}.{name} is not declared as a parameter"
+    assert name in vars(cls), f"{cls.__name__}.{name} has no default"
+    kind, *details = get_args(hint)
+    form = next((detail for detail in details if isinstance(detail, Form)), None)
+    optional = form is None and get_origin(kind) in (Union, types.UnionType) and type(None) in get_args(kind)
+    if optional:
+        (kind,) = (choice for choice in get_args(kind) if choice is not type(None))
+    rules = tuple(detail for detail in details if not isinstance(detail, (str, Form)))
+    help_text = " ".join(detail for detail in details if isinstance(detail, str))
+    return Parameter(name, kind, optional, vars(cls)[name], rules, help_text, form)
+
+
+def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> str:
+    """The message for a parameter that an estimator does not have; it names the nearest one it has."""
+    known = list(known)
+    nearest = difflib.get_close_matches(name, known, n=1)
+    cure = f"did you mean {nearest[0]!r}?" if nearest else f"it has {', '.join(known)}"
+    return f"{owner} has no parameter {name!r}; {cure}"
+
+
+def documentation(cls: type) -> str:
+    """The Parameters section of a numpydoc docstring."""
+    return "\n".join(["Parameters", "----------", *(p.document() for p in parameters(cls).values())])
+
+
+def _is_seed(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, numbers.Integral):
+        return not isinstance(value, bool) and 0 <= int(value) <= LARGEST_INTEGER
+    return isinstance(value, (np.random.RandomState, np.random.Generator))
+
+
+def _seed(value: Any) -> int | None:
+    """The seed; one that is drawn now from a generator."""
+    if isinstance(value, np.random.RandomState):
+        return int(value.randint(2**31))
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(2**31))
+    return None if value is None else int(value)
+
+
+def _parse_seed(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"random_state must be an integer at least 0; it is {text!r}") from None
+
+
+SEED = Form(
+    "an integer at least 0, a numpy RandomState or Generator, or None", _is_seed, convert=_seed, parse=_parse_seed
+)
+
+# Declarations that several estimators share.
+WindowSize: TypeAlias = Annotated[int, AtLeast(0), "how many positions on either side are read"]
+Beam: TypeAlias = Annotated[
+    int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+]
+Filled: TypeAlias = Annotated[
+    Treatment, "missing values are filled in by what is typical of their column; an indicator also marks them"
+]

@@ -52,6 +52,6 @@ class StructuredPerceptron(MarginEstimator):
         model = self._fitted()
         if not isinstance(model.potential, VotedPotential):
             return super()._best_labels(sequences, decode)
-        votes = model.potential.votes(sequences, self.beam, n_threads(self.n_jobs))
+        votes = model.potential.votes(sequences, self._beam, n_threads(self._value("n_jobs")))
         best: NDArray[np.int32] = votes.argmax(axis=1).astype(np.int32)
         return best

@@ -91,4 +91,4 @@ class SearchTagger(MarginEstimator):
         potential = self._fitted().potential
         assert isinstance(potential, SearchPotential)
         for block in self._blocks(sequences):
-            yield searched(potential, sequences[block], int(self.beam), n_threads(self.n_jobs))
+            yield searched(potential, sequences[block], self._value("beam"), n_threads(self._value("n_jobs")))

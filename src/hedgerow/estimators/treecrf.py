@@ -87,9 +87,6 @@ class TreeCRF(TreeEstimator):
     def _takes_missing(self) -> bool:
         return True
 
-    def _earlier(self) -> Model | None:
-        return getattr(self, "model_", None) if self.warm_start else None
-
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
