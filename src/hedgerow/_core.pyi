@@ -377,35 +377,73 @@ def induce(reader: AttributeReader, features: LinearFeatures, starts: Annotated[
     """
 
 class GrowthRules:
-    def __init__(self, *, l2: float, newton: bool, max_step: float, min_leaf: int, max_leaves: int, trim: float, subsets: bool, max_features: float, missing: str) -> None: ...
+    """How trees grow; see growth_rules.hpp."""
+
+    def __init__(self, *, l2: float = 1.0, newton: bool = True, max_step: float = 1.0, min_leaf: int = 1, max_leaves: int = 50, influence_trim: float = 0.0, category_splits: str = 'one-hot', max_features: float = 1.0, missing: str = 'weighting') -> None: ...
+
+    @property
+    def l2(self) -> float: ...
+
+    @property
+    def newton(self) -> bool: ...
+
+    @property
+    def max_step(self) -> float: ...
+
+    @property
+    def min_leaf(self) -> int: ...
+
+    @property
+    def max_leaves(self) -> int: ...
+
+    @property
+    def influence_trim(self) -> float: ...
+
+    @property
+    def category_splits(self) -> str: ...
+
+    @property
+    def max_features(self) -> float: ...
+
+    @property
+    def missing(self) -> str: ...
+
+class TreeData:
+    """
+    The attributes of all training positions as codes, laid out for growing trees. Growers of the same order, min_leaf and category_splits can share it.
+    """
+
+    def __init__(self, reader: AttributeReader, order: int, rules: GrowthRules) -> None: ...
 
 class TreeGrower:
-    def __init__(self, reader: object, n_labels: int, order: int, rules: GrowthRules, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
-        """Grows trees on what a RowReader reads."""
+    def __init__(self, data: TreeData, n_labels: int, rules: GrowthRules, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
+        """Grows trees on tree data; a weight, at most 1, for each position."""
 
     def adds_scores(self, samples: bool) -> bool:
         """
-        Whether grow(), with a sample or without, adds what its trees say; if not, a Forest has to.
+        Whether grow(), with a sample or without, adds the values of its trees to the scores; if not, a Forest has to.
         """
 
     def grow(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
         """
-        One tree for each label; (starts, nodes, values, gains, counts, starts of sets, members of sets, shares, starts of surrogates, surrogates).
+        Grow one tree for each label; (starts, bytes of nodes, values, alternatives, surrogates).
         """
 
     def grow_shared(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
         """
-        One tree for all labels, as grow() returns trees, with a row of values for each node.
+        Grow one tree for all labels; as grow(), with a row of values for each node.
         """
 
     def fit(self, targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> tuple:
         """
-        One tree fitted to a target for each position, whose weight in sums is given; (the tree as grow() returns trees, what it says of each position).
+        Fit one tree to a target and a weight for each position; (the tree as grow() returns trees, its value at each position).
         """
 
 class Forest:
-    def __init__(self, reader: AttributeReader, n_labels: int, order: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], set_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], set_members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], surrogate_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], surrogates: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Trees compiled for evaluation."""
+    def __init__(self, reader: AttributeReader, n_labels: int, order: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], alternatives: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], surrogates: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Trees compiled for evaluation; raises ValueError if they do not fit the reader.
+        """
 
     def add_scores(self, reader: AttributeReader, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], n_threads: int) -> None:
-        """Adds the values of the trees to (positions, histories, labels)."""
+        """Add the values of the trees to (positions, label contexts, labels)."""

@@ -51,29 +51,31 @@ def random_marginals(rng, starts, order, k):
     return marginals.astype(np.float32)
 
 
-def as_dict(at, nodes, values, gains):
-    attribute, lag, label, if_true, if_false, _ = nodes[at].tolist()
-    if attribute < 0 and lag < 0:
+def as_dict(at, nodes, values):
+    node = nodes[at]
+    if node["attribute"] < 0 and node["lag"] < 0:
         return {"value": float(values[at, 0])}
+    attribute, lag, label = (int(node[name]) for name in ("attribute", "lag", "label"))
     return {
         "test": ("id", attribute) if attribute >= 0 else ("lag", lag, label),
-        "gain": float(gains[at]),
-        "true": as_dict(if_true, nodes, values, gains),
-        "false": as_dict(if_false, nodes, values, gains),
+        "gain": float(node["gain"]),
+        "true": as_dict(node["if_true"], nodes, values),
+        "false": as_dict(node["if_false"], nodes, values),
     }
 
 
 def growth_rules(**changed):
-    defaults = {
-        "l2": 2.0, "newton": False, "max_step": 1.0, "min_leaf": 1, "max_leaves": 8, "trim": 0.0, "subsets": False,
-        "max_features": 1.0, "missing": "weighting",
-    }  # fmt: skip
-    return _core.GrowthRules(**defaults | changed)
+    """Small published trees, unless something is changed."""
+    return _core.GrowthRules(**{"l2": 2.0, "newton": False, "max_leaves": 8} | changed)
+
+
+def grower_of(rows, order, k, rules, weights=None):
+    return _core.TreeGrower(_core.TreeData(rows.reader, order, rules), k, rules, weights)
 
 
 def grow(rows, order, k, marginals, gold, *, step=1.0, n_threads=1, weights=None, in_sample=None, seed=0, shared=False,
          **changed):  # fmt: skip
-    grower = _core.TreeGrower(rows.reader, k, order, growth_rules(**changed), weights)
+    grower = grower_of(rows, order, k, growth_rules(**changed), weights)
     scores = np.zeros_like(marginals)
     grown = (grower.grow_shared if shared else grower.grow)(marginals, gold, scores, in_sample, step, seed, n_threads)
     return Trees.of_round(*grown), scores
@@ -81,4 +83,4 @@ def grow(rows, order, k, marginals, gold, *, step=1.0, n_threads=1, weights=None
 
 def tree(trees, i):
     part = slice(trees.starts[i], trees.starts[i + 1])
-    return as_dict(0, trees.nodes[part], trees.values[part], trees.gains[part])
+    return as_dict(0, trees.nodes[part], trees.values[part])

@@ -199,19 +199,8 @@ def test_bindings_refuse_what_does_not_fit():
 def test_trees_refuse_numbers_that_are_read_as_they_are():
     reader = _core.AttributeReader(np.array([0, 2]), np.array([0]))
     reader.add_numbers(np.array([0.5, 1.5], np.float32))
-    rules = _core.GrowthRules(
-        l2=1.0,
-        newton=True,
-        max_step=1.0,
-        min_leaf=1,
-        max_leaves=5,
-        trim=0.0,
-        subsets=False,
-        max_features=1.0,
-        missing="weighting",
-    )
     with pytest.raises(ValueError, match="bins"):
-        _core.TreeGrower(reader, 2, 1, rules, None)
+        _core.TreeData(reader, 1, _core.GrowthRules())
 
 
 def test_quasi_newton_is_bfgs_written_out():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.trees import grower_of, growth_rules
 from builders.trees import tree as tree_of
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
@@ -19,10 +20,7 @@ from hedgerow.potentials.trees import Trees
 from oracles import future as oracles_future
 from oracles import trees as oracles_trees
 
-GROWTH = {
-    "l2": 1.0, "newton": False, "max_step": 1.0, "min_leaf": 1, "max_leaves": 6, "trim": 0.0, "subsets": False,
-    "max_features": 1.0, "missing": "weighting",
-}  # fmt: skip
+GROWTH = {"l2": 1.0, "max_leaves": 6}
 SIZES = [1, 2, 3, 5, 8, 100, None]
 
 
@@ -171,7 +169,7 @@ def test_a_fitted_tree_equals_that_of_repeated_examples(scale):
     expected = oracles_trees.fit_regression_tree(
         examples, oracles_trees.features_of(rows, 0, 2), 6, oracles_trees.Rules(0.5)
     )
-    grower = _core.TreeGrower(rows.reader, 2, 0, _core.GrowthRules(**GROWTH | {"l2": 0.5}), None)
+    grower = grower_of(rows, 0, 2, growth_rules(**GROWTH | {"l2": 0.5}))
     targets = np.array([part.sum() for part in parts]) / oracles_trees.UNIT * scale
     grown, values = grower.fit(targets, counts.astype(float), 0)
     trees = Trees.of_round(*grown)
@@ -199,21 +197,21 @@ def _shape(tree, scale):
     ],
 )
 def test_bad_targets_are_refused(targets, weights, message):
-    grower = _core.TreeGrower(rows_of().reader, 2, 0, _core.GrowthRules(**GROWTH), None)
+    grower = grower_of(rows_of(), 0, 2, growth_rules(**GROWTH))
     with pytest.raises(ValueError, match=message):
         grower.fit(targets, weights, 0)
 
 
 @pytest.mark.kernel
 def test_a_newton_grower_fits_no_targets():
-    grower = _core.TreeGrower(rows_of().reader, 2, 0, _core.GrowthRules(**GROWTH | {"newton": True}), None)
+    grower = grower_of(rows_of(), 0, 2, growth_rules(**GROWTH | {"newton": True}))
     with pytest.raises(ValueError, match="by its own weights"):
         grower.fit(np.zeros(81), np.ones(81), 0)
 
 
 @pytest.mark.kernel
 def test_targets_and_weights_of_zero_make_a_leaf():
-    grower = _core.TreeGrower(rows_of().reader, 2, 0, _core.GrowthRules(**GROWTH | {"l2": 0.0}), None)
+    grower = grower_of(rows_of(), 0, 2, growth_rules(**GROWTH | {"l2": 0.0}))
     grown, values = grower.fit(np.zeros(81), np.zeros(81), 0)
     assert len(Trees.of_round(*grown).nodes) == 1
     np.testing.assert_array_equal(values, 0)
@@ -238,7 +236,7 @@ def scene_of(k=2, seed=0, lengths=(1, 4, 9, 6, 12), weights=None):
 
 def rules_of(size=3, initial=-1.0, newton=False, l2=1.0, rounds=3, growth=None):
     bags = Bags(size or REST, initial, -1e6, 1e6)
-    return DiscoveryRules(bags, rounds, newton, l2, _core.GrowthRules(**GROWTH | (growth or {})))
+    return DiscoveryRules(bags, rounds, newton, l2, growth_rules(**GROWTH | (growth or {})))
 
 
 @pytest.mark.parametrize("back", [False, True])

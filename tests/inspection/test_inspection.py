@@ -20,10 +20,10 @@ def model():
 
 def test_importances_count_every_split_once(model):
     trees = model.model_.potential.trees
-    inner = (trees.nodes[:, 0] >= 0) | (trees.nodes[:, 1] >= 0)
+    inner = ~trees.is_leaf
     found = model.feature_importances_
     assert sum(i.splits for i in found) == inner.sum()
-    assert sum(i.gain for i in found) == pytest.approx(trees.gains[inner].sum(), rel=1e-5)
+    assert sum(i.gain for i in found) == pytest.approx(trees.nodes["gain"][inner].sum(), rel=1e-5)
     assert [i.gain for i in found] == sorted((i.gain for i in found), reverse=True)
     assert len({i[:3] for i in found}) == len(found)
     columns = {i.column for i in found}

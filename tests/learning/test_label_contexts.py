@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.trees import growth_rules
 from hedgerow.data.columns import ABSENT, LocalColumn
 from hedgerow.encoding import AttributeReader, Encoder, Labels
 from hedgerow.learning.base import DevData, TrainingData
 from hedgerow.learning.boosting import BoostingLearner, BoostingRules
 from hedgerow.learning.label_contexts import columns_to_lags, lags_to_columns, with_histories
 
-GROWTH = {
-    "l2": 0.1, "newton": False, "max_step": 1.0, "min_leaf": 1, "max_leaves": 12, "trim": 0.0, "subsets": False,
-    "max_features": 1.0, "missing": "weighting",
-}  # fmt: skip
+GROWTH = growth_rules(l2=0.1, max_leaves=12)
 RULES = BoostingRules(1, "trees", False, 4, 1.0, False, GROWTH, 1.0, 0, None, 0)
 
 
@@ -51,12 +49,12 @@ def test_columns_hold_the_labels_before(n_labels, order):
                     assert column.codes[t] == (ABSENT if before == unseen else before)
 
 
-@pytest.mark.parametrize("subsets", [False, True])
+@pytest.mark.parametrize("splits", ["one-hot", "subset"])
 @pytest.mark.parametrize(("n_labels", "order"), [(2, 1), (3, 2), (5, 3)])
-def test_trees_that_ask_columns_become_trees_that_ask_labels(n_labels, order, subsets):
+def test_trees_that_ask_columns_become_trees_that_ask_labels(n_labels, order, splits):
     training = training_of(n_labels, order, seed=order)
     given = with_histories(training)
-    rules = replace(RULES, growth=GROWTH | {"subsets": subsets})
+    rules = replace(RULES, growth=growth_rules(l2=0.1, max_leaves=12, category_splits=splits))
     learner = BoostingLearner(given, rules)
     for _ in learner:
         pass
@@ -65,12 +63,12 @@ def test_trees_that_ask_columns_become_trees_that_ask_labels(n_labels, order, su
     rows = AttributeReader(training.sequences, potential.window, potential.binnings)
     k = len(training.labels)
     trees = columns_to_lags(potential.trees, rows.n_ids, k)
-    assert (trees.nodes[:, 0] < rows.n_ids).all()
-    assert (trees.nodes[:, 1] >= 0).any()
-    assert not subsets or (trees.nodes[trees.nodes[:, 1] >= 0, 5] >= 0).any()
+    assert (trees.nodes["attribute"] < rows.n_ids).all()
+    assert (trees.nodes["lag"] >= 0).any()
+    assert splits == "one-hot" or (trees.nodes["n_alternatives"][trees.nodes["lag"] >= 0] > 0).any()
     back = lags_to_columns(trees, rows.n_ids, k)
     np.testing.assert_array_equal(back.nodes, potential.trees.nodes)
-    np.testing.assert_array_equal(back.set_members, potential.trees.set_members)
+    np.testing.assert_array_equal(back.alternatives, potential.trees.alternatives)
     scores = replace(potential, trees=trees, tree_order=order, mean_edges=None).scores(training.sequences).edge
     for begin, end in pairwise(training.sequences.starts.tolist()):
         for t in range(begin, end):

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from builders.trees import grow, random_marginals, random_rows, tree
+from builders.trees import grow, growth_rules, random_marginals, random_rows, tree
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Binning, Window
+from hedgerow.potentials.trees import NODE, Trees
 from oracles import lattice as oracles
 from oracles import trees as oracles_trees
 
@@ -126,7 +127,7 @@ def test_sets_of_many_values_change_nothing():
     starts = rows.sequences.starts.tolist()
     gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
     marginals = random_marginals(rng, starts, 0, 2)
-    _, scores = grow(rows, 0, 2, marginals, gold, subsets=True, max_leaves=3)
+    _, scores = grow(rows, 0, 2, marginals, gold, category_splits="subset", max_leaves=3)
     examples = oracles_trees.examples_of(marginals, gold, starts, 0, 0, 2)
     expected = oracles_trees.fit_tree_with_sets(examples, rows, 0, 2, 3, oracles_trees.Rules(2.0))
     assert {(t, ()): float(scores[t, 0, 0]) for t in range(starts[-1])} == {
@@ -158,7 +159,7 @@ def test_residuals_near_zero_are_left_out():
     starts = rows.sequences.starts.tolist()
     gold = rng.integers(0, 2, size=16).astype(np.int32)
     marginals = random_marginals(rng, starts, 0, 2)
-    trees, _ = grow(rows, 0, 2, marginals, gold, newton=True, trim=0.4)
+    trees, _ = grow(rows, 0, 2, marginals, gold, newton=True, influence_trim=0.4)
     features = oracles_trees.features_of(rows, 0, 2)
     examples = oracles_trees.examples_of(marginals, gold, starts, 0, 0, 2)
     kept = [e for e in examples if abs(e[2]) >= int(0.4 * oracles_trees.UNIT)]
@@ -235,10 +236,10 @@ def test_a_node_chooses_among_a_share_of_the_tests():
     gold = rng.integers(0, 2, size=int(starts[-1])).astype(np.int32)
     marginals = random_marginals(rng, starts, 0, 2)
     roots = {
-        int(grow(rows, 0, 2, marginals, gold, max_leaves=2, max_features=0.3, seed=seed)[0].nodes[0, 0])
+        int(grow(rows, 0, 2, marginals, gold, max_leaves=2, max_features=0.3, seed=seed)[0].nodes["attribute"][0])
         for seed in range(20)
     }
-    best = int(grow(rows, 0, 2, marginals, gold, max_leaves=2)[0].nodes[0, 0])
+    best = int(grow(rows, 0, 2, marginals, gold, max_leaves=2)[0].nodes["attribute"][0])
     assert best in roots
     assert len(roots) > 2
 
@@ -251,7 +252,7 @@ def test_subsets_equal_the_naive_search_over_prefixes(order, newton):
     starts = rows.sequences.starts.tolist()
     gold = rng.integers(0, 3, size=starts[-1]).astype(np.int32)
     marginals = random_marginals(rng, starts, order, 3)
-    trees, scores = grow(rows, order, 3, marginals, gold, subsets=True, newton=newton, max_leaves=6)
+    trees, scores = grow(rows, order, 3, marginals, gold, category_splits="subset", newton=newton, max_leaves=6)
     again = np.zeros_like(scores)
     trees.compiled(rows, 3, order).add_scores(rows.reader, again, 1)
     np.testing.assert_array_equal(scores, again)
@@ -277,7 +278,7 @@ def check_shared_node(trees, at, rows, inside, residuals, l2, min_leaf):
         r, w = sums(some)
         return float((r**2 / (l2 + w)).sum())
 
-    attribute, _, _, if_true, if_false, _ = trees.nodes[at].tolist()
+    attribute, if_true, if_false = (int(trees.nodes[at][name]) for name in ("attribute", "if_true", "if_false"))
     if attribute < 0:
         r, w = sums(inside)
         np.testing.assert_allclose(trees.values[at], np.clip(r / (l2 + w), -1, 1), rtol=1e-4, atol=1e-5)
@@ -290,7 +291,7 @@ def check_shared_node(trees, at, rows, inside, residuals, l2, min_leaf):
             gains[key] = merit(yes) + merit(no) - merit(inside), yes, no
     gain, yes, no = gains[attribute]
     assert gain == pytest.approx(max(g for g, _, _ in gains.values()), rel=1e-4)
-    assert trees.gains[at] == pytest.approx(gain, rel=1e-3)
+    assert trees.nodes["gain"][at] == pytest.approx(gain, rel=1e-3)
     check_shared_node(trees, if_true, rows, yes, residuals, l2, min_leaf)
     check_shared_node(trees, if_false, rows, no, residuals, l2, min_leaf)
 
@@ -303,7 +304,7 @@ def test_a_shared_tree_takes_the_best_split_for_all_labels_together(k):
     gold = rng.integers(0, k, size=n).astype(np.int32)
     marginals = random_marginals(rng, rows.sequences.starts, 0, k)
     trees, scores = grow(rows, 0, k, marginals, gold, shared=True, newton=True, max_leaves=12, min_leaf=2)
-    assert (trees.nodes[:, 0] < 0).sum() == 12
+    assert trees.is_leaf.sum() == 12
     residuals = np.eye(k)[gold] - marginals[:, 0]
     check_shared_node(trees, 0, rows, np.arange(n), residuals, 2.0, 2)
     again = np.zeros_like(scores)
@@ -323,7 +324,7 @@ def test_threads_and_samples_of_shared_trees():
     three, others = grow(rows, 0, 30, marginals, gold, **some, n_threads=3)
     np.testing.assert_array_equal(scores, others)
     np.testing.assert_array_equal(one.nodes, three.nodes)
-    assert one.counts[0] == sample.sum()
+    assert one.nodes["count"][0] == sample.sum()
     again = np.zeros_like(scores)
     one.compiled(rows, 30, 0).add_scores(rows.reader, again, 2)
     np.testing.assert_array_equal(scores, again)
@@ -341,7 +342,9 @@ def test_weights_of_one_change_nothing_and_zero_leaves_out():
     weights = np.repeat([1.0, 0.0], 4)
     half, _ = grow(rows, 1, 2, marginals, gold, weights=weights, max_leaves=2)
     alone, _ = grow(AttributeReader(rows.sequences[0], rows.window), 1, 2, marginals[:4], gold[:4], max_leaves=2)
-    np.testing.assert_allclose(half.values[half.nodes[:, 0] < 0].max(), alone.values[alone.nodes[:, 0] < 0].max())
+    np.testing.assert_allclose(
+        half.values[half.nodes["attribute"] < 0].max(), alone.values[alone.nodes["attribute"] < 0].max()
+    )
 
 
 @pytest.mark.parametrize(
@@ -350,7 +353,7 @@ def test_weights_of_one_change_nothing_and_zero_leaves_out():
         ({"gold": np.array([0, 1, 2], dtype=np.int32)}, "gold labels are below"),
         ({"gold": np.array([0, 1], dtype=np.int32)}, "one gold label"),
         ({"marginals": np.zeros((3, 1, 2), dtype=np.float32)}, "labels\\^order"),
-        ({"max_leaves": 1}, "growth rules"),
+        ({"max_leaves": 1}, "max_leaves must be at least 2"),
         ({"weights": np.ones(2)}, "one weight"),
     ],
 )
@@ -361,63 +364,91 @@ def test_what_does_not_fit_is_refused(change, message):
         grow(rows, 1, 2, **arguments | change)
 
 
-LEAF = [-1] * 6
+def split(attribute=-1, lag=-1, label=-1, if_true=1, if_false=2, **others):
+    return {"attribute": attribute, "lag": lag, "label": label, "if_true": if_true, "if_false": if_false} | others
+
+
+LEAF = {"attribute": -1, "lag": -1}
 
 
 @pytest.mark.parametrize(
     "nodes",
     [
-        [[0, -1, -1, 0, 0, -1]],
-        [[0, -1, -1, 1, 2, -1]],
-        [[99, -1, -1, 1, 2, -1], LEAF, LEAF],
-        [[-1, 1, 0, 1, 2, -1], LEAF, LEAF],
-        [[-1, 0, 3, 1, 2, -1], LEAF, LEAF],
-        [[-1, 0, -1, 1, 2, -1], LEAF, LEAF],
-        [[0, -1, -1, 1, 2, 1], LEAF, LEAF],
-        [[0, -1, -1, 1, 2, -2], LEAF, LEAF],
-        [[-1, 0, 0, 1, 2, 0], LEAF, LEAF],
-        [[0, -1, -1, 1, 1, -1], LEAF],
-        [[0, -1, -1, 1, 2, -1], LEAF, LEAF, LEAF],
+        [split(0, if_true=0, if_false=0)],
+        [split(0)],
+        [split(99), LEAF, LEAF],
+        [split(lag=1, label=0), LEAF, LEAF],
+        [split(lag=0, label=3), LEAF, LEAF],
+        [split(lag=0), LEAF, LEAF],
+        [split(0, first_alternative=1, n_alternatives=1), LEAF, LEAF],
+        [split(0, first_alternative=-1, n_alternatives=1), LEAF, LEAF],
+        [split(0, n_alternatives=-1), LEAF, LEAF],
+        [split(0, n_alternatives=2), LEAF, LEAF],
+        [split(0, first_alternative=2**63 - 1, n_alternatives=1), LEAF, LEAF],
+        [split(lag=0, label=0, n_alternatives=1), LEAF, LEAF],
+        [split(0, if_true=1, if_false=1), LEAF],
+        [split(0), LEAF, LEAF, LEAF],
     ],
 )
 def test_a_forest_that_cannot_be_is_refused(nodes):
-    table = np.array(nodes, dtype=np.int32)
-    starts = np.array([0, len(table)])
     with pytest.raises(ValueError):
-        forest_of(table, starts, sets=(np.array([0, 1]), np.array([5], dtype=np.int32)))
+        forest_of(nodes, alternatives=[5])
 
 
-def forest_of(table, starts, *, sets=None, **changed):
-    n = len(table)
-    sets = sets or (np.zeros(1, np.int64), np.zeros(0, np.int32))
-    missing = {
-        "shares": np.zeros(n, np.float32),
-        "surrogate_starts": np.zeros(n + 1, np.int64),
-        "surrogates": np.zeros(0, np.int32),
-    }
-    reader = random_rows(np.random.default_rng(2), [3], 1).reader
-    values = np.zeros((n, 1), np.float32)
-    return _core.Forest(reader, 2, 1, np.zeros(1, np.int32), starts, table, values, *sets, **missing | changed)
+def forest_of(nodes, *, starts=None, alternatives=(), surrogates=()):
+    table = np.zeros(len(nodes), NODE)
+    for row, node in zip(table, nodes, strict=True):
+        for name, value in node.items():
+            row[name] = value
+    starts = np.array([0, len(nodes)] if starts is None else starts)
+    values = np.zeros((len(nodes), 1), np.float32)
+    lists = (np.array(ids, np.int32) for ids in (alternatives, surrogates))
+    trees = Trees(np.zeros(len(starts) - 1, np.int32), starts, table, values, *lists)
+    return trees.compiled(random_rows(np.random.default_rng(2), [3], 1), 2, 1)
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "starts",
+    [[0], [0, 2], [1, 3], [0, 3, 3], [0, 4, 3], [0, -(2**63), 3], [0, 2**63 - 1, -(2**63), 3], [3, 0]],
+)
+def test_starts_of_trees_that_cannot_be_are_refused(starts):
+    nodes = [split(0), LEAF, LEAF]
+    forest_of(nodes, starts=[0, 3])
+    with pytest.raises(ValueError):
+        forest_of(nodes, starts=starts)
+
+
+@pytest.mark.parametrize(
+    ("changed", "surrogates"),
     [
-        {"shares": np.zeros(2, np.float32)},
-        {"shares": np.array([1.5, 0, 0], np.float32)},
-        {"shares": np.array([np.nan, 0, 0], np.float32)},
-        {"surrogate_starts": np.zeros(3, np.int64)},
-        {"surrogate_starts": np.array([0, 1, 0, 0])},
-        {"surrogate_starts": np.array([0, 1, 1, 1])},
-        {"surrogate_starts": np.array([0, 1, 1, 1]), "surrogates": np.array([10**6], np.int32)},
-        {"surrogate_starts": np.array([0, 1, 1, 1]), "surrogates": np.array([-(10**6)], np.int32)},
+        ({"true_fraction": 1.5}, []),
+        ({"true_fraction": np.nan}, []),
+        ({"n_surrogates": 1}, []),
+        ({"n_surrogates": -1}, [0]),
+        ({"n_surrogates": 1, "first_surrogate": 1}, [0]),
+        ({"n_surrogates": 1}, [10**6]),
+        ({"n_surrogates": 1}, [-(10**6)]),
     ],
 )
-def test_what_becomes_of_missing_values_is_checked(changed):
-    table, starts = np.array([[0, -1, -1, 1, 2, -1], LEAF, LEAF], dtype=np.int32), np.array([0, 3])
-    forest_of(table, starts)
+def test_what_becomes_of_missing_values_is_checked(changed, surrogates):
+    forest_of([split(0, n_surrogates=1), LEAF, LEAF], surrogates=[0])
     with pytest.raises(ValueError):
-        forest_of(table, starts, **changed)
+        forest_of([split(0, **changed), LEAF, LEAF], surrogates=surrogates)
+
+
+def test_growers_share_tree_data_of_the_same_rules():
+    rng = np.random.default_rng(7)
+    rows, gold = random_rows(rng, [5, 8], 1, numeric=True), rng.integers(0, 2, 13).astype(np.int32)
+    marginals, rules = random_marginals(rng, rows.sequences.starts, 1, 2), growth_rules()
+    expected, _ = grow(rows, 1, 2, marginals, gold)
+    data = _core.TreeData(rows.reader, 1, rules)
+    for _ in range(2):
+        grower = _core.TreeGrower(data, 2, rules, None)
+        found = Trees.of_round(*grower.grow(marginals, gold, np.zeros_like(marginals), None, 1.0, 0, 1))
+        np.testing.assert_array_equal(found.nodes, expected.nodes)
+        np.testing.assert_array_equal(found.values, expected.values)
+    with pytest.raises(ValueError, match="min_leaf and category_splits"):
+        _core.TreeGrower(data, 2, growth_rules(min_leaf=2), None)
 
 
 def test_a_forest_refuses_other_columns():

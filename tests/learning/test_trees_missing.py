@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
-from builders.trees import grow, growth_rules, random_marginals
+from builders.trees import grow, grower_of, growth_rules, random_marginals
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Binning, Window
 from hedgerow.encoding.attributes import PADDING
@@ -46,7 +46,10 @@ def a_case(seed, lengths, order, k, window, **how):
 
 def check_node(trees, first, at, expected, rounded):
     """The node and all below it are those of the oracle."""
-    attribute, lag, label, if_true, if_false, also = trees.nodes[first + at].tolist()
+    node = trees.nodes[first + at]
+    attribute, lag, label, if_true, if_false = (
+        int(node[name]) for name in ("attribute", "lag", "label", "if_true", "if_false")
+    )
     if "split" not in expected:
         assert attribute < 0
         assert lag < 0
@@ -54,16 +57,14 @@ def check_node(trees, first, at, expected, rounded):
         return
     feature, _, ties = expected["split"]
     key = ("id", attribute) if attribute >= 0 else ("lag", lag, label)
-    if also >= 0:
-        members = trees.set_members[trees.set_starts[also] : trees.set_starts[also + 1]].tolist()
-        key = "any of", key, *((*key[:-1], member) for member in members)
+    if node["n_alternatives"]:
+        key = "any of", key, *((*key[:-1], other) for other in trees.alternatives_of(node))
     if key in ties and rounded:
         return  # parts are rounded: of equals it may be another, and what is below differs
     assert key == feature.key
-    assert float(trees.gains[first + at]) == pytest.approx(expected["gain"], rel=1e-3, abs=1e-4)
-    assert float(trees.shares[first + at]) == pytest.approx(expected["share"], abs=1e-6)
-    begin, end = trees.surrogate_starts[first + at : first + at + 2]
-    found = [(("id", i if i >= 0 else ~i), i < 0) for i in trees.surrogates[begin:end].tolist()]
+    assert float(node["gain"]) == pytest.approx(expected["gain"], rel=1e-3, abs=1e-4)
+    assert float(node["true_fraction"]) == pytest.approx(expected["share"], abs=1e-6)
+    found = [(("id", i if i >= 0 else ~i), i < 0) for i in trees.surrogates_of(node)]
     assert found == [(other.key, opposite) for other, opposite, _ in expected["surrogates"]]
     check_node(trees, first, if_true, expected["true"], rounded)
     check_node(trees, first, if_false, expected["false"], rounded)
@@ -74,7 +75,7 @@ def check(case, method, *, newton=False, l2=2.0, min_leaf=1, max_leaves=10, subs
     kinds = [column.kind for column in rows.sequences.columns for _ in rows.window.offsets]
     categorical = {slot for slot, kind in enumerate(kinds) if kind == "categorical"} if subsets else None
     trees, _ = grow(rows, order, k, marginals, gold, missing=method, newton=newton, l2=l2, min_leaf=min_leaf,
-                    max_leaves=max_leaves, subsets=subsets)  # fmt: skip
+                    max_leaves=max_leaves, category_splits="subset" if subsets else "one-hot")  # fmt: skip
     features = oracles_missing.features_of(rows, order, k)
     rules = oracles_missing.Rules(l2, newton, 1.0, min_leaf)
     scores = np.zeros_like(marginals)
@@ -141,7 +142,7 @@ def test_what_training_adds_is_what_evaluation_adds(method, newton, order):
 def test_positions_left_out_are_scored_like_the_others(method):
     rows, order, k, marginals, gold = a_case(4, [9] * 10, 1, 3, 1)
     in_sample = np.repeat(np.arange(10) % 2, 9).astype(np.uint8)
-    grower = _core.TreeGrower(rows.reader, k, order, growth_rules(missing=method), None)
+    grower = grower_of(rows, order, k, growth_rules(missing=method))
     assert grower.adds_scores(False)
     assert grower.adds_scores(True) == (method != "weighting")
     trees, scores = grow(rows, order, k, marginals, gold, missing=method, in_sample=in_sample)
@@ -158,7 +159,7 @@ def test_every_instruction_set_evaluates_the_same():
         for name in _core.instruction_sets():
             _core.use_instruction_set(name)
             trees, scores = grow(rows, order, k, marginals, gold, newton=True, max_leaves=30)
-            found.append((trees.nodes, trees.shares, scores))
+            found.append((trees.nodes, scores))
     finally:
         _core.use_instruction_set(used)
     for other in found[1:]:
@@ -173,5 +174,5 @@ def test_a_column_without_a_value_is_never_tested():
     gold = rng.integers(0, 2, size=25).astype(np.int32)
     for method in METHODS:
         trees, _ = grow(rows, 0, 2, random_marginals(rng, rows.sequences.starts, 0, 2), gold, missing=method)
-        tests = [rows.name(i) for i in trees.nodes[:, 0].tolist() if i >= 0]
+        tests = [rows.name(i) for i in trees.nodes["attribute"].tolist() if i >= 0]
         assert all(column == "letter" or value == PADDING for column, _, value in tests)

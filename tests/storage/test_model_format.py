@@ -105,12 +105,19 @@ class File:
     def _tree(self, part, start, node, tests, sequence, t, history):
         """What a node says: a mean of its children where a value is missing."""
         at = start + node
-        attribute, lag, wanted, if_true, if_false, also = part["nodes"][at].tolist()
+        node = {name: array[at] for name, array in part.items() if name.startswith("nodes.")}
+        attribute, lag, wanted, if_true, if_false = (
+            int(node[f"nodes.{name}"]) for name in ("attribute", "lag", "label", "if_true", "if_false")
+        )
+
+        def listed(name):
+            """The members of a list that the node has: lists are in the order of nodes."""
+            first = part[f"nodes.n_{name}"][:at].sum()
+            return part[name][first : first + node[f"nodes.n_{name}"]].tolist()
+
         if attribute < 0 and lag < 0:
             return part["values"][at]
-        others = []
-        if also >= 0:
-            others = part["set_members"][part["set_starts"][also] : part["set_starts"][also + 1]].tolist()
+        others = listed("alternatives")
 
         def passes(attributes):
             """Whether any of them is there; None where it is missing."""
@@ -122,11 +129,11 @@ class File:
 
         if attribute >= 0:
             share = passes([attribute, *others])
-            for surrogate in part["surrogates"][part["surrogate_starts"][at] : part["surrogate_starts"][at + 1]]:
+            for surrogate in listed("surrogates"):
                 other = passes([surrogate if surrogate >= 0 else -surrogate - 1])
                 if share is None and other is not None:
                     share = other if surrogate >= 0 else not other
-            share = float(part["shares"][at] if share is None else share)
+            share = float(node["nodes.true_fraction"] if share is None else share)
         else:
             share = float((history[lag] if lag < len(history) else self.n_labels) in [wanted, *others])
         said = [self._tree(part, start, child, tests, sequence, t, history) for child in (if_true, if_false)]
@@ -206,7 +213,7 @@ def test_trees_read_by_the_page(transitions, order, window, splits, tmp_path):
         np.testing.assert_array_equal(scores.table, file.arrays["potential.table"])
     else:
         assert "potential.table" not in file.arrays
-        assert set(file.arrays["potential.trees.nodes"][:, 1]) >= set(range(order))  # every lag is tested somewhere
+        assert set(file.arrays["potential.trees.nodes.lag"]) >= set(range(order))  # every lag is tested somewhere
 
 
 @pytest.mark.parametrize("missing", ["weighting", "surrogate", "learned"])

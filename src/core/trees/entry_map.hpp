@@ -32,7 +32,7 @@ class EntryMap {
             slot_starts_.push_back(static_cast<std::int32_t>(entries_.size()));
             const bool alone = slot.column->kind != TreeData::Kind::numeric && !subsets;
             const std::int64_t least = alone ? min_leaf : 1;
-            root.each(marked, slot.first_entry, slot.nothing(), [&](std::int32_t e) {
+            root.each(marked, slot.first_entry, slot.absent_entry(), [&](std::int32_t e) {
                 if (root.entries[e].count() >= least) entries_.push_back(e);
             });
             if (slot.column->has_missing) entries_.push_back(slot.end() - 1);

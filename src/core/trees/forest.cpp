@@ -34,11 +34,25 @@ Forest::Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64
     width_ = (k_ + 15) / 16 * 16;
 }
 
+void Forest::compile(const TreeRecordsView& trees) {
+    const TreeLimits limits{n_ids_, k_, order_};
+    check_layout(trees, limits);
+    for (std::int64_t i = 0; i < trees.n_trees; ++i) {
+        const std::vector<TreeNode> tree = read_tree(trees, i, limits);
+        if (shared_) {
+            add_shared(tree, trees.values + trees.starts[i] * k_);
+        } else {
+            add(trees.labels[i], tree);
+        }
+    }
+    finish();
+}
+
 std::int32_t Forest::number_of(const Test& test) {
     const auto next = static_cast<std::int32_t>(named_.size());
-    if (test.others.empty() && simple_[test.id] >= 0) return simple_[test.id];
-    if (test.others.empty()) simple_[test.id] = next;
-    named_.push_back({test.id, test.others, next});
+    if (test.alternatives.empty() && simple_[test.attribute] >= 0) return simple_[test.attribute];
+    if (test.alternatives.empty()) simple_[test.attribute] = next;
+    named_.push_back({test.attribute, test.alternatives, next});
     return next;
 }
 
@@ -49,9 +63,9 @@ std::int32_t Forest::slot_of(std::int32_t id) const {
 }
 
 void Forest::add_detour(const TreeNode& node) {
-    parts_ways_ |= node.share > 0 && node.share < 1;
-    detours_.push_back({slot_of(node.test.id), static_cast<float>(node.share), size_of(surrogates_),
-                        size_of(node.surrogates)});
+    parts_ways_ |= node.true_fraction > 0 && node.true_fraction < 1;
+    detours_.push_back({slot_of(node.test.attribute), static_cast<float>(node.true_fraction),
+                        size_of(surrogates_), size_of(node.surrogates)});
     for (const std::int32_t one : node.surrogates) {
         const std::int32_t id = one < 0 ? ~one : one;
         surrogates_.push_back({number_of({id, -1, -1, {}}), slot_of(id), one < 0});
@@ -70,7 +84,7 @@ std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nod
         const TreeNode& node = nodes[i];
         if (node.test.is_leaf()) {
             leaves.push_back({i, set});
-        } else if (node.test.id < 0) {
+        } else if (node.test.attribute < 0) {
             found.push_back({node.if_true, set});
             found.push_back({node.if_false, set});
         } else {
@@ -95,11 +109,11 @@ std::vector<std::vector<std::int32_t>> Forest::leaves_by_history(const std::vect
         const Test& test = nodes[i].test;
         if (test.is_leaf()) continue;
         const std::size_t here = set_of[i];
-        set_of[nodes[i].if_true] = test.id >= 0 ? here : sets.size();
-        set_of[nodes[i].if_false] = test.id >= 0 ? here : sets.size() + 1;
-        if (test.id >= 0) continue;
-        sets.push_back(sets[here].only(test.lag, test.label, test.others));
-        sets.push_back(sets[here].without(test.lag, test.label, test.others));
+        set_of[nodes[i].if_true] = test.attribute >= 0 ? here : sets.size();
+        set_of[nodes[i].if_false] = test.attribute >= 0 ? here : sets.size() + 1;
+        if (test.attribute >= 0) continue;
+        sets.push_back(sets[here].only(test.lag, test.label, test.alternatives));
+        sets.push_back(sets[here].without(test.lag, test.label, test.alternatives));
     }
     std::vector<std::vector<std::int32_t>> members(sets.size());
     for (std::size_t s = 0; s < sets.size(); ++s) {
@@ -174,11 +188,11 @@ void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
 void Forest::finish() {
     std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  // (id, test)
     for (const NamedTest& test : named_) {
-        const SlotIds& slot = slots_[slot_of(test.id)];
-        const bool threshold = slot.numeric && test.id < slot.first + slot.n_values;
-        for (std::int32_t id = threshold ? slot.first : test.id; id <= test.id; ++id)
+        const SlotIds& slot = slots_[slot_of(test.attribute)];
+        const bool threshold = slot.numeric && test.attribute < slot.first + slot.n_values;
+        for (std::int32_t id = threshold ? slot.first : test.attribute; id <= test.attribute; ++id)
             pairs.emplace_back(id, test.number);
-        for (const std::int32_t id : test.others) pairs.emplace_back(id, test.number);
+        for (const std::int32_t id : test.alternatives) pairs.emplace_back(id, test.number);
     }
     std::sort(pairs.begin(), pairs.end());
     test_of_.assign(static_cast<std::size_t>(n_ids_), kNoTest);

@@ -13,6 +13,7 @@
 #include "trees/fractional_kernels.hpp"
 #include "trees/tree.hpp"
 #include "trees/tree_kernels.hpp"
+#include "trees/tree_records.hpp"
 #include "util/aligned_vector.hpp"
 
 namespace hedgerow {
@@ -28,13 +29,8 @@ class Forest {
     Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels, std::int64_t order,
            bool shared);
 
-    // A tree for `label`, its nodes root first, children after their only parent (checked by the caller).
-    void add(std::int64_t label, const std::vector<TreeNode>& nodes);
-    // A tree for all labels, with a row of values for each node; of order 0, and not beside trees for one
-    // label.
-    void add_shared(const std::vector<TreeNode>& nodes, const float* rows);
-    // Call once after the last tree.
-    void finish();
+    // Adds all trees; throws std::invalid_argument if they are damaged. Call it once.
+    void compile(const TreeRecordsView& trees);
 
     std::int64_t n_labels() const { return k_; }
     std::int64_t order() const { return order_; }
@@ -79,9 +75,15 @@ class Forest {
     void add_scores(Work& work, float* scores) const;
 
   private:
+    // A tree for `label`, its nodes root first, children after their only parent.
+    void add(std::int64_t label, const std::vector<TreeNode>& nodes);
+    // A tree for all labels, with a row of values for each node.
+    void add_shared(const std::vector<TreeNode>& nodes, const float* rows);
+    void finish();
+
     struct NamedTest {
-        std::int32_t id;
-        std::vector<std::int32_t> others;
+        std::int32_t attribute;
+        std::vector<std::int32_t> alternatives;
         std::int32_t number;
     };
     std::int32_t number_of(const Test& test);

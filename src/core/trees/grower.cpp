@@ -3,25 +3,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "trees/float_bits.hpp"
+
 namespace hedgerow {
 
 // Whether a tree looks up which entries it can use: where they are many, and most of them in few positions.
 static bool looks_up(const TreeData& data) {
-    return data.n_entries > TreeData::kFewEntries && data.entry_starts.empty();
+    return data.n_entries > TreeData::kFewEntries && !data.lists_entries();
 }
 
 constexpr std::size_t kMostSpare = 16;  // histograms kept for the next tree
 
-Grower::Grower(const TreeData& data, const SlotGroups& groups, std::int64_t n_labels, std::int64_t order,
-               const GrowthRules& rules, const double* weights)
+Grower::Grower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules, double weight_unit,
+               const double* weights)
     : data_(data),
-      groups_(groups),
+      groups_(data.groups()),
       k_(n_labels),
-      order_(order),
+      order_(data.order),
       rules_(rules),
+      objective_{rules.l2, rules.newton, rules.max_step, rules.min_leaf, weight_unit},
+      trim_(static_cast<std::int64_t>(rules.influence_trim * kResidualUnit)),
       weights_(weights),
-      parts_positions_(parts_positions(data, rules.split.missing)),
-      splitter_(data, rules.split),
+      splits_positions_(splits_positions(data, rules.missing)),
+      splitter_(data, objective_, rules),
       all_(data),
       some_(data),
       map_(&all_),
@@ -30,7 +34,7 @@ Grower::Grower(const TreeData& data, const SlotGroups& groups, std::int64_t n_la
       by_label_(static_cast<std::size_t>(n_labels) + 1),
       part_by_label_(static_cast<std::size_t>(n_labels) + 1) {
     auto n_reads = static_cast<std::int64_t>(data.entry_list.size());
-    if (data.entry_starts.empty()) {
+    if (!data.lists_entries()) {
         for (const TreeData::Slot& slot : data.slots) {
             const bool bag = slot.column->kind == TreeData::Kind::bag;
             n_reads += bag ? static_cast<std::int64_t>(slot.column->bag.size()) : data.n_positions;
@@ -38,7 +42,7 @@ Grower::Grower(const TreeData& data, const SlotGroups& groups, std::int64_t n_la
     }
     for (const TreeData::Slot& slot : data.slots) {
         if (slot.column->kind != TreeData::Kind::bag)
-            dense_.push_back({slot.offset * data.stride + slot.column->at, slot.first_entry});
+            dense_.push_back({slot.offset * data.stride + slot.column->place, slot.first_entry});
     }
     reads_ = static_cast<double>(n_reads) / static_cast<double>(data.n_positions);
 }
@@ -64,10 +68,10 @@ const std::vector<TreeNode>& Grower::grow_root(const std::uint8_t* in_sample, st
     nodes_.clear();
     n_layers_ = 0;
     const Range counted = select(in_sample);
-    Node root = make_node(0, counted, {counted.end, parts_positions_ ? counted.end : data_.n_positions},
+    Node root = make_node(0, counted, {counted.end, splits_positions_ ? counted.end : data_.n_positions},
                           std::make_shared<Histories>(HistorySet(k_, order_), order_, objective().newton));
     load(root);
-    if (parts_positions_) root.n = count_examples(root, counted);
+    if (splits_positions_) root.n = count_examples(root, counted);
     study_root(root);
     tree_[0].value = objective().value(root.total);
     tree_[0].count = root.total.count();
@@ -85,13 +89,13 @@ Range Grower::select(const std::uint8_t* in_sample) {
     CellOrder& first = layers_[new_layer()];
     first.indexed = true;
     const Range counted =
-        !in_sample && rules_.trim == 0 ? first.fill(data_) : first.fill(data_, [&](std::int64_t t) {
+        !in_sample && trim_ == 0 ? first.fill(data_) : first.fill(data_, [&](std::int64_t t) {
             if (in_sample && !in_sample[t]) return false;
-            if (rules_.trim == 0) return true;
+            if (trim_ == 0) return true;
             std::int64_t size = 0;
             const std::int32_t* one = row(data_.cell[t]);
             for (std::int64_t h = 0; h < width_; ++h) size += std::abs(std::int64_t{one[h]});
-            return size >= rules_.trim;
+            return size >= trim_;
         });
     sums_[0].resize(static_cast<std::size_t>(counted.end));
     return counted;
@@ -126,7 +130,7 @@ void Grower::load(const Node& root) {
     Sums* sums = sums_[root.layer].data();
     const bool plain = additive();
     const std::int64_t unit = one_example();
-    if (parts_positions_) parts_[root.layer].assign(static_cast<std::size_t>(root.counted.end), 1.0f);
+    if (splits_positions_) parts_[root.layer].assign(static_cast<std::size_t>(root.counted.end), 1.0f);
     for (std::int64_t i = 0; i < root.counted.end; ++i) {
         const std::int32_t c = cells[i];
         if (brought_) {
@@ -184,7 +188,7 @@ void Grower::study_root(Node& root) {
     count_histories(root);
     const bool marking = !is_large(root);
     count(root, root_, marking);
-    some_.keep(data_, root_, marking, objective().min_leaf, rules_.split.subsets);
+    some_.keep(data_, root_, marking, objective().min_leaf, rules_.uses_subsets());
     map_ = &some_;
     splitter_.use(some_);
     scratch_.resize(static_cast<std::size_t>(some_.n_places()) + 1);
@@ -212,10 +216,10 @@ void Grower::count(const Node& node, Histogram& histogram, bool marking) {
     } else {
         marking ? count_as<true, false>(node, histogram) : count_as<false, false>(node, histogram);
     }
-    const bool skips = in_groups || !data_.entry_starts.empty();
+    const bool skips = in_groups || data_.lists_entries();
     for (const TreeData::Slot& slot : data_.slots) {
         if (skips && slot.usual >= 0) restore_usual(node, slot, histogram, marking);
-        histogram.entries[slot.nothing()] = {};
+        histogram.entries[slot.absent_entry()] = {};
     }
 }
 
@@ -271,7 +275,7 @@ void Grower::count_as(const Node& node, Histogram& histogram) const {
         entries[place] += sum;
         if (marking) histogram.mark(place);
     };
-    if (!data_.entry_starts.empty()) {
+    if (data_.lists_entries()) {
         count_listed(node, data_.entry_starts, data_.entry_list, add);
         return;
     }
@@ -300,9 +304,9 @@ void Grower::find_best(Node& node, const Histogram& histogram, bool marked) {
     node.of_missing = best.of_missing;
     if (!node.entries.empty()) {
         const TreeData::Slot& slot = data_.slot_of(node.entries[0]);
-        node.best.id = slot.id(node.entries[0]);
+        node.best.attribute = slot.id(node.entries[0]);
         for (std::size_t i = 1; i < node.entries.size(); ++i)
-            node.best.others.push_back(slot.id(node.entries[i]));
+            node.best.alternatives.push_back(slot.id(node.entries[i]));
     }
     consider_histories(node);
 }
@@ -310,7 +314,7 @@ void Grower::find_best(Node& node, const Histogram& histogram, bool marked) {
 void Grower::split(std::size_t i, bool last) {
     Node parent = std::move(nodes_[i]);
     nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i));
-    const bool reads = parent.best.id >= 0;
+    const bool reads = parent.best.attribute >= 0;
     auto [yes, no] = reads ? divide_positions(parent) : divide_histories(parent);
     TreeNode& tree = tree_[parent.tree];
     tree.test = parent.best;
@@ -329,7 +333,7 @@ void Grower::split(std::size_t i, bool last) {
     } else {
         study_divided_histories(parent, yes, no);
     }
-    if (reads && tree.share < 0) tree.share = share_of_yes(yes, no);
+    if (reads && tree.true_fraction < 0) tree.true_fraction = share_of_yes(yes, no);
     for (Node* child : {&yes, &no}) {
         tree_[child->tree].value = objective().value(child->total);
         tree_[child->tree].count = child->total.count();
@@ -343,8 +347,8 @@ Grower::Children Grower::divide_positions(Node& parent) {
         in_set_.assign(static_cast<std::size_t>(slot.n_entries()), 0);
         for (const std::int32_t entry : parent.entries) in_set_[entry - slot.first_entry] = 1;
     }
-    if (parts_positions_) return share_missing(parent, slot);
-    if (rules_.split.missing == Missing::surrogate) return divide_by_surrogates(parent, slot);
+    if (splits_positions_) return share_missing(parent, slot);
+    if (rules_.missing == Missing::surrogate) return divide_by_surrogates(parent, slot);
     bool missing_hold = parent.of_missing == Split::Side::yes;
     CellOrder& order = layers_[parent.layer];
     const auto cut = [&](Range range, auto swapped) {
@@ -359,10 +363,10 @@ Grower::Children Grower::divide_positions(Node& parent) {
     };
     const std::int64_t counted =
         cut(parent.counted, [&](std::int64_t i, std::int64_t j) { exchange(parent.layer, i, j); });
-    if (rules_.split.missing == Missing::learned) {
+    if (rules_.missing == Missing::learned) {
         if (parent.of_missing == Split::Side::unknown)  // then missing values follow most
             missing_hold = 2 * (counted - parent.counted.begin) >= parent.counted.size();
-        tree_[parent.tree].share = missing_hold ? 1.0 : 0.0;
+        tree_[parent.tree].true_fraction = missing_hold ? 1.0 : 0.0;
     }
     const std::int64_t others = cut(parent.others, [](std::int64_t, std::int64_t) {});
     Node yes =
@@ -428,24 +432,28 @@ std::vector<const Grower::Node*> Grower::leaves_by_level() const {
     return leaves;
 }
 
-void Grower::put_values(double step, float* to) const {
-    if (parts_positions_) std::fill(to, to + static_cast<std::int64_t>(data_.position.size()) * width_, 0.0f);
+void Grower::put_values(double step, std::int32_t* to) const {
+    if (splits_positions_) std::fill(to, to + data_.n_cells() * width_, 0);  // the bits of 0.0f
     const std::uint8_t* depths = data_.depth_at.data();
     for (const Node* node : leaves_by_level()) {
         const auto value = static_cast<float>(tree_[node->tree].value * step);
         const std::int32_t* cells = layers_[node->layer].cells.data();
         const Members* members = node->of->members.data();
-        if (parts_positions_) {
+        if (splits_positions_) {
             const float* parts = parts_[node->layer].data();
             for (std::int64_t i = node->counted.begin; i < node->counted.end; ++i) {
                 const float part = parts[i] * value;
-                for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width_ + h] += part;
+                for (const std::int32_t h : members[depths[cells[i]]]) {
+                    std::int32_t* at = to + cells[i] * width_ + h;
+                    store_float(at, load_float(at) + part);
+                }
             }
             continue;
         }
         for (const Range& range : {node->counted, node->others}) {
             for (std::int64_t i = range.begin; i < range.end; ++i) {
-                for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width_ + h] = value;
+                for (const std::int32_t h : members[depths[cells[i]]])
+                    store_float(to + cells[i] * width_ + h, value);
             }
         }
     }

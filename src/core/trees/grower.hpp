@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "trees/growth_rules.hpp"
 #include "trees/histogram.hpp"
 #include "trees/label_contexts.hpp"
 #include "trees/partition.hpp"
@@ -28,14 +29,8 @@
 
 namespace hedgerow {
 
-struct GrowthRules {
-    SplitRules split;
-    std::int64_t max_leaves;
-    std::int64_t trim;  // positions whose residuals come to less are left out
-};
-
 // Whether splits send parts of positions to both sides.
-inline bool parts_positions(const TreeData& data, Missing missing) {
+inline bool splits_positions(const TreeData& data, Missing missing) {
     return missing == Missing::weighting && data.has_missing();
 }
 
@@ -56,8 +51,8 @@ void split_best_first(const Nodes& nodes, std::int64_t max_leaves, Split split) 
 class Grower {
   public:
     // weights: how much each position counts, at most 1; null where all count 1.
-    Grower(const TreeData& data, const SlotGroups& groups, std::int64_t n_labels, std::int64_t order,
-           const GrowthRules& rules, const double* weights);
+    Grower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules, double weight_unit,
+           const double* weights);
 
     // residuals: (cells, width) in units of 2^-30, at least K^order wide; of a cell with fewer than `order`
     // labels before it, the first K^depth of a row matter, and the others are 0. in_sample: by position, null
@@ -71,9 +66,10 @@ class Grower {
     // After grow(): how many positions it counted.
     std::int64_t n_counted() const { return static_cast<std::int64_t>(sums_[0].size()); }
 
-    // After grow(): the tree's values times `step`, by cell and history, in the place of the residuals. Where
-    // positions are in parts, they are added up as a Forest does, to the bit.
-    void put_values(double step, float* to) const;
+    // After grow(): the tree's values times `step` as bits of floats (float_bits.hpp), by cell and label
+    // context, in the place of the residuals. Where positions are split, they are added up as a Forest does,
+    // to the bit.
+    void put_values(double step, std::int32_t* to) const;
 
   private:
     struct DenseSlot {
@@ -179,7 +175,7 @@ class Grower {
     }
     void exchange(std::size_t layer, std::int64_t i, std::int64_t j) {
         std::swap(sums_[layer][i], sums_[layer][j]);
-        if (parts_positions_) std::swap(parts_[layer][i], parts_[layer][j]);
+        if (splits_positions_) std::swap(parts_[layer][i], parts_[layer][j]);
     }
     Children divide_by_surrogates(Node& parent, const TreeData::Slot& slot);
     std::vector<Surrogate> find_surrogates(const Node& parent, const TreeData::Slot& slot, Range missing);
@@ -203,7 +199,7 @@ class Grower {
         return is_large(node) &&
                static_cast<double>(node.counted.size()) * groups_.saved() > groups_.n_places();
     }
-    const Objective& objective() const { return rules_.split.objective; }
+    const Objective& objective() const { return objective_; }
     // Whether the weight of a whole position is the number of its examples.
     bool additive() const { return !objective().newton && !weights_; }
     std::int64_t one_example() const { return static_cast<std::int64_t>(objective().weight_unit); }
@@ -234,10 +230,12 @@ class Grower {
     const SlotGroups& groups_;
     std::int64_t k_, order_, width_ = 1;
     GrowthRules rules_;
+    Objective objective_;
+    std::int64_t trim_;  // influence_trim in units of residuals
     const double* weights_;
     std::vector<DenseSlot> dense_;  // slots that read one code
     double reads_ = 0;              // entries counted for a position, on average
-    bool parts_positions_;
+    bool splits_positions_;
     const std::int32_t* residuals_ = nullptr;
     const Sums* brought_ = nullptr;  // by cell, in place of residuals
     std::uint64_t seed_ = 0;

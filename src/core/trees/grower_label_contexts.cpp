@@ -221,7 +221,7 @@ void Grower::consider_histories(Node& node) {
     const double before = objective().merit(node.total);
     for (std::int64_t lag = 0; lag < order_; ++lag) {
         if (node.of->set.size(lag) < 2) continue;
-        if (rules_.split.subsets) {
+        if (rules_.uses_subsets()) {
             consider_label_sets(node, lag);
             continue;
         }
@@ -318,16 +318,16 @@ Grower::Children Grower::divide_histories(Node& parent) {
     for (std::int64_t i = n; i < n_all; ++i) to.place(i, from.cells[parent.others.begin + i - n]);
     sums_[layer].resize(static_cast<std::size_t>(n));
     const Test& test = parent.best;
-    Node yes = make_node(
-        layer, {0, n}, {n, n_all},
-        std::make_shared<Histories>(set.only(lag, test.label, test.others), order_, objective().newton));
-    Node no = make_node(
-        parent.layer, parent.counted, parent.others,
-        std::make_shared<Histories>(set.without(lag, test.label, test.others), order_, objective().newton));
-    if (parts_positions_) parts_[layer].resize(static_cast<std::size_t>(n));
+    Node yes = make_node(layer, {0, n}, {n, n_all},
+                         std::make_shared<Histories>(set.only(lag, test.label, test.alternatives), order_,
+                                                     objective().newton));
+    Node no = make_node(parent.layer, parent.counted, parent.others,
+                        std::make_shared<Histories>(set.without(lag, test.label, test.alternatives), order_,
+                                                    objective().newton));
+    if (splits_positions_) parts_[layer].resize(static_cast<std::size_t>(n));
     yes.has_parts = no.has_parts = parent.has_parts;
     load_both(yes, no);
-    if (parts_positions_) {
+    if (splits_positions_) {
         for (Node* child : {&yes, &no}) child->n = count_examples(*child, child->counted);
     }
     return {std::move(yes), std::move(no)};
@@ -392,9 +392,9 @@ void Grower::share_out(Node& yes, Node& no, Bring bring) {
     std::int64_t i = 0, j = no.counted.begin;
     for (std::int64_t at = j; at < end; ++at) {
         const std::int32_t c = to_no.cells[at];
-        const float part = parts_positions_ ? no_parts[at] : 1.0f;
+        const float part = splits_positions_ ? no_parts[at] : 1.0f;
         bring(c, depths[c], no_sums[at], part, yes_sums[i], no_sums[j]);
-        if (parts_positions_) yes_parts[i] = no_parts[j] = part;
+        if (splits_positions_) yes_parts[i] = no_parts[j] = part;
         yes_cells[i] = c;
         if (indexed) yes_where[c] = static_cast<std::int32_t>(i);
         if (j != at) to_no.place(j, c);
@@ -406,7 +406,7 @@ void Grower::share_out(Node& yes, Node& no, Bring bring) {
 }
 
 void Grower::study_divided_histories(Node& parent, Node& yes, Node& no) {
-    if (!additive() || parent.has_parts || !parent.best.others.empty() || !is_large(yes)) {
+    if (!additive() || parent.has_parts || !parent.best.alternatives.empty() || !is_large(yes)) {
         spare_.push_back(std::move(parent.histogram));
         study(yes);
         study(no);

@@ -83,7 +83,7 @@ std::pair<std::int64_t, bool> Grower::bring_smaller_side(const Node& parent, con
         if (column.has_missing) order.list_places(slot, missing, {middle, all.end}, missed_);
         return {middle, true};
     }
-    const std::int32_t* codes = data_.rows.data() + slot.offset * data_.stride + column.at;
+    const std::int32_t* codes = data_.rows.data() + slot.offset * data_.stride + column.place;
     return bring_smaller_side(parent, slot,
                               [codes, stride = data_.stride, code, missing, threshold](std::int32_t c) {
                                   const std::int32_t read = codes[c * stride];
@@ -100,14 +100,14 @@ Grower::Children Grower::share_missing(Node& parent, const TreeData::Slot& slot)
     const double n_small = count_examples(parent, {parent.counted.begin, middle});
     const double n_large = std::max(parent.n - n_missing - n_small, 0.0), n = n_small + n_large;
     const double of_small = n > 0 ? n_small / n : 0.5;  // sequences may weigh 0
-    tree_[parent.tree].share = yes_is_smaller ? of_small : 1 - of_small;
+    tree_[parent.tree].true_fraction = yes_is_smaller ? of_small : 1 - of_small;
     Node yes = make_node(parent.layer, {}, {}, parent.of);
     Node no = make_node(parent.layer, {}, {}, parent.of);
     for (Node* child : {&yes, &no}) child->has_parts = parent.has_parts || !missed_.empty();
     Node &small = yes_is_smaller ? yes : no, &large = yes_is_smaller ? no : yes;
     small.counted = {parent.counted.begin, middle};
     large.counted = {middle, parent.counted.end};
-    if (!missed_.empty()) move_parts(small, large, yes_is_smaller, tree_[parent.tree].share);
+    if (!missed_.empty()) move_parts(small, large, yes_is_smaller, tree_[parent.tree].true_fraction);
     small.n = count_examples(small, small.counted);
     large.n = parent.n - small.n;
     return {std::move(yes), std::move(no)};
@@ -166,7 +166,7 @@ Grower::Children Grower::divide_by_surrogates(Node& parent, const TreeData::Slot
     const std::vector<Surrogate> surrogates = find_surrogates(parent, slot, missing);
     const bool most_hold = missing.begin - all.begin >= all.end - missing.end;
     TreeNode& tree = tree_[parent.tree];
-    tree.share = most_hold ? 1.0 : 0.0;
+    tree.true_fraction = most_hold ? 1.0 : 0.0;
     for (const Surrogate& one : surrogates) {
         const std::int32_t id = one.slot->id(one.slot->first_entry + one.code);
         tree.surrogates.push_back(one.opposite ? ~id : id);

@@ -43,7 +43,7 @@ const std::vector<TreeNode>& SharedGrower::grow(const float* residuals, const st
 
 // Residuals and curvatures of each position, times what it counts.
 void SharedGrower::load(const float* residuals) {
-    const bool newton = rules_.split.objective.newton;
+    const bool newton = rules_.newton;
     for (std::int64_t t = 0; t < data_.n_positions; ++t) {
         float* to = rows_.data() + t * width_;
         const auto counts = weights_ ? static_cast<float>(weights_[t]) : 1.0f;
@@ -56,7 +56,7 @@ void SharedGrower::load(const float* residuals) {
 }
 
 Range SharedGrower::select(const float* residuals, const std::uint8_t* in_sample) {
-    const auto trim = static_cast<double>(rules_.trim) / kResidualUnit;
+    const double trim = std::floor(rules_.influence_trim * kResidualUnit) / kResidualUnit;
     return order_.fill(data_, [&](std::int64_t t) {
         if (in_sample && !in_sample[t]) return false;
         if (trim == 0) return true;
@@ -124,7 +124,7 @@ void SharedGrower::count(const Node& node, RowHistogram& histogram) const {
                 bags.push_back(slot);
             } else {
                 dense.push_back(
-                    {slot->offset * data_.stride + slot->column->at, slot->first_entry, slot->usual});
+                    {slot->offset * data_.stride + slot->column->place, slot->first_entry, slot->usual});
             }
         }
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
@@ -142,7 +142,8 @@ void SharedGrower::count(const Node& node, RowHistogram& histogram) const {
             }
         }
         for (const ReadSlot& slot : dense) restore(node, slot, histogram);
-        for (const TreeData::Slot* slot = first; slot < last; ++slot) histogram.counts[slot->nothing()] = 0;
+        for (const TreeData::Slot* slot = first; slot < last; ++slot)
+            histogram.counts[slot->absent_entry()] = 0;
     });
 }
 
@@ -151,7 +152,7 @@ void SharedGrower::restore(const Node& node, const ReadSlot& slot, RowHistogram&
     float* rest = histogram.rows.data() + (slot.first_entry + slot.skipped) * width_;
     std::copy(node.total.begin(), node.total.end(), rest);
     auto left = static_cast<std::int32_t>(node.counted.size());
-    for (std::int32_t e = slot.first_entry; e <= data_.slot_of(slot.first_entry).nothing(); ++e) {
+    for (std::int32_t e = slot.first_entry; e <= data_.slot_of(slot.first_entry).absent_entry(); ++e) {
         if (histogram.counts[e] == 0) continue;
         left -= histogram.counts[e];
         tree_kernels().subtract_row(rest, histogram.rows.data() + e * width_, width_);
@@ -162,9 +163,8 @@ void SharedGrower::restore(const Node& node, const ReadSlot& slot, RowHistogram&
 // Ties go to the entry that comes first.
 void SharedGrower::find_best(Node& node, const RowHistogram& histogram) {
     const TreeKernels& kernels = tree_kernels();
-    const Objective& objective = rules_.split.objective;
     const std::uint64_t key = seed_ + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(node.tree);
-    const double before = kernels.row_merit(node.total.data(), half_, objective.l2);
+    const double before = kernels.row_merit(node.total.data(), half_, rules_.l2);
     struct Found {
         double gain = 0;
         std::int32_t entry = -1;
@@ -172,10 +172,10 @@ void SharedGrower::find_best(Node& node, const RowHistogram& histogram) {
     std::vector<Found> found(data_.slots.size());
     const auto look = [&](const TreeData::Slot& slot, Found& best) {
         const bool numeric = slot.column->kind == TreeData::Kind::numeric;
-        if (numeric && !chosen(key, slot.first_entry, rules_.split.max_features)) return;
+        if (numeric && !chosen(key, slot.first_entry, rules_.max_features)) return;
         std::vector<float> below(numeric ? static_cast<std::size_t>(width_) : 0, 0.0f);
         std::int64_t n_below = 0;
-        for (std::int32_t e = slot.first_entry; e < slot.nothing(); ++e) {
+        for (std::int32_t e = slot.first_entry; e < slot.absent_entry(); ++e) {
             std::int64_t n = histogram.counts[e];
             if (n == 0) continue;
             const float* yes = histogram.rows.data() + e * width_;
@@ -183,11 +183,11 @@ void SharedGrower::find_best(Node& node, const RowHistogram& histogram) {
                 kernels.add_row(below.data(), yes, width_);
                 n = n_below += n;
                 yes = below.data();
-            } else if (!numeric && !chosen(key, e, rules_.split.max_features)) {
+            } else if (!numeric && !chosen(key, e, rules_.max_features)) {
                 continue;
             }
-            if (n < objective.min_leaf || node.counted.size() - n < objective.min_leaf) continue;
-            const double gain = kernels.split_merit(yes, node.total.data(), half_, objective.l2) - before;
+            if (n < rules_.min_leaf || node.counted.size() - n < rules_.min_leaf) continue;
+            const double gain = kernels.split_merit(yes, node.total.data(), half_, rules_.l2) - before;
             if (gain > best.gain) best = {gain, e};
         }
     };
@@ -212,13 +212,12 @@ void SharedGrower::study(Node& node) {
 }
 
 void SharedGrower::set_value(const Node& node) {
-    const Objective& objective = rules_.split.objective;
     tree_[node.tree].count = node.counted.size();
     for (std::int64_t label = 0; label < k_; ++label) {
-        const double w = objective.l2 + std::max(node.total[half_ + label], 0.0f);
+        const double w = rules_.l2 + std::max(node.total[half_ + label], 0.0f);
         const double v = w > 0 ? node.total[label] / w : 0.0;
         values_[node.tree * k_ + label] = static_cast<float>(
-            objective.newton ? std::fmin(std::fmax(v, -objective.max_step), objective.max_step) : v);
+            rules_.newton ? std::fmin(std::fmax(v, -rules_.max_step), rules_.max_step) : v);
     }
 }
 
@@ -234,11 +233,11 @@ void SharedGrower::split(std::size_t i, bool last) {
     Node yes = make_node({parent.counted.begin, counted}, {parent.others.begin, others});
     Node no = make_node({counted, parent.counted.end}, {others, parent.others.end});
     TreeNode& tree = tree_[parent.tree];
-    tree.test.id = slot.id(parent.entry);
+    tree.test.attribute = slot.id(parent.entry);
     tree.gain = parent.gain;
     tree.if_true = yes.tree;
     tree.if_false = no.tree;
-    tree.share = static_cast<double>(yes.counted.size()) / static_cast<double>(parent.counted.size());
+    tree.true_fraction = static_cast<double>(yes.counted.size()) / static_cast<double>(parent.counted.size());
     if (last) {
         sum_up(yes);
         sum_up(no);
@@ -266,7 +265,7 @@ void SharedGrower::study_divided(Node& parent, Node& yes, Node& no) {
     find_best(small, *part);
     RowHistogram& left = *parent.histogram;
     by_slots(parent, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
-        for (std::int32_t e = first->first_entry; e <= (last - 1)->nothing(); ++e) {
+        for (std::int32_t e = first->first_entry; e <= (last - 1)->absent_entry(); ++e) {
             if (part->counts[e] == 0) continue;
             left.counts[e] -= part->counts[e];
             tree_kernels().subtract_row(left.rows.data() + e * width_, part->rows.data() + e * width_,

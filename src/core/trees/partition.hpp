@@ -58,7 +58,7 @@ struct CellOrder {
                 return partition_if(
                     range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped, expect);
             }
-            const std::int32_t* codes = data.rows.data() + slot.offset * data.stride + column.at;
+            const std::int32_t* codes = data.rows.data() + slot.offset * data.stride + column.place;
             const auto read = [codes, stride = data.stride](std::int32_t c) { return codes[c * stride]; };
             if (at_most)
                 return partition_if(range, [&](std::int32_t c) { return read(c) <= code; }, swapped, expect);

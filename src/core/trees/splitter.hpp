@@ -8,22 +8,11 @@
 #include <vector>
 
 #include "trees/entry_map.hpp"
+#include "trees/growth_rules.hpp"
 #include "trees/histogram.hpp"
 #include "trees/tree_data.hpp"
 
 namespace hedgerow {
-
-// Where positions go whose value is missing: a part to either side, as many as went there of those that have
-// a value (C4.5); where other tests send them that go the same way (CART); or all to the side that gains
-// most.
-enum class Missing { weighting, surrogate, learned };
-
-struct SplitRules {
-    Objective objective;
-    Missing missing;
-    bool subsets;         // categories are split into two sets, not one against the rest
-    double max_features;  // share of tests that a node may choose among
-};
 
 // Entries where the split holds, the first of them its name; of a threshold, the bin it reaches to.
 struct Split {
@@ -43,7 +32,8 @@ inline bool chosen(std::uint64_t key, std::int32_t entry, double max_features) {
 
 class Splitter {
   public:
-    Splitter(const TreeData& data, const SplitRules& rules) : data_(data), rules_(rules) {}
+    Splitter(const TreeData& data, const Objective& objective, const GrowthRules& rules)
+        : data_(data), objective_(objective), rules_(rules) {}
 
     // Says what the places of the histograms to come mean.
     void use(const EntryMap& map) {
@@ -100,7 +90,7 @@ class Splitter {
     };
 
     std::int64_t scan(const Sums* yes, std::int64_t n, const Sums& total, double* gain) const {
-        return n == 0 ? -1 : tree_kernels().scan(yes, n, total, rules_.objective.scan_rules(total), gain);
+        return n == 0 ? -1 : tree_kernels().scan(yes, n, total, objective_.scan_rules(total), gain);
     }
 
     static Sums missing_of(const Run& run, const Histogram& histogram) {
@@ -140,7 +130,7 @@ class Splitter {
     }
 
     bool in_sets(const TreeData::Slot& slot) const {
-        return rules_.subsets && slot.column->kind == TreeData::Kind::categorical;
+        return rules_.uses_subsets() && slot.column->kind == TreeData::Kind::categorical;
     }
 
     void start_collecting() {
@@ -196,7 +186,7 @@ class Splitter {
         ranked_.clear();
         for (const std::int32_t place : names_) {
             const Sums& one = sums[place];
-            const double height = rules_.objective.residual(one) / (rules_.objective.weight(one) + 1e-3);
+            const double height = objective_.residual(one) / (objective_.weight(one) + 1e-3);
             ranked_.emplace_back(-height, place);
         }
         std::sort(ranked_.begin(), ranked_.end());
@@ -204,7 +194,8 @@ class Splitter {
     }
 
     const TreeData& data_;
-    SplitRules rules_;
+    Objective objective_;
+    GrowthRules rules_;
     const EntryMap* map_ = nullptr;
     std::vector<Run> runs_;
     bool has_missing_ = false;

@@ -1,4 +1,4 @@
-// Trees as they are grown, stored and compiled.
+// A tree while it is grown or compiled; tree_records.hpp has the flat form that Python sees.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,15 @@
 
 namespace hedgerow {
 
-// A test on what is read (`id` >= 0: the window reads it, or a bin not above it) or on a previous label
-// (`lag` >= 0); neither at a leaf. It also holds for the `others`: further ids of the slot, or labels.
+// A test on an attribute (`attribute` >= 0: the position has it; for a bin: it has this bin or a lower one),
+// or on the label `lag` + 1 positions back (`lag` >= 0; label K means `start`). A leaf has neither. The test
+// also holds for its alternatives: further attributes of the same slot, or further labels.
 struct Test {
-    std::int32_t id = -1;
+    std::int32_t attribute = -1;
     std::int32_t lag = -1;
     std::int32_t label = -1;
-    std::vector<std::int32_t> others;
-    bool is_leaf() const { return id < 0 && lag < 0; }
+    std::vector<std::int32_t> alternatives;
+    bool is_leaf() const { return attribute < 0 && lag < 0; }
 };
 
 struct TreeNode {
@@ -22,11 +23,11 @@ struct TreeNode {
     double value = 0;
     double gain = 0;
     std::int64_t count = 0;
-    // Of positions where what is read is missing: other tests on what is read that say which way they go, an
-    // id or, where it is the opposite, ~id, the best first; and what share goes where the test holds when all
-    // of these miss a value too.
+    // Where the tested value is missing, the first surrogate whose own value is not missing decides: an
+    // attribute, or ~attribute if the opposite of that test decides.
     std::vector<std::int32_t> surrogates;
-    double share = -1;  // where it is not known yet, or there is no such test
+    // Where no surrogate decides: the fraction of the position that goes to `if_true`. -1 until it is known.
+    double true_fraction = -1;
 };
 
 }  // namespace hedgerow

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow.errors import BagWarning
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import AtLeast, AtMost, Form, MoreThan, WindowSize
@@ -108,7 +107,7 @@ class FutureMEMM(TreeEstimator):
         growth = self._growth()
         size = REST if self.bag == "rest" else int(self.bag)
         bound = max(BOUND, abs(self.initial)) if self.newton else WIDEST
-        lower = _core.GrowthRules(**{**growth, "newton": False, "max_leaves": self.lower_leaves})
+        lower = self._growth(newton=False, max_leaves=self.lower_leaves)
         rules = FutureRules(
             self.window,
             SIDES[self.direction],

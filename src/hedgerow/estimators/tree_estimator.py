@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow import _core
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.tree_views import Importance, importances, tree_text
-
-MAX_STEP = 1.0  # of a Newton leaf
 
 
 class TreeEstimator(Estimator):
@@ -24,18 +23,12 @@ class TreeEstimator(Estimator):
         """The tree of a round, the first is 1, for a label: as text."""
         return tree_text(self._fitted(), round, label)
 
-    def _growth(self, **own: Any) -> dict[str, Any]:
-        """As _core.GrowthRules has it; `own` are the rules for which not every estimator has a parameter."""
+    def _growth(self, **own: Any) -> _core.GrowthRules:
+        """The growth rules of the parameters that all tree estimators have; `own` are further rules or other values."""
         given = self.get_params()
-        return {
-            **{name: given[name] for name in ("l2", "newton", "min_leaf", "max_leaves")},
-            "max_step": MAX_STEP,
-            "trim": 0.0,
-            "subsets": False,
-            "max_features": 1.0,
-            "missing": "weighting" if self._treatment else self._missing,  # nothing is missing after a treatment
-            **own,
-        }
+        shared = {name: given[name] for name in ("l2", "newton", "min_leaf", "max_leaves")}
+        missing = "weighting" if self._treatment else self._missing  # nothing is missing after a treatment
+        return _core.GrowthRules(**{**shared, "missing": missing, **own})
 
     @property
     def _seed(self) -> int:

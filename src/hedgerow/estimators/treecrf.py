@@ -105,8 +105,8 @@ class TreeCRF(TreeEstimator):
             raise InputError('trees="shared" splits off one value at a time; take category_splits="one-hot"')
         growth = self._growth(
             max_step=self.max_step,
-            trim=self.influence_trim,
-            subsets=self.category_splits == "subset",
+            influence_trim=self.influence_trim,
+            category_splits=self.category_splits,
             max_features=self.max_features,
         )
         rules = BoostingRules(

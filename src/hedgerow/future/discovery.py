@@ -118,7 +118,7 @@ class Discovery:
     def __init__(self, rules: DiscoveryRules, here: DiscoveryData, held: DiscoveryData | None, back: bool) -> None:
         self.rules, self.here, self.held, self.back = rules, here, held, back
         k = here.scores.shape[1]
-        self._grower = _core.TreeGrower(here.instances.reader, k, 0, rules.grower, None)
+        self._grower = _core.TreeGrower(_core.TreeData(here.instances.reader, 0, rules.grower), k, rules.grower, None)
         self._pairs = self._spread(here.weights)  # how many bags hold a position
 
     def best(self) -> Candidate | None:

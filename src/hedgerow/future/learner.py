@@ -57,7 +57,7 @@ class FutureRules:
     max_future: int
     n_rounds: int
     learning_rate: float
-    growth: dict[str, Any]  # as _core.GrowthRules has it
+    growth: _core.GrowthRules
     discovery: DiscoveryRules
     seed: int
 
@@ -274,7 +274,8 @@ class _Run:
         counts = None if (weights == 1).all() else weights / weights.max()
         rows, k = self.here.rows(self.window, self.binnings), len(self.training.labels)
         self._held_rows = None if self.held is None else self.held.rows(self.window, self.binnings)
-        return _core.TreeGrower(rows.reader, k, 0, _core.GrowthRules(**self.rules.growth), counts)
+        growth = self.rules.growth
+        return _core.TreeGrower(_core.TreeData(rows.reader, 0, growth), k, growth, counts)
 
     def _round(self, grower: _core.TreeGrower) -> bool:
         """A tree for each label; whether any step along them made gold more likely."""
@@ -282,7 +283,7 @@ class _Run:
         before, start, threads = here.likelihood, here.scores.copy(), self.training.n_threads
         marginals = _core.softmax(here.scores[:, 0], None, None, threads).astype(np.float32)[:, None, :]
         seed = (rules.seed * 1_000_003 + len(self.steps)) % 2**64
-        rate = rules.learning_rate if rules.growth["newton"] else 1.0
+        rate = rules.learning_rate if rules.growth.newton else 1.0
         trees = Trees.of_round(*grower.grow(marginals, here.codes, here.scores, None, rate, seed, threads))
         factor = self._stepped(start, here.scores - start, before)
         if factor == 0:
@@ -302,7 +303,7 @@ class _Run:
             here.scores[:] = start + np.float32(factor) * step
             return here.likelihood
 
-        if self.rules.growth["newton"]:
+        if self.rules.growth.newton:
             return next((f for f in 0.5 ** np.arange(MOST_HALVINGS) if after(f) > before), 0.0)
         values = [after(factor) for factor in PUBLISHED_STEPS]
         best = float(PUBLISHED_STEPS[int(np.argmax(values))])
@@ -371,10 +372,10 @@ class _Run:
 
 def _moved(trees: Trees, first: int, middle: int, last: int) -> Trees:
     """The trees when the attributes from `middle` on go before those from `first` on."""
-    ids = trees.nodes[:, 0]
+    ids = trees.nodes["attribute"]
     shifted = np.where(ids >= middle, ids - (middle - first), np.where(ids >= first, ids + (last - middle), ids))
     nodes = trees.nodes.copy()
-    nodes[:, 0] = shifted
+    nodes["attribute"] = shifted
     return replace(trees, nodes=nodes)
 
 

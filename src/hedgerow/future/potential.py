@@ -187,7 +187,7 @@ def _stored_feature(entry: object, arrays: Mapping[str, NDArray[Any]], n_labels:
             trees, weights = stored_trees(arrays), arrays.get("weights")
             if (trees.labels != np.arange(len(trees))).any() or not len(trees) or trees.values.shape[1:] != (1,):
                 raise InputError("the trees of a future feature must be one or more, each with one value at a leaf")
-            if (trees.nodes[:, 1:2] >= 0).any():
+            if (trees.nodes["lag"] >= 0).any():
                 raise InputError("the trees of a future feature must not ask for previous labels")
             if weights is None or weights.dtype != np.float32 or weights.shape != (n_labels,):
                 raise InputError(f"a future feature must have {n_labels} weights")

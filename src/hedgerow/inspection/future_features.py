@@ -124,12 +124,12 @@ def _leaves(names: Names) -> Iterator[tuple[list[str], float]]:
         while waiting:
             at, words = waiting.pop()
             node = trees.nodes[first + at]
-            if node[0] < 0:
+            if node["attribute"] < 0:
                 yield words, float(trees.values[first + at, 0])
                 continue
             asked = in_words(*names.test(node))
-            waiting.append((int(node[4]), [*words, f"not {asked}"]))
-            waiting.append((int(node[3]), [*words, asked]))
+            waiting.append((int(node["if_false"]), [*words, f"not {asked}"]))
+            waiting.append((int(node["if_true"]), [*words, asked]))
 
 
 def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Floats]:

@@ -64,21 +64,19 @@ class Names:
             return column, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"
         return column, offset, str(value)
 
-    def test(self, node: NDArray[np.int32]) -> tuple[str, int, str]:
-        attribute, lag, label, _, _, also = node.tolist()
-        trees = self.trees
-        others = [] if also < 0 else trees.set_members[trees.set_starts[also] : trees.set_starts[also + 1]].tolist()
-        if attribute < 0:
-            return PREVIOUS, -1 - lag, " or ".join(map(self.label, [label, *others]))
-        column, offset, value = self.attribute(attribute)
+    def test(self, node: np.void) -> tuple[str, int, str]:
+        """(column, offset, value) of the test of a node; alternatives are joined with "or"."""
+        others = self.trees.alternatives_of(node)
+        if node["attribute"] < 0:
+            return PREVIOUS, -1 - int(node["lag"]), " or ".join(map(self.label, [int(node["label"]), *others]))
+        column, offset, value = self.attribute(int(node["attribute"]))
         return column, offset, " or ".join([value, *(self.attribute(other)[2] for other in others)])
 
-    def missing(self, at: int) -> str:
-        """Where positions go whose value a node misses: by other tests, and at last by shares."""
-        trees = self.trees
-        share = float(trees.shares[at])
-        last = "yes" if share == 1 else "no" if share == 0 else f"{share:.0%} yes"
-        surrogates = trees.surrogates[trees.surrogate_starts[at] : trees.surrogate_starts[at + 1]].tolist()
+    def missing(self, node: np.void) -> str:
+        """Where positions go if the tested value is missing: as surrogates decide, and then by fractions."""
+        fraction = float(node["true_fraction"])
+        last = "yes" if fraction == 1 else "no" if fraction == 0 else f"{fraction:.0%} yes"
+        surrogates = self.trees.surrogates_of(node)
         first = [("" if i >= 0 else "not ") + in_words(*self.attribute(i if i >= 0 else ~i)) for i in surrogates]
         return ", else ".join([*first, last])
 
@@ -87,7 +85,7 @@ def importances(model: Model) -> list[Importance]:
     """Every test that occurs, the greatest gain first."""
     names = Names.of(model)
     trees = names.trees
-    inner = np.flatnonzero((trees.nodes[:, 0] >= 0) | (trees.nodes[:, 1] >= 0))
+    inner = trees.nodes[~trees.is_leaf]
     gains: dict[tuple[str, int, str], float] = {}
     counts: dict[tuple[str, int, str], int] = {}
     for key, gain, count in _by_test(names, inner):
@@ -97,14 +95,13 @@ def importances(model: Model) -> list[Importance]:
     return [Importance(*key, gains[key], counts[key]) for key in ranked]
 
 
-def _by_test(names: Names, inner: NDArray[np.int64]) -> list[tuple[tuple[str, int, str], float, int]]:
-    trees = names.trees
-    tests, which, counts = np.unique(
-        trees.nodes[inner][:, [0, 1, 2, 5]], axis=0, return_inverse=True, return_counts=True
-    )
-    gains = np.bincount(which.ravel(), trees.gains[inner].astype(np.float64), minlength=len(tests))
-    rows = np.insert(tests, 3, [[-1], [-1]], axis=1).astype(np.int32)
-    return [(names.test(row), float(g), int(n)) for row, g, n in zip(rows, gains, counts, strict=True)]
+def _by_test(names: Names, inner: NDArray[np.void]) -> list[tuple[tuple[str, int, str], float, int]]:
+    """(test, sum of gains, number of nodes); nodes with alternatives stay apart, for their lists differ."""
+    own_list = np.where(inner["n_alternatives"] > 0, inner["first_alternative"], -1)
+    keys = np.stack([inner["attribute"], inner["lag"], inner["label"], own_list], axis=1)
+    _, first, which, counts = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    gains = np.bincount(which.ravel(), inner["gain"].astype(np.float64), minlength=len(first))
+    return [(names.test(inner[i]), float(g), int(n)) for i, g, n in zip(first, gains, counts, strict=True)]
 
 
 def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
@@ -133,15 +130,15 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
 
     def write(at: int, indent: str, lead: str) -> None:
         node = trees.nodes[first + at]
-        n = int(trees.counts[first + at])
-        if node[0] < 0 and node[1] < 0:
+        n = int(node["count"])
+        if node["attribute"] < 0 and node["lag"] < 0:
             lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n} positions)")
             return
-        asked, gain = in_words(*names.test(node)), trees.gains[first + at]
-        missing = f"; missing: {names.missing(first + at)}" if says_missing and node[0] >= 0 else ""
+        asked, gain = in_words(*names.test(node)), node["gain"]
+        missing = f"; missing: {names.missing(node)}" if says_missing and node["attribute"] >= 0 else ""
         lines.append(f"{indent}{lead}{asked}?  (gain {gain:.3g}, {n} positions{missing})")
-        write(int(node[3]), indent + "  ", "yes: ")
-        write(int(node[4]), indent + "  ", "no:  ")
+        write(int(node["if_true"]), indent + "  ", "yes: ")
+        write(int(node["if_false"]), indent + "  ", "no:  ")
 
     write(0, "", "")
     return "\n".join(lines)

@@ -44,7 +44,7 @@ class BoostingRules:
     n_rounds: int
     learning_rate: float
     line_search: bool
-    growth: dict[str, Any]  # as _core.GrowthRules has it
+    growth: _core.GrowthRules
     subsample: float
     pseudo_rounds: int
     early_stopping: Stopping
@@ -52,7 +52,7 @@ class BoostingRules:
 
     @property
     def newton(self) -> bool:
-        return bool(self.growth["newton"])
+        return self.growth.newton
 
 
 class Step(NamedTuple):
@@ -140,6 +140,7 @@ class BoostingLearner:
     """The learner of TreeCRF. `start` is what to go on from: a potential, and how its rounds went.
 
     Another `judge` than that of the lattice is made of the potential before the first step, and of the steps so far.
+    `tree_data` are the encoded attributes of the training sequences, if a caller already has them.
     """
 
     def __init__(
@@ -148,10 +149,11 @@ class BoostingLearner:
         rules: BoostingRules,
         start: tuple[TreePotential, list[Record]] | None = None,
         judge: Callable[[TreePotential, list[Step]], Evaluator | None] | None = None,
+        tree_data: _core.TreeData | None = None,
     ) -> None:
         check_dev_data(rules.early_stopping, training.held)
         if rules.shared:
-            setting = f'trees="shared" and missing={rules.growth["missing"]!r}'
+            setting = f'trees="shared" and missing={rules.growth.missing!r}'
             refuse_missing(training.sequences, "X", f"a TreeCRF with {setting}")
         self.training, self.rules = training, rules
         self._make_judge = judge or self._of_its_lattice
@@ -173,6 +175,7 @@ class BoostingLearner:
         self._before_steps = len(self._before) - len(self._steps)  # rounds of `_start`
         self._ended = False
         self._here: Scored | None = None
+        self._tree_data = tree_data
 
     def _nothing(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
@@ -252,8 +255,9 @@ class BoostingLearner:
     def _grower(self, here: Scored) -> _core.TreeGrower:
         weights = self.training.position_weights
         counts = None if (weights == 1).all() else weights / weights.max()
-        growth = _core.GrowthRules(**self.rules.growth)
-        return _core.TreeGrower(here.rows.reader, here.k, here.tree_order, growth, counts)
+        rules = self.rules.growth
+        data = self._tree_data or _core.TreeData(here.rows.reader, here.tree_order, rules)
+        return _core.TreeGrower(data, here.k, rules, counts)
 
     def _infer(self, here: Scored, at: int) -> _Answer:
         """The likelihood, and what round `at` learns from."""
@@ -282,7 +286,7 @@ class BoostingLearner:
         )
         table = None
         if answer.expected is not None and observed is not None:
-            expected, l2, most = answer.expected, rules.growth["l2"], rules.growth["max_step"]
+            expected, l2, most = answer.expected, rules.growth.l2, rules.growth.max_step
             newton = np.clip((observed - expected) / (np.maximum(expected, 0) + l2 + 1e-9), -most, most)
             table = (rules.learning_rate * newton).astype(np.float32)
         self._steps.append(Step(Trees.of_round(*grown), table))

@@ -75,27 +75,29 @@ def labels_back(codes: NDArray[np.int32], starts: NDArray[np.int64], back: int, 
 
 
 def columns_to_lags(trees: Trees, first_id: int, n_labels: int) -> Trees:
-    """Trees over columns as trees over previous labels: `first_id` is that of the first value of y[-1]."""
-    nodes, members = trees.nodes.copy(), trees.set_members.copy()
-    asks = nodes[:, 0] >= first_id
-    lags, labels = np.divmod(nodes[asks, 0] - first_id, n_labels + 1)
-    nodes[asks, 0], nodes[asks, 1], nodes[asks, 2] = -1, lags, labels
-    ours = members >= first_id
-    members[ours] = (members[ours] - first_id) % (n_labels + 1)
-    return replace(trees, nodes=nodes, set_members=members)
+    """Turn tests of the columns y[-1], y[-2], ... into tests of previous labels.
+
+    `first_id` is the attribute id of the first value of y[-1].
+    """
+    nodes = trees.nodes.copy()
+    tests_label = nodes["attribute"] >= first_id
+    lags, labels = np.divmod(nodes["attribute"][tests_label] - first_id, n_labels + 1)
+    nodes["attribute"][tests_label] = -1
+    nodes["lag"][tests_label], nodes["label"][tests_label] = lags, labels
+    of_label = np.repeat(tests_label, nodes["n_alternatives"])
+    alternatives = np.where(of_label, (trees.alternatives - first_id) % (n_labels + 1), trees.alternatives)
+    return replace(trees, nodes=nodes, alternatives=alternatives.astype(np.int32))
 
 
 def lags_to_columns(trees: Trees, first_id: int, n_labels: int) -> Trees:
-    """The trees that `asking_labels` was given."""
-    nodes, members = trees.nodes.copy(), trees.set_members.copy()
-    asks = nodes[:, 1] >= 0
-    first_of_lag = first_id + nodes[:, 1] * (n_labels + 1)
-    set_of = np.repeat(np.arange(len(trees.set_starts) - 1), np.diff(trees.set_starts))
-    for at in np.flatnonzero(asks & (nodes[:, 5] >= 0)):
-        members[set_of == nodes[at, 5]] += first_of_lag[at]
-    nodes[asks, 0] = first_of_lag[asks] + nodes[asks, 2]
-    nodes[asks, 1:3] = -1
-    return replace(trees, nodes=nodes, set_members=members)
+    """Undo `columns_to_lags`."""
+    nodes = trees.nodes.copy()
+    tests_label = nodes["lag"] >= 0
+    first_of_lag = np.where(tests_label, first_id + nodes["lag"] * (n_labels + 1), 0).astype(np.int32)
+    alternatives = trees.alternatives + np.repeat(first_of_lag, nodes["n_alternatives"])
+    nodes["attribute"] = np.where(tests_label, first_of_lag + nodes["label"], nodes["attribute"])
+    nodes["lag"][tests_label] = nodes["label"][tests_label] = -1
+    return replace(trees, nodes=nodes, alternatives=alternatives)
 
 
 def _name(back: int) -> str:

@@ -16,31 +16,42 @@ from hedgerow.errors import InputError
 from hedgerow.potentials.base import Scores, Stored, stored_table
 from hedgerow.potentials.registry import register
 
+# One node of a tree; the fields of NodeRecord in src/core/trees/tree_records.hpp, in the same order.
+NODE = np.dtype(
+    [
+        ("attribute", np.int32),  # the attribute id that the node tests, or -1
+        ("lag", np.int32),  # the node tests the label lag + 1 positions back, or -1; a leaf has neither test
+        ("label", np.int32),  # the label it tests for; n_labels means `start`
+        ("if_true", np.int32),  # children, counted from the root of the tree
+        ("if_false", np.int32),
+        ("n_alternatives", np.int32),  # further attributes or labels for which the test also holds
+        ("n_surrogates", np.int32),  # further attributes that decide where the tested value is missing
+        ("count", np.int32),  # training positions that reached the node
+        ("gain", np.float32),  # by how much the split lowered the squared error
+        ("true_fraction", np.float32),  # where no surrogate decides: the part of the position that goes to if_true
+        ("first_alternative", np.int64),
+        ("first_surrogate", np.int64),
+    ]
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Trees in one row: tree i is for `labels[i]` and has the nodes starts[i]..starts[i + 1], root first.
+    """Regression trees end to end: tree i adds to the score of `labels[i]` and has the nodes starts[i]..starts[i + 1].
 
-    A node is (attribute, lag, label, if true, if false, set): it tests an attribute id of the window, or the label
-    `lag` positions back (n_labels is `start`); children count from the tree's root; a leaf has neither test. Where
-    `set` is not -1, the test also holds for set_members[set_starts[set]:set_starts[set + 1]]. `values` has one
-    column, or in trees for all labels one for each (and their `labels` are 0).
+    The root comes first. `values` has one column; in trees for all labels it has one column for each label, and
+    their `labels` are 0. Alternatives and surrogates are lists of all nodes in order: node i has
+    alternatives[first_alternative : first_alternative + n_alternatives], and surrogates likewise.
 
-    Where what node i tests is missing, its surrogates decide, the first that misses nothing itself: they are
-    surrogates[surrogate_starts[i]:surrogate_starts[i + 1]], attribute ids, or ~id where the opposite is meant. If
-    there is none, shares[i] of the position goes where the test holds, and the rest to the other side.
+    A surrogate is an attribute id, or ~id if the opposite of that test decides. Where the tested value is missing, the
+    first surrogate decides whose own value is not missing.
     """
 
     labels: NDArray[np.int32]
     starts: NDArray[np.int64]
-    nodes: NDArray[np.int32]
+    nodes: NDArray[np.void]
     values: NDArray[np.float32]
-    gains: NDArray[np.float32]
-    counts: NDArray[np.int64]
-    set_starts: NDArray[np.int64]
-    set_members: NDArray[np.int32]
-    shares: NDArray[np.float32]
-    surrogate_starts: NDArray[np.int64]
+    alternatives: NDArray[np.int32]
     surrogates: NDArray[np.int32]
 
     @classmethod
@@ -49,37 +60,28 @@ class Trees:
         return replace(empty, values=np.zeros((0, n_values), np.float32))
 
     @classmethod
-    def of_round(cls, starts: Any, nodes: Any, *others: Any) -> Trees:
-        """What the grower returned: one tree for each label in order, or one for all."""
-        nodes = nodes.reshape(-1, 6)
-        values, *rest = others
+    def of_round(cls, starts: Any, nodes: Any, values: Any, alternatives: Any, surrogates: Any) -> Trees:
+        """The trees that a TreeGrower returned: one for each label in order, or one for all labels."""
+        nodes = nodes.view(NODE)
         labels = np.arange(len(starts) - 1, dtype=np.int32)
-        return cls(labels, starts, nodes, values.reshape(len(nodes), -1), *rest)
+        return cls(labels, starts, nodes, values.reshape(len(nodes), -1), alternatives, surrogates)
 
     @classmethod
     def joined(cls, rounds: Sequence[Trees]) -> Trees:
+        """All trees of the rounds in one object."""
+
         def join(name: str, empty: NDArray[Any]) -> NDArray[Any]:
             return np.concatenate([empty, *(getattr(trees, name) for trees in rounds)])
 
-        def join_starts(name: str) -> NDArray[np.int64]:
-            sizes = [np.diff(getattr(trees, name)) for trees in rounds]
-            return np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *sizes]))]).astype(np.int64)
-
-        nodes = join("nodes", np.zeros((0, 6), np.int32))
-        n_sets = np.array([len(trees.set_starts) - 1 for trees in rounds], dtype=np.int32)
-        first_set = np.repeat(np.cumsum(n_sets, dtype=np.int32) - n_sets, [len(trees.nodes) for trees in rounds])
-        nodes[:, 5] += np.where(nodes[:, 5] >= 0, first_set, 0)
+        n_nodes = np.array([len(trees.nodes) for trees in rounds], dtype=np.int64)
+        first_node = np.cumsum(n_nodes) - n_nodes
+        starts = [trees.starts[1:] + first for trees, first in zip(rounds, first_node, strict=True)]
         return cls(
             join("labels", np.zeros(0, np.int32)),
-            join_starts("starts"),
-            nodes,
+            np.concatenate([np.zeros(1, np.int64), *starts]),
+            _with_list_starts(join("nodes", np.zeros(0, NODE))),
             join("values", np.zeros((0, rounds[0].values.shape[1] if rounds else 1), np.float32)),
-            join("gains", np.zeros(0, np.float32)),
-            join("counts", np.zeros(0, np.int64)),
-            join_starts("set_starts"),
-            join("set_members", np.zeros(0, np.int32)),
-            join("shares", np.zeros(0, np.float32)),
-            join_starts("surrogate_starts"),
+            join("alternatives", np.zeros(0, np.int32)),
             join("surrogates", np.zeros(0, np.int32)),
         )
 
@@ -89,33 +91,55 @@ class Trees:
 
     def _part(self, first: int, last: int) -> Trees:
         begin, end = self.starts[first], self.starts[last]
-        nodes = self.nodes[begin:end].copy()
-        sets = nodes[nodes[:, 5] >= 0, 5]
-        low, high = (int(sets.min()), int(sets.max()) + 1) if len(sets) else (0, 0)
-        nodes[:, 5] -= np.where(nodes[:, 5] >= 0, low, 0).astype(np.int32)
+        nodes = self.nodes[begin:end]
         return Trees(
             self.labels[first:last],
             self.starts[first : last + 1] - begin,
-            nodes,
+            _with_list_starts(nodes.copy()),
             self.values[begin:end],
-            self.gains[begin:end],
-            self.counts[begin:end],
-            self.set_starts[low : high + 1] - self.set_starts[low],
-            self.set_members[self.set_starts[low] : self.set_starts[high]],
-            self.shares[begin:end],
-            self.surrogate_starts[begin : end + 1] - self.surrogate_starts[begin],
-            self.surrogates[self.surrogate_starts[begin] : self.surrogate_starts[end]],
+            self.alternatives[_extent(nodes, "first_alternative", "n_alternatives")],
+            self.surrogates[_extent(nodes, "first_surrogate", "n_surrogates")],
         )
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """By node."""
+        leaf: NDArray[np.bool_] = (self.nodes["attribute"] < 0) & (self.nodes["lag"] < 0)
+        return leaf
+
+    def alternatives_of(self, node: np.void) -> list[int]:
+        """Further attributes or labels for which the test of a node also holds."""
+        first = int(node["first_alternative"])
+        return [int(one) for one in self.alternatives[first : first + int(node["n_alternatives"])]]
+
+    def surrogates_of(self, node: np.void) -> list[int]:
+        """Attribute ids, or ~id for the opposite, that decide where the tested value is missing."""
+        first = int(node["first_surrogate"])
+        return [int(one) for one in self.surrogates[first : first + int(node["n_surrogates"])]]
+
     def compiled(self, rows: AttributeReader, n_labels: int, order: int) -> _core.Forest:
         """For evaluation on rows of this layout; raises ValueError if the trees do not fit it."""
+        nodes = np.ascontiguousarray(self.nodes).view(np.uint8).reshape(len(self.nodes), NODE.itemsize)
         return _core.Forest(
-            rows.reader, n_labels, order, self.labels, self.starts, self.nodes, self.values, self.set_starts,
-            self.set_members, self.shares, self.surrogate_starts, self.surrogates,
+            rows.reader, n_labels, order, labels=self.labels, starts=self.starts, nodes=nodes, values=self.values,
+            alternatives=self.alternatives, surrogates=self.surrogates,
         )  # fmt: skip
+
+
+def _with_list_starts(nodes: NDArray[np.void]) -> NDArray[np.void]:
+    """Number the lists of all nodes from 0: each begins where that of the node before it ends."""
+    for first, n in (("first_alternative", "n_alternatives"), ("first_surrogate", "n_surrogates")):
+        sizes = nodes[n].astype(np.int64)
+        nodes[first] = np.cumsum(sizes) - sizes
+    return nodes
+
+
+def _extent(nodes: NDArray[np.void], first: str, n: str) -> slice:
+    """Where the lists of consecutive nodes are."""
+    return slice(int(nodes[first][0]), int(nodes[first][-1]) + int(nodes[n][-1]))
 
 
 @register
@@ -124,7 +148,7 @@ class TreePotential:
     """`tree_order` is how far back the trees look: the model's order, or 0 where a table holds the transitions.
 
     `table_steps`, what each round added to the table, is there while learning goes on. `mean_edges` are the trees'
-    scores by history and label, their mean over training; rows as in a table.
+    scores by label context and label, their mean over training; rows as in a table.
     """
 
     window: Window
@@ -183,69 +207,42 @@ class TreePotential:
             raise InputError(f"the trees do not fit the columns ({error})") from None
 
 
-_FIELDS: dict[str, tuple[type[np.generic], int]] = {
-    "labels": (np.int32, 1),
-    "starts": (np.int64, 1),
-    "nodes": (np.int32, 2),
-    "values": (np.float32, 2),
-    "gains": (np.float32, 1),
-    "counts": (np.int64, 1),
-    "set_starts": (np.int64, 1),
-    "set_members": (np.int32, 1),
+# The arrays of trees in a model file: names with dtype and dimensions. A file cannot hold records, so every field of
+# NODE is an array of its own; where the lists of a node begin follows from their sizes.
+_LISTS: dict[str, tuple[np.dtype[Any], int]] = {
+    "labels": (np.dtype(np.int32), 1),
+    "starts": (np.dtype(np.int64), 1),
+    "values": (np.dtype(np.float32), 2),
+    "alternatives": (np.dtype(np.int32), 1),
+    "surrogates": (np.dtype(np.int32), 1),
 }
-
-
-# What files that are older than missing values lack.
-_LATER_FIELDS: dict[str, tuple[type[np.generic], int]] = {
-    "shares": (np.float32, 1),
-    "surrogate_starts": (np.int64, 1),
-    "surrogates": (np.int32, 1),
-}
+_NODE_FIELDS = {name: NODE[name] for name in NODE.names or () if not name.startswith("first_")}
 
 
 def trees_to_arrays(trees: Trees) -> dict[str, NDArray[Any]]:
-    """The arrays of which `stored_trees` makes equal trees."""
-    return {f"trees.{name}": getattr(trees, name) for name in _FIELDS | _LATER_FIELDS}
+    """The arrays of a model file from which `stored_trees` reads equal trees."""
+    arrays: dict[str, NDArray[Any]] = {f"trees.{name}": getattr(trees, name) for name in _LISTS}
+    return arrays | {f"trees.nodes.{name}": np.ascontiguousarray(trees.nodes[name]) for name in _NODE_FIELDS}
 
 
 def stored_trees(arrays: Mapping[str, NDArray[Any]]) -> Trees:
-    """Trees of a model file, as far as they can be judged without the columns that they test."""
-    trees = _read_trees(arrays)
-    if not len(trees.values) == len(trees.nodes) == len(trees.gains) == len(trees.counts):
+    """The trees of a model file; raises InputError for what is wrong without regard to the columns they test."""
+    lists = {name: _part(arrays, f"trees.{name}", dtype, ndim) for name, (dtype, ndim) in _LISTS.items()}
+    fields = {name: _part(arrays, f"trees.nodes.{name}", dtype, 1) for name, dtype in _NODE_FIELDS.items()}
+    n_nodes = len(lists["values"])
+    if any(len(values) != n_nodes for values in fields.values()):
         raise InputError("the trees' arrays must be of one length")
-    if not np.isfinite(trees.values).all():
+    if not np.isfinite(lists["values"]).all():
         raise InputError("the trees' values must be finite")
-    return trees
+    if any((fields[name] < 0).any() for name in ("n_alternatives", "n_surrogates")):
+        raise InputError("the nodes of trees must not have lists of negative length")
+    nodes = np.zeros(n_nodes, NODE)
+    for name, values in fields.items():
+        nodes[name] = values
+    return Trees(nodes=_with_list_starts(nodes), **lists)
 
 
-def _read_trees(arrays: Mapping[str, NDArray[Any]]) -> Trees:
-    def read(fields: Mapping[str, tuple[type[np.generic], int]]) -> dict[str, Any]:
-        return {name: _part(arrays, f"trees.{name}", dtype, ndim) for name, (dtype, ndim) in fields.items()}
-
-    stored = read(_FIELDS)
-    if any(f"trees.{name}" in arrays for name in _LATER_FIELDS):
-        return Trees(**stored, **read(_LATER_FIELDS))
-    n = len(stored["nodes"])
-    shares = _shares_by_count(stored["starts"], stored["nodes"], stored["counts"])
-    return Trees(**stored, shares=shares, surrogate_starts=np.zeros(n + 1, np.int64), surrogates=np.zeros(0, np.int32))
-
-
-def _shares_by_count(starts: Any, nodes: Any, counts: Any) -> NDArray[np.float32]:
-    """How many of a node's positions its test held for; 0 where the arrays do not make sense, for others to refuse."""
-    shares = np.zeros(len(nodes), np.float32)
-    if nodes.shape[1:] != (6,) or len(counts) != len(nodes) or (np.diff(starts) < 0).any():
-        return shares
-    root = np.repeat(starts[:-1], np.diff(starts))
-    if len(root) != len(nodes):
-        return shares
-    yes, no = (root + nodes[:, column] for column in (3, 4))
-    there = (nodes[:, 0] >= 0) & (yes >= 0) & (yes < len(nodes)) & (no >= 0) & (no < len(nodes))
-    n_yes, n_no = counts[yes[there]].astype(np.float64), counts[no[there]].astype(np.float64)
-    shares[there] = np.clip(n_yes / np.maximum(n_yes + n_no, 1), 0, 1)
-    return shares
-
-
-def _part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic], ndim: int) -> NDArray[Any]:
+def _part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, ndim: int) -> NDArray[Any]:
     array = arrays.get(name)
     if array is None or array.dtype != dtype or array.ndim != ndim:
         raise InputError(f"the potential's array {name!r} must have {ndim} dimensions of {np.dtype(dtype)}")

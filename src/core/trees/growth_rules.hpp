@@ -1,0 +1,36 @@
+// How a tree grows. The only declaration of these rules and of their defaults; Python sees the same struct.
+#pragma once
+
+#include <cstdint>
+
+namespace hedgerow {
+
+// Where positions go whose tested value is missing.
+enum class Missing {
+    weighting,  // C4.5: a fraction to each side, as large as that side's share of the other positions
+    surrogate,  // CART: where the test goes that agrees most often with the split
+    learned,    // all to the side that gives the greater gain
+};
+
+enum class CategorySplits {
+    one_hot,  // one value, or one previous label, against all others
+    subset,   // two sets of values or of previous labels
+};
+
+struct GrowthRules {
+    double l2 = 1.0;               // leaf = sum(residuals) / (l2 + sum(weights))
+    bool newton = true;            // weights are curvatures |r| (1 - |r|); otherwise numbers of examples
+    double max_step = 1.0;         // Newton leaves are clipped to [-max_step, max_step]
+    std::int64_t min_leaf = 1;     // positions of a leaf, at least
+    std::int64_t max_leaves = 50;  // leaves of a tree, at most
+    double influence_trim = 0.0;   // positions whose absolute residuals sum to less do not count
+    CategorySplits category_splits = CategorySplits::one_hot;
+    double max_features = 1.0;  // the fraction of tests that a node chooses among
+    Missing missing = Missing::weighting;
+
+    bool uses_subsets() const { return category_splits == CategorySplits::subset; }
+    // Values that fewer positions have can never be split off, so the training data have no code for them.
+    std::int64_t min_value_count() const { return uses_subsets() ? 1 : min_leaf; }
+};
+
+}  // namespace hedgerow

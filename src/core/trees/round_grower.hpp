@@ -1,0 +1,73 @@
+// A boosting round: trees for all labels, fitted to gold - marginals, and their values added to the scores.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "trees/grower.hpp"
+#include "trees/growth_rules.hpp"
+#include "trees/multi_output_grower.hpp"
+#include "trees/transposed_residuals.hpp"
+#include "trees/tree_data.hpp"
+#include "trees/tree_records.hpp"
+
+namespace hedgerow {
+
+// What a round learns from. IN: marginals (positions, label contexts, labels), gold labels by position,
+// whether a position is in the sample (null: all are). IN/OUT: scores, of the shape of marginals.
+struct RoundInput {
+    const float* marginals;
+    const std::int32_t* gold;
+    float* scores;
+    const std::uint8_t* in_sample;
+    double step;  // every value of a tree is multiplied by it
+    std::uint64_t seed;
+    std::int64_t n_threads;
+};
+
+// Keeps its memory from round to round.
+class RoundGrower {
+  public:
+    // weights: by position, at most 1; empty if all are 1.
+    RoundGrower(std::shared_ptr<const TreeData> data, std::int64_t n_labels, const GrowthRules& rules,
+                std::vector<double> weights);
+
+    const TreeData& data() const { return *data_; }
+    const GrowthRules& rules() const { return rules_; }
+    std::int64_t n_labels() const { return k_; }
+    std::int64_t n_contexts() const { return residuals_.n_contexts(); }
+
+    // Whether grow() adds the values of its trees to the scores. It does not where positions go to several
+    // leaves and some positions are left out of growth; then a Forest has to.
+    bool adds_scores(bool samples) const;
+
+    // One tree for each label.
+    TreeRecords grow(const RoundInput& round);
+    // A single tree with a value for each label; for trees of order 0, without missing values and subsets.
+    TreeRecords grow_shared(const RoundInput& round);
+    // A single tree of order 0, not Newton's: leaf = sum(targets) / (l2 + sum(weights)). IN: a target and a
+    // weight for each position. OUT: values, what the tree adds to each position.
+    TreeRecords fit(const double* targets, const double* weights, std::uint64_t seed, float* values) const;
+
+  private:
+    double weight_unit() const;
+    const double* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
+    std::shared_ptr<Grower> lend_grower();
+
+    std::shared_ptr<const TreeData> data_;
+    std::int64_t k_;
+    GrowthRules rules_;
+    std::vector<double> weights_;
+    TransposedResiduals residuals_;
+    std::mutex growing_, lending_;
+    std::vector<std::shared_ptr<Grower>> growers_;
+    std::size_t n_lent_ = 0;
+    std::vector<std::int64_t> label_order_;  // the order in which the trees of a round are grown
+    std::vector<std::int64_t> n_counted_;    // by label: positions that its last tree counted
+    std::unique_ptr<SharedGrower> shared_;
+    std::vector<float> shared_residuals_;
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,199 @@
+#include "trees/tree_data.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "trees/histogram.hpp"
+#include "trees/slot_groups.hpp"
+
+namespace hedgerow {
+namespace {
+
+constexpr std::int64_t kMostListed = 1 << 26;  // entries in the lists of all cells
+constexpr std::int64_t kIndexLimit = std::int64_t{1} << 31;
+
+void require(bool holds, const char* rule) {
+    if (!holds) throw std::invalid_argument(rule);
+}
+
+// emit(value) for each known value of a position.
+template <class Emit>
+void each_value(const RowColumn& source, std::int64_t t, Emit emit) {
+    if (source.codes) {
+        if (source.codes[t] >= 0) emit(source.codes[t]);
+    } else if (source.bins) {
+        if (source.bins[t] != kMissingBin) emit(static_cast<std::int32_t>(source.bins[t]));
+    } else {
+        for (std::int64_t i = source.starts[t]; i < source.starts[t + 1]; ++i)
+            if (source.ids[i] >= 0) emit(source.ids[i]);
+    }
+}
+
+std::int64_t reach_of(const std::vector<ColumnSource>& sources) {
+    std::int64_t reach = 0;
+    for (const ColumnSource& source : sources)
+        for (const std::int64_t offset : source.offsets) reach = std::max(reach, std::abs(offset));
+    return reach;
+}
+
+}  // namespace
+
+TreeData::TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t order_,
+                   std::int64_t min_count_, const std::vector<ColumnSource>& sources)
+    : n_positions(starts[n_sequences]), order(order_), min_count(min_count_) {
+    const std::int64_t reach = reach_of(sources);
+    require(n_positions < kMostPositions, "trees take fewer than 2^24 positions");
+    require(n_positions + (n_sequences + 1) * reach < kIndexLimit,
+            "positions and padding of all sequences come to more than 2^31");
+    place_cells(starts, n_sequences, reach);
+    for (const ColumnSource& source : sources) {
+        const RowColumn& from = source.column;
+        require(from.numbers == nullptr, "trees read numbers as bins");
+        Column column{};
+        column.kind = from.codes ? Kind::categorical : from.bins ? Kind::numeric : Kind::bag;
+        column.n_values = source.n_values;
+        column.has_missing = from.has_missing;
+        column.place = column.kind == Kind::bag ? -1 : stride++;
+        columns.push_back(std::move(column));
+    }
+    rows.resize(position.size() * static_cast<std::size_t>(stride));
+    for (std::size_t j = 0; j < columns.size(); ++j) encode(columns[j], sources[j].column);
+    add_slots(sources);
+    list_entries();
+}
+
+TreeData::~TreeData() = default;
+
+const SlotGroups& TreeData::groups() const {
+    std::call_once(grouping_, [&] { groups_ = std::make_unique<SlotGroups>(*this); });
+    return *groups_;
+}
+
+void TreeData::place_cells(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t reach) {
+    cell.resize(static_cast<std::size_t>(n_positions));
+    depth.resize(static_cast<std::size_t>(n_positions));
+    position.reserve(static_cast<std::size_t>(n_positions + (n_sequences + 1) * reach));
+    position.assign(static_cast<std::size_t>(reach), -1);
+    for (std::int64_t i = 0; i < n_sequences; ++i) {
+        for (std::int64_t t = starts[i]; t < starts[i + 1]; ++t) {
+            cell[t] = static_cast<std::int32_t>(position.size());
+            depth[t] = static_cast<std::int32_t>(std::min(t - starts[i], order));
+            position.push_back(static_cast<std::int32_t>(t));
+        }
+        position.insert(position.end(), static_cast<std::size_t>(reach), -1);
+    }
+    depth_at.resize(position.size(), 0);
+    for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = static_cast<std::uint8_t>(depth[t]);
+}
+
+void TreeData::encode(Column& column, const RowColumn& source) {
+    std::vector<std::int32_t> code_of(static_cast<std::size_t>(column.n_values), 0);  // counts first
+    for (std::int64_t t = 0; t < n_positions; ++t)
+        each_value(source, t, [&](std::int32_t v) { ++code_of[v]; });
+    for (std::int32_t v = 0; v < column.n_values; ++v) {
+        const bool kept = column.kind == Kind::numeric || code_of[v] >= min_count;
+        code_of[v] = kept ? static_cast<std::int32_t>(column.values.size()) : -1;
+        if (kept) column.values.push_back(v);
+    }
+    column.n_codes = static_cast<std::int32_t>(column.values.size());
+    if (column.kind == Kind::bag) {
+        encode_bag(column, source, code_of);
+    } else {
+        encode_row(column, source, code_of);
+    }
+    index(column);
+}
+
+void TreeData::encode_bag(Column& column, const RowColumn& source,
+                          const std::vector<std::int32_t>& code_of) const {
+    column.bag_starts.push_back(0);
+    for (std::int64_t t = 0; t < n_positions; ++t) {
+        each_value(source, t, [&](std::int32_t v) {
+            if (code_of[v] >= 0) column.bag.push_back(code_of[v]);
+        });
+        if (is_missing_at(source, t)) column.bag.push_back(column.missing_code());
+        column.bag_starts.push_back(static_cast<std::int64_t>(column.bag.size()));
+    }
+}
+
+void TreeData::encode_row(const Column& column, const RowColumn& source,
+                          const std::vector<std::int32_t>& code_of) {
+    for (std::size_t c = 0; c < position.size(); ++c) {
+        std::int32_t code = position[c] < 0 ? column.n_codes : column.absent_code();
+        if (position[c] >= 0) {
+            if (is_missing_at(source, position[c])) code = column.missing_code();
+            each_value(source, position[c], [&](std::int32_t v) {
+                if (code_of[v] >= 0) code = code_of[v];
+            });
+        }
+        rows[c * static_cast<std::size_t>(stride) + static_cast<std::size_t>(column.place)] = code;
+    }
+}
+
+// Lists the cells of each code, by counting sort. Absent values are never tested and not listed.
+void TreeData::index(Column& column) const {
+    const Slot here{&column, 0, 0, 0};
+    const auto each = [&](auto visit) {
+        for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
+            read(here, c, [&](std::int32_t code) {
+                if (code != column.absent_code()) visit(code, c);
+            });
+        }
+    };
+    column.posting_starts.assign(static_cast<std::size_t>(here.n_entries()) + 1, 0);
+    each([&](std::int32_t code, std::int32_t) { ++column.posting_starts[code + 1]; });
+    for (std::size_t v = 1; v < column.posting_starts.size(); ++v)
+        column.posting_starts[v] += column.posting_starts[v - 1];
+    column.postings.resize(static_cast<std::size_t>(column.posting_starts.back()));
+    std::vector<std::int64_t> at(column.posting_starts.begin(), column.posting_starts.end() - 1);
+    each([&](std::int32_t code, std::int32_t c) { column.postings[at[code]++] = c; });
+}
+
+void TreeData::add_slots(const std::vector<ColumnSource>& sources) {
+    std::int32_t first_id = 0;
+    std::int64_t entries = 0;
+    for (std::size_t j = 0; j < sources.size(); ++j) {
+        for (const std::int64_t offset : sources[j].offsets) {
+            entries += columns[j].n_codes + 3;
+            require(entries < kIndexLimit, "columns and window make more than 2^31 tests");
+            slots.push_back({&columns[j], offset, first_id, n_entries});
+            slots.back().usual = usual_code(slots.back());
+            n_entries += slots.back().n_entries();
+            first_id += sources[j].n_values + (sources[j].padded ? 1 : 0);
+        }
+    }
+}
+
+std::int32_t TreeData::usual_code(const Slot& slot) const {
+    const Column& column = *slot.column;
+    if (column.kind == Kind::bag) return -1;
+    const std::vector<std::int64_t>& starts = column.posting_starts;
+    for (std::int32_t code = 0; code < column.n_codes; ++code) {
+        if (2 * (starts[code + 1] - starts[code]) > n_positions) return code;
+    }
+    return -1;
+}
+
+void TreeData::list_entries() {
+    std::int64_t n_read = 0, n_listed = 0;
+    for (const Slot& slot : slots) {
+        const auto read = static_cast<std::int64_t>(slot.column->postings.size());
+        const std::vector<std::int64_t>& starts = slot.column->posting_starts;
+        n_read += read;
+        n_listed += slot.usual < 0 ? read : read - (starts[slot.usual + 1] - starts[slot.usual]);
+    }
+    if (2 * n_listed > n_read || n_listed > kMostListed) return;
+    entry_starts.reserve(position.size() + 1);
+    for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
+        entry_starts.push_back(static_cast<std::int64_t>(entry_list.size()));
+        for (const Slot& slot : slots) {
+            if (position[c] < 0) break;
+            read(slot, c, [&](std::int32_t code) {
+                if (code != slot.usual) entry_list.push_back(slot.first_entry + code);
+            });
+        }
+    }
+    entry_starts.push_back(static_cast<std::int64_t>(entry_list.size()));
+}
+
+}  // namespace hedgerow
