@@ -47,7 +47,7 @@ def nettalk(name: str, order: int, bag: int) -> Figures:
 def discovery(size: int | None, length: int) -> Figures:
     """Seconds of a fit that finds one feature in sequences of this length, 12,000 positions in all."""
     train = hr.datasets.future("or", 12_000 // length, length, seed=1)
-    model = hr.FutureMEMM(order=0, bag=size or "rest", max_future=1, n_rounds=20, lower_rounds=5)
+    model = hr.FutureMEMM(order=0, bag=size or "rest", max_future=1, n_rounds=20, pattern_rounds=5)
     return fitted(model, train.X, train.y)
 
 

@@ -50,9 +50,9 @@ def print_5_3(kinds: list[Kind], starts: tuple[float, ...], sizes: tuple[int, ..
         data = synthetic(kind, 0, sizes)
         for initial in starts:
             for published in (False, True):
-                model = fitted(data, published, initial=initial)
+                model = fitted(data, published, initial_log_odds=initial)
                 found = [record for record in model.training_log_ if record["what"] == "discovery"]
-                longest = max((max(record["lower_steps"]) for record in found), default=0.0)
+                longest = max((max(record["pattern_steps"]) for record in found), default=0.0)
                 rounds = sum(record["what"] == "round" for record in model.training_log_)
                 parts = (data.train, data.validation, data.test)
                 accuracy = [f"{percent(part.y, model.predict(part.X)):.2f}" for part in parts]
@@ -73,7 +73,7 @@ def print_bounds(kinds: list[Kind], initial: float, bounds: tuple[float, ...], s
         for bound in bounds:
             allowed = discovery.PUBLISHED_STEPS[bound * 1.001 >= discovery.PUBLISHED_STEPS]
             with mock.patch.object(discovery, "PUBLISHED_STEPS", allowed):
-                model = fitted(data, True, initial=initial)
+                model = fitted(data, True, initial_log_odds=initial)
             accuracy = percent(data.test.y, model.predict(data.test.X))
             cells.append(f"{accuracy:.2f} ({len(model.future_features_)})")
         rows.append([kind.upper(), *cells])

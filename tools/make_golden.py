@@ -104,7 +104,7 @@ def future(*, searched: bool = False) -> tuple[Any, Data]:
         skis = ["skis" in (day["carried"] or ()) for day in week]
         y.append([f"{any(skis[max(t - 3, 0) : t]):d}{any(skis[t + 1 : t + 4]):d}" for t in range(len(week))])
     model = hr.FutureMEMM(
-        window=1, bag=3, direction="both", max_future=2, lower_rounds=2, lower_leaves=5, n_rounds=8, max_leaves=6,
+        window=1, bag=3, direction="both", max_future=2, pattern_rounds=2, pattern_leaves=5, n_rounds=8, max_leaves=6,
         n_jobs=1, random_state=0,
     )  # fmt: skip
     found = hr.SearchTagger(window=1, future=model, n_jobs=1, random_state=1) if searched else model
@@ -133,7 +133,9 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "search-backward-1": lambda: margin(
         hr.SearchTagger(order=1, beam=2, update="max-violation", direction="right-to-left", n_jobs=1, random_state=1)
     ),
-    "code-trees-1": lambda: code(hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, left=2, distance="lattice"),
+    "code-trees-1": lambda: code(
+        hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, cascade_left=2, distance="lattice"
+    ),
     "code-linear-1": lambda: code(hr.LinearCRF(max_iter=20, window=1), code="one-vs-rest", cascade=1),
     "memm-trees-1": lambda: with_missing(hr.MEMM(order=2, window=1, n_rounds=4, max_leaves=6, n_jobs=1)),
     "memm-linear-1": lambda: with_missing(hr.MEMM(learner="linear", order=2, max_iter=20, n_jobs=1)),

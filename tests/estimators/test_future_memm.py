@@ -123,7 +123,7 @@ def test_history_tells_the_course():
     assert [record["round"] for record in model.training_log_] == list(range(1, len(model.training_log_) + 1))
     found = [record for record in model.training_log_ if record["what"] == "discovery"]
     assert found
-    assert set(found[0]) >= {"lower_steps", "lower_rounds", "direction", "fires_at", "dev_accuracy"}
+    assert set(found[0]) >= {"pattern_steps", "pattern_rounds", "direction", "fires_at", "dev_accuracy"}
     assert (
         found[0]["dev_log_likelihood"]
         > model.training_log_[model.training_log_.index(found[0]) - 1]["dev_log_likelihood"]
@@ -157,7 +157,7 @@ def test_published_steps_are_long():
     train = hr.datasets.future("or", 200, seed=3)
     model = hr.FutureMEMM.published(order=0, bag=6, random_state=0).fit(train.X, train.y)
     found = next(record for record in model.training_log_ if record["what"] == "discovery")
-    assert max(found["lower_steps"]) >= 1000
+    assert max(found["pattern_steps"]) >= 1000
     assert model.score(train.X, train.y) > 0.9
 
 
@@ -171,11 +171,11 @@ def test_a_bag_longer_than_any_sequence_is_said_once():
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("initial", [0.0, 1.0])
-def test_patterns_that_begin_everywhere_are_allowed_but_said(initial):
+@pytest.mark.parametrize("initial_log_odds", [0.0, 1.0])
+def test_patterns_that_begin_everywhere_are_allowed_but_said(initial_log_odds):
     X, y = ahead(40, 0)
-    with pytest.warns(BagWarning, match="initial is"):
-        hr.FutureMEMM(bag=3, initial=initial, random_state=0).fit(X, y)
+    with pytest.warns(BagWarning, match="initial_log_odds is"):
+        hr.FutureMEMM(bag=3, initial_log_odds=initial_log_odds, random_state=0).fit(X, y)
 
 
 @pytest.mark.parametrize("bag", [0, -1, 1.5, "some", None, True, 2**40])
@@ -186,8 +186,9 @@ def test_strange_bags_are_refused(bag):
 
 @pytest.mark.parametrize(
     "change",
-    [{"direction": "up"}, {"max_future": -1}, {"lower_rounds": 0}, {"lower_leaves": 1}, {"initial": float("nan")},
-     {"initial": -1e9}, {"learning_rate": 0}, {"n_rounds": 0}, {"missing": "surrogate"}],
+    [{"direction": "up"}, {"max_future": -1}, {"pattern_rounds": 0}, {"pattern_leaves": 1},
+     {"initial_log_odds": float("nan")}, {"initial_log_odds": -1e9}, {"learning_rate": 0}, {"n_rounds": 0},
+     {"missing": "surrogate"}],
 )  # fmt: skip
 def test_bad_parameters_are_refused(change):
     with pytest.raises(InputError, match=next(iter(change))):

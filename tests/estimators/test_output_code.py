@@ -63,7 +63,7 @@ BASES = {
 @pytest.mark.parametrize("name", BASES)
 def test_it_is_the_printed_algorithm(name, cascade, left, right):
     base, window = BASES[name]
-    model = hr.OutputCode(base=base, cascade=cascade, left=left, right=right, code=WORDS).fit(X, Y)
+    model = hr.OutputCode(base=base, cascade=cascade, cascade_left=left, cascade_right=right, code=WORDS).fit(X, Y)
     plain = base.__class__(**base.get_params())
     if window:
         plain.set_params(window=0)
@@ -351,7 +351,7 @@ def test_two_labels_work_with_one_warning():
     [
         (TREES, {"cascade": 2, "distance": "lattice"}),
         (hr.TreeCRF(window=1, n_rounds=3, transitions="table"), {"code": "separated", "n_bits": 6}),
-        (hr.LinearCRF(window=1, max_iter=5), {"cascade": "all", "left": 2, "right": 0}),
+        (hr.LinearCRF(window=1, max_iter=5), {"cascade": "all", "cascade_left": 2, "cascade_right": 0}),
         (hr.LinearCRF(induce="mccallum", max_iter=20, random_state=0), {"cascade": 1}),
         (hr.HMM(order=0), {"code": "one-vs-rest", "distance": "hamming"}),
         (hr.StructuredSVM(epochs=2), {"cascade": 1, "cascade_predictions": "cross"}),
@@ -508,8 +508,8 @@ def test_unseen_labels_of_dev_data():
         ({"cascade": "some"}, "cascade must be a whole number"),
         ({"cascade": True}, "cascade must be a whole number"),
         ({"cascade": 1.5}, "cascade must be a whole number"),
-        ({"cascade": 1, "left": 0, "right": 0}, "a cascade reads positions before or after its own"),
-        ({"left": 1001}, "left must be an integer at least 0 and at most 1000"),
+        ({"cascade": 1, "cascade_left": 0, "cascade_right": 0}, "a cascade reads positions before or after its own"),
+        ({"cascade_left": 1001}, "cascade_left must be an integer at least 0 and at most 1000"),
         ({"cascade_predictions": "none"}, "cascade_predictions must be one of 'training', 'cross'"),
         ({"code": "gray"}, "code must be one of 'random', 'separated', 'exhaustive', 'one-vs-rest', 'grow', or a"),
         ({"code": 3}, "code must be one of"),
@@ -527,7 +527,7 @@ def test_misuse(parameters, said):
 
 
 def test_the_model_is_plain():
-    model = hr.OutputCode(base=TREES, n_bits=np.int64(6), cascade=np.int64(1), left=np.int32(1)).fit(X, Y)
+    model = hr.OutputCode(base=TREES, n_bits=np.int64(6), cascade=np.int64(1), cascade_left=np.int32(1)).fit(X, Y)
     assert isinstance(model.model_.potential, CodePotential)
     assert model.model_.parameters["n_bits"] == 6
     assert type(model.model_.parameters["cascade"]) is int

@@ -15,7 +15,7 @@ from builders.trees import tree as tree_of
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
 from hedgerow.future.discovery import PUBLISHED_STEPS, Discovery, DiscoveryData, DiscoveryRules
-from hedgerow.future.potential import REST, Bags
+from hedgerow.future.potential import REST, InstanceBags
 from hedgerow.potentials.trees import Trees
 from oracles import future as oracles_future
 from oracles import trees as oracles_trees
@@ -234,8 +234,8 @@ def scene_of(k=2, seed=0, lengths=(1, 4, 9, 6, 12), weights=None):
     return DiscoveryData(rows, codes, weights, rng.normal(size=(n, k)) * 0.3, 1)
 
 
-def rules_of(size=3, initial=-1.0, newton=False, l2=1.0, rounds=3, growth=None):
-    bags = Bags(size or REST, initial, -1e6, 1e6)
+def rules_of(size=3, initial_log_odds=-1.0, newton=False, l2=1.0, rounds=3, growth=None):
+    bags = InstanceBags(size or REST, initial_log_odds, -1e6, 1e6)
     return DiscoveryRules(bags, rounds, newton, l2, growth_rules(**GROWTH | (growth or {})))
 
 

@@ -281,7 +281,7 @@ def test_searches_read_by_the_page(direction, tmp_path):
                 digits = [labels[search[step - i]] if step >= i else k for i in range(1, j + 1)]
                 number = 2 ** (bits * j) - 1 + sum(d << bits * (j - 1 - i) for i, d in enumerate(digits))
                 score += weights.get(number * k + labels[t], 0.0)
-        given = model._answers(model.model_.encode(NEW))
+        given = model._lattices(model.model_.encode(NEW))
         found = next(given).score(np.array(labels, np.int32))[0]
         assert found == pytest.approx(score / potential["temperature"], rel=1e-4)
 
@@ -334,12 +334,12 @@ class Ahead(File):
 
     def feature(self, i, sequence):
         """Q of the bag of each position."""
-        bags, columns, n_labels = self.potential["bags"], self.columns, self.n_labels
+        bags, columns, n_labels = self.potential["instance_bags"], self.columns, self.n_labels
         self._as(f"potential.of.features.{i}.", [0, 0])
         self.columns, self.n_labels = self.own, len(self.arrays["potential.trees.labels"])
         shown = []
         for t in range(len(sequence)):
-            log_odds = bags["initial"]
+            log_odds = bags["initial_log_odds"]
             for said in self.trees(sequence, t, []):
                 log_odds = min(max(log_odds + said, bags["bounds"][0]), bags["bounds"][1])
             shown.append(1 / (1 + np.exp(-log_odds)))
@@ -408,7 +408,7 @@ class Bit(File):
 
 def test_codes_read_by_the_page(tmp_path):
     base = hr.TreeCRF(order=0, window=1, n_rounds=4, learning_rate=0.5, l2=0.1)
-    model = hr.OutputCode(base=base, cascade=2, left=2, distance="likelihood").fit(X, Y)
+    model = hr.OutputCode(base=base, cascade=2, cascade_left=2, distance="likelihood").fit(X, Y)
     model.save(tmp_path / "m.hedgerow")
     file = File(tmp_path / "m.hedgerow")
     words, potential = file.arrays["potential.words"], file.metadata["potential"]

@@ -18,8 +18,7 @@ from hedgerow.data.ragged import ranges
 from hedgerow.encoding import Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.inference.decoding import Decode
-from hedgerow.learning.base import DevData, Learner, Record, TrainingData
+from hedgerow.learning.base import Decode, DevData, Learner, Record, TrainingData
 from hedgerow.potentials.base import Potential
 
 FOLDS = 3
@@ -72,7 +71,7 @@ class BitTrainer:
         self, bit: int, column: NDArray[np.uint8], before: Sequence[LearnedBit], n_threads: int, is_read: bool
     ) -> LearnedBit:
         """The bit whose labels with a 1 are those of the column; `is_read`: later bits read what it predicts."""
-        seen = [before[i] for i in self.cascade.seen_by(bit)]
+        seen = [before[i] for i in self.cascade.read_by(bit)]
         training = self._problem(bit, column, seen, n_threads)
         potential, record = self._run(training, bit)
         held = training.held

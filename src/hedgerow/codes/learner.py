@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from hedgerow.codes.bits import Base, BitTrainer, LearnedBit
 from hedgerow.codes.cascade import Cascade
-from hedgerow.codes.code_words import Words, is_distinct
-from hedgerow.codes.distances import Distance, natural_temperature, terms
+from hedgerow.codes.code_words import CodeWords, is_distinct
+from hedgerow.codes.distances import Distance, bit_terms, natural_temperature
 from hedgerow.codes.growth import confusion, next_column, urgency
 from hedgerow.codes.potential import CodePotential, threads_within
 from hedgerow.errors import InputError
-from hedgerow.inference.decoding import best_labels
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import DevData, Record, TrainingData, split_off_dev
+from hedgerow.learning.base import DevData, Record, TrainingData, best_labels, split_off_dev
 from hedgerow.learning.counting import transition_probabilities
 from hedgerow.learning.temperature import best_temperature
 
@@ -45,7 +44,7 @@ WIDEST = 30.0  # a fitted temperature differs from the natural one by at most th
 class CodeRules:
     """`words` is None for a code that grows to at most `n_bits` bits."""
 
-    words: Words | None
+    words: CodeWords | None
     n_bits: int
     cascade: int | Literal["all", "auto"]
     left: int
@@ -62,7 +61,10 @@ class OutputCodeLearner:
         if rules.words is None and rules.cascade == "auto":
             raise InputError('code="grow" and cascade="auto" cannot both be found at once; give cascade a number')
         if rules.cascade != 0 and rules.left == rules.right == 0:
-            raise InputError("a cascade reads positions before or after its own, but left and right are 0; raise one")
+            raise InputError(
+                "a cascade reads positions before or after its own, but cascade_left and cascade_right are 0; "
+                "raise one of them"
+            )
         self.training, self.base, self.rules = training, base, rules
         self.history: list[Record] = []
         self._stop = Event()
@@ -82,7 +84,7 @@ class OutputCodeLearner:
         return self._made(self._words[:, : len(self._learned)], self._learned, self._cascade, self._temperature)
 
     def _made(
-        self, words: Words, learned: list[LearnedBit], cascade: Cascade, temperature: float | None = None
+        self, words: CodeWords, learned: list[LearnedBit], cascade: Cascade, temperature: float | None = None
     ) -> CodePotential:
         return CodePotential(
             np.ascontiguousarray(words),
@@ -97,7 +99,7 @@ class OutputCodeLearner:
     def _table(self, trust: float) -> NDArray[np.float32] | None:
         return None if self._lift is None else (trust * self._lift).astype(np.float32)
 
-    def _natural(self, words: Words) -> float:
+    def _natural(self, words: CodeWords) -> float:
         """The temperature without better advice: what bits say together of labels is a probability as it is."""
         return 1.0 if self.rules.distance == "lattice" else natural_temperature(words)
 
@@ -277,7 +279,7 @@ class _DevWatch:
     def see(self, learned: LearnedBit, column: NDArray[np.uint8]) -> None:
         if self._held is None or learned.held is None:
             return
-        if_zero, if_one = terms(learned.held, self._distance)
+        if_zero, if_one = bit_terms(learned.held, self._distance)
         self.scores += np.where(column[None, :] == 1, if_one[:, None], if_zero[:, None])
 
     @property

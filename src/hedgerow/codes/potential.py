@@ -10,14 +10,16 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.codes.cascade import FURTHEST, Cascade, Columns
+from hedgerow.codes.cascade import MAX_DISTANCE, Cascade, Columns
 from hedgerow.codes.coupling import label_log_probabilities
 from hedgerow.codes.distances import Distance, label_scores
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, stored_table, stored_temperature
+from hedgerow.inference.lattice import Lattice
+from hedgerow.potentials.base import Potential, Scores, Stored, stored_table, stored_temperature
 from hedgerow.potentials.registry import register, restore
+from hedgerow.potentials.votes import VotedPotential
 from hedgerow.topology import Topology, is_count
 
 MANY_POSITIONS = 50_000  # a bit with fewer is done before several threads have agreed on anything
@@ -31,14 +33,19 @@ def threads_within(n_threads: int, sequences: Encoded) -> int:
 def bit_probabilities(
     potential: Potential, order: int, sequences: Encoded, n_threads: int
 ) -> NDArray[np.floating[Any]]:
-    """P(the bit is 1) at each position."""
-    answers = potential.answers(sequences, Topology(2, order), n_threads=n_threads)
-    return answers.marginals()[1][:, 1]
+    """P(the bit is 1) at each position: the marginal, or the share of votes."""
+    if isinstance(potential, VotedPotential):
+        votes = potential.votes(sequences, n_threads=n_threads)
+        shares: NDArray[np.float64] = votes[:, 1] / votes.sum(axis=1)
+        return shares
+    scores = potential.scores(sequences, n_threads)
+    lattice = Lattice(Topology(2, order), sequences.starts, **scores._asdict(), n_threads=n_threads)
+    return lattice.marginals()[1][:, 1]
 
 
 @register
 @dataclass(frozen=True, eq=False)
-class CodePotential(ScoredPotential):
+class CodePotential:
     """`words` has a row for each label and a column for each bit; `bits` are potentials over two labels, 0 and 1.
 
     Scores are what `distances` says, or for the lattice `coupling`, divided by `temperature`. A table of transitions is
@@ -59,7 +66,7 @@ class CodePotential(ScoredPotential):
         found = np.empty((sequences.n_positions, len(self.bits)), np.float32)
         threads, columns = threads_within(n_threads, sequences), list[Columns]()
         for i, potential in enumerate(self.bits):
-            seen = sequences.with_columns(chain.from_iterable(columns[j] for j in self.cascade.seen_by(i)))
+            seen = sequences.with_columns(chain.from_iterable(columns[j] for j in self.cascade.read_by(i)))
             found[:, i] = bit_probabilities(potential, self.bit_order, seen, threads)
             if self.cascade.length:
                 columns.append(self.cascade.columns(i, found[:, i] > 0.5, sequences.starts))
@@ -67,16 +74,13 @@ class CodePotential(ScoredPotential):
                 columns[i - self.cascade.length] = ()  # nobody reads it any more
         return found
 
-    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
-        probabilities = self.probabilities(encoded, n_threads)
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
+        probabilities = self.probabilities(sequences, n_threads)
         if self.distance == "lattice":
             raw = label_log_probabilities(probabilities, self.words)
         else:
             raw = label_scores(probabilities, self.words, self.distance)
         return Scores(state=(raw / self.temperature).astype(np.float32), table=self.table)
-
-    def scores_per_position(self, topology: Topology) -> int:
-        return topology.n_labels
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         metadata: dict[str, Any] = {
@@ -119,8 +123,10 @@ def _cascade(stored: object, n_bits: int) -> Cascade:
     if not isinstance(stored, list) or len(stored) != 3 or not all(is_count(number) for number in stored):
         raise InputError(f"the cascade of a code must be three numbers, but is {stored!r}")
     length, left, right = stored
-    if not (0 <= length <= n_bits and 0 <= left <= FURTHEST and 0 <= right <= FURTHEST):
-        raise InputError(f"the cascade of a code reads up to {n_bits} bits and {FURTHEST} positions; it is {stored!r}")
+    if not (0 <= length <= n_bits and 0 <= left <= MAX_DISTANCE and 0 <= right <= MAX_DISTANCE):
+        raise InputError(
+            f"the cascade of a code reads up to {n_bits} bits and {MAX_DISTANCE} positions; it is {stored!r}"
+        )
     return Cascade(length, left, right)
 
 

@@ -15,7 +15,7 @@ from hedgerow.estimators.parameters import AtLeast, AtMost, Form, MoreThan, Wind
 from hedgerow.estimators.tree_estimator import TreeEstimator
 from hedgerow.future.discovery import DiscoveryRules
 from hedgerow.future.learner import FutureLearner, FutureRules
-from hedgerow.future.potential import REST, WIDEST, Bags
+from hedgerow.future.potential import REST, WIDEST, InstanceBags
 from hedgerow.inspection.future_features import FoundFeature, future_features, pattern_probabilities, plot_patterns
 from hedgerow.learning.base import Learner, TrainingData
 from hedgerow.model import Model
@@ -56,12 +56,12 @@ class FutureMEMM(TreeEstimator):
     direction: Annotated[
         Literal["future", "past", "both"], "whether bags go after their position or before it; both: as is best"
     ] = "future"
-    initial: Annotated[
+    initial_log_odds: Annotated[
         float, AtLeast(-100), AtMost(100), "log-odds of a pattern at a position before anything is known; below 0"
     ] = -5.0
     max_future: Annotated[int, AtLeast(0), AtMost(1000), "future features at most"] = 20
-    lower_rounds: Annotated[int, AtLeast(1), "trees of a pattern at most"] = 10
-    lower_leaves: Annotated[int, AtLeast(2), "leaves of such a tree at most"] = 20
+    pattern_rounds: Annotated[int, AtLeast(1), "trees of a pattern at most"] = 10
+    pattern_leaves: Annotated[int, AtLeast(2), "leaves of such a tree at most"] = 20
     n_rounds: Annotated[int, AtLeast(1), "rounds of the top level at most"] = 400
     learning_rate: Annotated[float, MoreThan(0), "what share of its step a round takes"] = 0.3
     max_leaves: Annotated[int, AtLeast(2), "leaves of a tree at most"] = 20
@@ -80,7 +80,7 @@ class FutureMEMM(TreeEstimator):
     @classmethod
     def published(cls, *, max_leaves: int = 10, **others: Any) -> Self:
         """The dissertation's algorithm: first-order trees at both levels, and steps by search."""
-        return cls(max_leaves=max_leaves, lower_leaves=max_leaves, newton=False, **others)
+        return cls(max_leaves=max_leaves, pattern_leaves=max_leaves, newton=False, **others)
 
     @property
     def future_features_(self) -> list[FoundFeature]:
@@ -106,8 +106,8 @@ class FutureMEMM(TreeEstimator):
         self._warn(training)
         growth = self._growth()
         size = REST if self.bag == "rest" else int(self.bag)
-        bound = max(BOUND, abs(self.initial)) if self.newton else WIDEST
-        lower = self._growth(newton=False, max_leaves=self.lower_leaves)
+        bound = max(BOUND, abs(self.initial_log_odds)) if self.newton else WIDEST
+        lower = self._growth(newton=False, max_leaves=self.pattern_leaves)
         rules = FutureRules(
             self.window,
             SIDES[self.direction],
@@ -115,7 +115,13 @@ class FutureMEMM(TreeEstimator):
             self.n_rounds,
             self.learning_rate,
             growth,
-            DiscoveryRules(Bags(size, self.initial, -bound, bound), self.lower_rounds, self.newton, self.l2, lower),
+            DiscoveryRules(
+                InstanceBags(size, self.initial_log_odds, -bound, bound),
+                self.pattern_rounds,
+                self.newton,
+                self.l2,
+                lower,
+            ),
             self._seed,
         )
         return FutureLearner(training, rules)
@@ -129,10 +135,10 @@ class FutureMEMM(TreeEstimator):
                 BagWarning,
                 stacklevel=4,
             )
-        if self.initial >= 0:
+        if self.initial_log_odds >= 0:
             warnings.warn(
-                f"initial is {self.initial}: every position shows a pattern before anything is known, and most do not; "
-                "take a number below 0",
+                f"initial_log_odds is {self.initial_log_odds}: every position shows the pattern at the start, but most "
+                "positions should not; use a number below 0",
                 BagWarning,
                 stacklevel=4,
             )

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.codes.bits import Base
-from hedgerow.codes.cascade import FURTHEST
-from hedgerow.codes.code_words import CODES, checked_length, make_words
+from hedgerow.codes.cascade import MAX_DISTANCE
+from hedgerow.codes.code_words import CODES, checked_length, make_code_words
 from hedgerow.codes.distances import Distance
 from hedgerow.codes.learner import CodeRules, OutputCodeLearner
 from hedgerow.codes.potential import CodePotential
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import CodeWarning, InputError
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form
 from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.treecrf import TreeCRF
-from hedgerow.learning.base import Learner, TrainingData
+from hedgerow.learning.base import Learner, TrainingData, blocks
 from hedgerow.model import Model
 from hedgerow.topology import Topology
 
@@ -94,8 +96,12 @@ class OutputCode(Estimator):
         int, AtLeast(0), 'how many previous labels the table of distance="lattice" looks at; bits go by the base\'s'
     ] = 1
     cascade: Annotated[Any, _LENGTH, "how many earlier bits a bit reads; auto tries a few on held-out data"] = 0
-    left: Annotated[int, AtLeast(0), AtMost(FURTHEST), "how many positions before its own a cascade reads"] = 1
-    right: Annotated[int, AtLeast(0), AtMost(FURTHEST), "how many positions after its own a cascade reads"] = 1
+    cascade_left: Annotated[
+        int, AtLeast(0), AtMost(MAX_DISTANCE), "how many positions before its own a cascade reads"
+    ] = 1
+    cascade_right: Annotated[
+        int, AtLeast(0), AtMost(MAX_DISTANCE), "how many positions after its own a cascade reads"
+    ] = 1
     cascade_predictions: Annotated[
         Literal["training", "cross"],
         "what later bits learn from: predictions for the very data that a bit learned from, or out of fold",
@@ -172,7 +178,7 @@ class OutputCode(Estimator):
         if isinstance(self.code, str) and self.code == "grow":
             n_bits = checked_length(n_bits, n_labels)
         else:
-            words = make_words(self.code, n_labels, n_bits, np.random.default_rng(int(seeds[0])))
+            words = make_code_words(self.code, n_labels, n_bits, np.random.default_rng(int(seeds[0])))
             n_bits = words.shape[1]
         base = self._base
 
@@ -181,11 +187,15 @@ class OutputCode(Estimator):
             return type(base)(**base.get_params(deep=False) | own)._learner(of_bit, None)
 
         rules = CodeRules(
-            words, n_bits, _LENGTH.plain(self.cascade), int(self.left), int(self.right),
+            words, n_bits, _LENGTH.plain(self.cascade), int(self.cascade_left), int(self.cascade_right),
             self.cascade_predictions == "cross", self.distance, int(seeds[0]),
         )  # fmt: skip
         alone = base._order == 0 and not getattr(base, "window", 0)
         return OutputCodeLearner(training, Base(base._order, base.decode, learner, alone), rules)
+
+    def _blocks(self, sequences: Encoded) -> Iterator[slice]:
+        """By the number of labels alone: no position has more scores than that."""
+        return blocks(sequences.starts, Topology(len(self._fitted().labels), 0))
 
 
 # What a base may have alone but not as a base, and why.

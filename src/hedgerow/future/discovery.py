@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader
-from hedgerow.future.potential import Bags, FutureFeature, logistic
+from hedgerow.future.potential import FutureFeature, InstanceBags, logistic
 from hedgerow.potentials.trees import Trees
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ NEWTON_STEPS = 10.0 ** np.arange(-1, 1.25, 0.25)
 class DiscoveryRules:
     """How a feature is looked for."""
 
-    bags: Bags
+    instance_bags: InstanceBags
     rounds: int
     newton: bool
     l2: float
@@ -144,9 +144,9 @@ class Discovery:
 
     def _begin(self, eta: Floats) -> _Pattern | None:
         """The pattern after its first tree, if that gains anything."""
-        initial = self.rules.bags.initial
-        held = None if self.held is None else np.full(len(self.held.codes), initial)
-        pattern = _Pattern(eta, np.full(len(self.here.codes), initial), held)
+        initial_log_odds = self.rules.instance_bags.initial_log_odds
+        held = None if self.held is None else np.full(len(self.held.codes), initial_log_odds)
+        pattern = _Pattern(eta, np.full(len(self.here.codes), initial_log_odds), held)
         return pattern if self._grow(pattern) else None
 
     def _grown(self, pattern: _Pattern) -> Iterator[Candidate]:
@@ -156,7 +156,7 @@ class Discovery:
 
     def _grow(self, pattern: _Pattern) -> bool:
         """One more tree, and a direction to go with it; whether the likelihood rose."""
-        here, bags = self.here, self.rules.bags
+        here, bags = self.here, self.rules.instance_bags
         targets, weights = self._gradient(pattern)
         unit = float(weights.mean()) if self.rules.newton else 1.0
         if not unit > 0:
@@ -185,7 +185,7 @@ class Discovery:
 
     def _gradient(self, pattern: _Pattern) -> tuple[Floats, Floats]:
         """(targets, weights) of the tree."""
-        here, size = self.here, self.rules.bags.size
+        here, size = self.here, self.rules.instance_bags.size
         q, rest = _core.bag_probabilities(pattern.scores, here.starts, size, self.back, here.n_threads)
         residuals, p = here.residuals(pattern.eta, q)
         shown = logistic(pattern.scores)
@@ -199,12 +199,12 @@ class Discovery:
     def _spread(self, values: Floats) -> Floats:
         """For each position the sum over the bags that hold it: a bag that looks ahead is seen looking back."""
         here = self.here
-        sums: Floats = _core.bag_sums(values, here.starts, self.rules.bags.size, not self.back, here.n_threads)
+        sums: Floats = _core.bag_sums(values, here.starts, self.rules.instance_bags.size, not self.back, here.n_threads)
         return sums
 
     def _q(self, scores: Floats, scene: DiscoveryData | None = None) -> Floats:
         scene = scene or self.here
-        return self.rules.bags.probabilities(scores, scene.starts, self.back, scene.n_threads)
+        return self.rules.instance_bags.probabilities(scores, scene.starts, self.back, scene.n_threads)
 
     def _fitted(self, eta: Floats, q: Floats) -> Floats:
         """Steps for the direction, penalised by l2, with a curvature that is never too small: P for P (1 - P)."""

@@ -29,8 +29,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.discovery import Candidate, Discovery, DiscoveryData, DiscoveryRules
 from hedgerow.future.potential import FutureFeature, FuturePotential, feature_name, logistic, with_features
-from hedgerow.inference.blocks import blocks
-from hedgerow.learning.base import Record, TrainingData, split_off_dev
+from hedgerow.learning.base import Record, TrainingData, blocks, split_off_dev
 from hedgerow.learning.label_contexts import columns_to_lags, with_histories
 from hedgerow.learning.local_learners import judged
 from hedgerow.potentials.base import Potential
@@ -265,11 +264,8 @@ class _Run:
         training, potential, held = self.training, self.potential, self.training.held
         if held is None:
             return {}
-        parts = (
-            held.sequences[some]
-            for some in blocks(held.sequences.starts, potential.scores_per_position(training.topology))
-        )
-        return judged((training.answers(potential, part) for part in parts), held, training)
+        parts = (held.sequences[some] for some in blocks(held.sequences.starts, training.topology))
+        return judged((training.lattice(potential, part) for part in parts), held, training)
 
     # The top level.
 
@@ -324,7 +320,7 @@ class _Run:
 
     def _carried(self, found: Candidate) -> Candidate:
         """A feature of other data, with its values here."""
-        bags, feature, threads = self.rules.discovery.bags, found.feature, self.training.n_threads
+        bags, feature, threads = self.rules.discovery.instance_bags, found.feature, self.training.n_threads
         instances = AttributeReader(self.here.plain, Window(0, 0), self.binnings)
         scores = feature.instance_scores(instances, bags, threads)
         values = bags.probabilities(scores, instances.sequences.starts, feature.back, threads)
@@ -338,8 +334,8 @@ class _Run:
         return {
             "future_feature": len(self.features),
             "direction": "past" if found.feature.back else "future",
-            "lower_rounds": len(found.steps),
-            "lower_steps": found.steps,
+            "pattern_rounds": len(found.steps),
+            "pattern_steps": found.steps,
             "fires_at": len(shows) / len(q),
             "fires_in": float(np.mean(found.values >= found.values.max() / 2)),
             "examples": [list(place(self.training.sequences.starts, int(at))) for at in some],
@@ -370,7 +366,7 @@ class _Run:
         inner = TreePotential(self.window, dict(self.binnings), k, training.order, trees, None)
         if not self.features:
             return LocalPotential(inner, k, training.order)
-        future = FuturePotential(inner, self.rules.discovery.bags, tuple(self.features))
+        future = FuturePotential(inner, self.rules.discovery.instance_bags, tuple(self.features))
         return LocalPotential(future, k, training.order)
 
 

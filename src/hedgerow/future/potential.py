@@ -5,8 +5,9 @@ some position of the bag shows a pattern (dissertation, section 5.3):
 
     Q(B_t) = 1 - product over s in B_t of (1 - q_s),    q_s = 1 / (1 + exp(-G(x_s)))
 
-G begins at `initial` and goes on tree by tree, each kept within bounds. Trees read Q as a column with even bins, and
-the labels' scores also have a term that is linear in it: F^l = trees^l + sum over features of weight_l * Q.
+G starts at `initial_log_odds`; each tree adds its value, and the sum is clipped to bounds. Top-level trees read Q as a
+column with equally wide bins, and the label scores have a linear term: F^l = trees^l + sum over features of
+weight_l * Q.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import ScoredPotential, Scores, Stored, strip_prefix
+from hedgerow.potentials.base import Scores, Stored, strip_prefix
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trees import TreePotential, Trees, stored_trees, trees_to_arrays
 
@@ -43,11 +44,11 @@ def logistic(scores: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Bags:
+class InstanceBags:
     """Which positions go into the bag of a position, and where the log-odds of their pattern begin and may go."""
 
     size: int
-    initial: float
+    initial_log_odds: float
     lowest: float
     highest: float
 
@@ -71,13 +72,13 @@ class FutureFeature:
     weights: NDArray[np.float32]
     _forest: _core.Forest = field(init=False, repr=False)
 
-    def instance_scores(self, rows: AttributeReader, bags: Bags, n_threads: int = 1) -> Floats:
+    def instance_scores(self, rows: AttributeReader, bags: InstanceBags, n_threads: int = 1) -> Floats:
         """G at each position; `rows` read the position itself alone."""
         if not hasattr(self, "_forest"):
             object.__setattr__(self, "_forest", self.trees.compiled(rows, len(self.trees), 0))
         values = np.zeros((rows.sequences.n_positions, 1, len(self.trees)), np.float32)
         self._forest.add_scores(rows.reader, values, n_threads)
-        scores = np.full(len(values), bags.initial)
+        scores = np.full(len(values), bags.initial_log_odds)
         for tree in range(len(self.trees)):
             scores = bags.stepped(scores, values[:, 0, tree])
         return scores
@@ -106,11 +107,11 @@ def feature_encoder(encoder: Encoder, n_features: int) -> Encoder:
 
 @register
 @dataclass(frozen=True, eq=False)
-class FuturePotential(ScoredPotential):
+class FuturePotential:
     """`trees` read the columns of the encoder, and then one for each feature."""
 
     trees: TreePotential
-    bags: Bags
+    instance_bags: InstanceBags
     features: tuple[FutureFeature, ...]
     kind: ClassVar[str] = "future"
 
@@ -130,13 +131,13 @@ class FuturePotential(ScoredPotential):
         """Q of each feature, at every position."""
         rows, found = self.instances(sequences), []
         for feature in self.features:
-            scores = feature.instance_scores(rows, self.bags, n_threads)
-            found.append(self.bags.probabilities(scores, sequences.starts, feature.back, n_threads))
+            scores = feature.instance_scores(rows, self.instance_bags, n_threads)
+            found.append(self.instance_bags.probabilities(scores, sequences.starts, feature.back, n_threads))
         return found
 
-    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
-        values = self.values(encoded, n_threads)
-        scores = self.trees.scores(with_features(encoded, values), n_threads).edge
+    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
+        values = self.values(sequences, n_threads)
+        scores = self.trees.scores(with_features(sequences, values), n_threads).edge
         assert scores is not None
         for feature, value in zip(self.features, values, strict=True):
             scores += (value[:, None] * feature.weights).astype(np.float32)[:, None, :]
@@ -144,15 +145,15 @@ class FuturePotential(ScoredPotential):
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         described, arrays = self.trees.to_arrays()
-        bags, named = self.bags, {f"of.{name}": array for name, array in arrays.items()}
+        bags, named = self.instance_bags, {f"of.{name}": array for name, array in arrays.items()}
         for i, feature in enumerate(self.features):
             named |= {f"features.{i}.{name}": array for name, array in trees_to_arrays(feature.trees).items()}
             named[f"features.{i}.weights"] = feature.weights
         metadata = {
             "of": described,
-            "bags": {
+            "instance_bags": {
                 "size": None if bags.size == REST else bags.size,
-                "initial": bags.initial,
+                "initial_log_odds": bags.initial_log_odds,
                 "bounds": [bags.lowest, bags.highest],
             },
             "features": [{"back": feature.back} for feature in self.features],
@@ -173,7 +174,7 @@ class FuturePotential(ScoredPotential):
         trees = TreePotential.from_arrays(Stored(metadata["of"], strip_prefix("of.", arrays), wider, n_labels, order))
         if trees.table is not None:
             raise InputError("trees over future features have no table of transitions")
-        potential = cls(trees, _stored_bags(metadata["bags"]), features)
+        potential = cls(trees, _stored_instance_bags(metadata["instance_bags"]), features)
         try:
             potential.scores(encoder.nothing())
         except ValueError as error:
@@ -197,10 +198,10 @@ def _stored_feature(entry: object, arrays: Mapping[str, NDArray[Any]], n_labels:
     raise InputError(f"a future feature must say whether its bags go back, but {entry!r} came")
 
 
-def _stored_bags(stored: object) -> Bags:
+def _stored_instance_bags(stored: object) -> InstanceBags:
     match stored:
-        case {"size": size, "initial": float(initial), "bounds": [float(lowest), float(highest)]}:
+        case {"size": size, "initial_log_odds": float(initial_log_odds), "bounds": [float(lowest), float(highest)]}:
             fits = size is None or (type(size) is int and 1 <= size < REST)
-            if fits and -WIDEST <= lowest <= initial <= highest <= WIDEST:
-                return Bags(REST if size is None else size, initial, lowest, highest)
+            if fits and -WIDEST <= lowest <= initial_log_odds <= highest <= WIDEST:
+                return InstanceBags(REST if size is None else size, initial_log_odds, lowest, highest)
     raise InputError(f"bags must have a size, and log-odds that begin between their bounds, but {stored!r} came")

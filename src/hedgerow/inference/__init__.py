@@ -1,1 +1,1 @@
-"""Inference over label sequences: lattices, decoding and likelihoods."""
+"""Answers about label sequences: the lattice."""

@@ -70,7 +70,7 @@ def future_features(model: Model) -> list[FoundFeature]:
 
 
 def _described(model: Model, potential: FuturePotential, number: int, record: dict[str, Any]) -> FoundFeature:
-    feature, bags = potential.features[number], potential.bags
+    feature, bags = potential.features[number], potential.instance_bags
     names = Names(model, feature.trees, _no_instances(model, potential), potential.binnings)
     weights = zip(model.labels.classes.tolist(), feature.weights.tolist(), strict=True)
     return FoundFeature(
@@ -109,10 +109,10 @@ def _by_value(column: CategoricalColumn, potential: FuturePotential, feature: Fu
     """The log-odds of each value of the only column."""
     n = len(column.alphabet)
     if n == 0:
-        return [("any", potential.bags.initial)]
+        return [("any", potential.instance_bags.initial_log_odds)]
     each = type(column)(column.name, np.arange(n, dtype=np.int32), column.alphabet)
     rows = potential.instances(Encoded.of_columns(np.arange(n + 1), (each,)))
-    scores = feature.instance_scores(rows, potential.bags)
+    scores = feature.instance_scores(rows, potential.instance_bags)
     return [(in_words(column.name, 0, str(column.alphabet[i])), float(scores[i])) for i in range(n)]
 
 
@@ -139,7 +139,7 @@ def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Flo
         empty = np.zeros((0, sequences.n_positions))
         return empty, empty
     rows = potential.instances(sequences)
-    scores = np.array([feature.instance_scores(rows, potential.bags) for feature in potential.features])
+    scores = np.array([feature.instance_scores(rows, potential.instance_bags) for feature in potential.features])
     return logistic(scores), np.array(potential.values(sequences))
 
 
