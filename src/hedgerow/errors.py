@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
+_PACKAGE = str(Path(__file__).parent)
 LONGEST_MESSAGE = 2000
 
 
 def first_few(values: Sequence[object]) -> str:
     """For messages: the first five, and a sign that there are more."""
     return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's code that called the library, however deep the call is."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 class InputError(ValueError):
@@ -57,6 +69,10 @@ class BagWarning(UserWarning):
 
 class CodeWarning(UserWarning):
     """An output code that has nothing to do: there are two labels."""
+
+
+class AbsentColumnWarning(UserWarning):
+    """Columns of training are absent from the sequences to label: what was learned from them is not used."""
 
 
 class MissingColumnWarning(UserWarning):

@@ -68,6 +68,7 @@ def again(encoder: Encoder) -> Encoder:
     return Encoder.from_arrays(json.loads(json.dumps(metadata)), arrays)
 
 
+@pytest.mark.filterwarnings("ignore::hedgerow.errors.AbsentColumnWarning")
 @pytest.mark.parametrize("treatment", ["impute", "indicator"])
 @given(train=items, new=items)
 def test_filling_equals_its_slow_twin(treatment: Any, train: list[Any], new: list[Any]) -> None:

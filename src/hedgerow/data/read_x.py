@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,14 @@ from hedgerow.data.frame_columns import is_frame, numeric_column, open_frame, re
 from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError
 
-Ragged: TypeAlias = tuple[NDArray[np.int64], list[Column]]
+
+class Ragged(NamedTuple):
+    """Where each sequence begins, and the end; the columns; whether a column may be absent from some sequences."""
+
+    starts: NDArray[np.int64]
+    columns: list[Column]
+    optional_columns: bool = False
+
 
 FORMS = (
     "a sequence is a str; a list of str, of dicts, of tuples or of bags (lists or sets of str); "
@@ -26,10 +33,10 @@ FORMS = (
 
 
 def read(X: object) -> Ragged:
-    """(starts, columns) of X; raises InputError before anything is kept when X breaks a rule."""
+    """The sequences of X, end to end; raises InputError when X breaks a rule."""
     sequences = _listed(X)
     if not sequences:
-        raise InputError("X must hold at least one sequence, but it is empty")
+        return Ragged(np.zeros(1, np.int64), [])
     sequences = [_plain(sequence, i) for i, sequence in enumerate(sequences)]
     form = _form(sequences[0])
     for i, sequence in enumerate(sequences):
@@ -117,7 +124,7 @@ def _read_text(sequences: list[str]) -> Ragged:
         seen = np.bincount(points) > 0
         distinct, codes = np.flatnonzero(seen), (np.cumsum(seen) - 1)[points]
     alphabet = Alphabet.of(map(chr, distinct.tolist()))
-    return starts, [CategoricalColumn("symbol", codes.reshape(-1).astype(np.int32), alphabet)]
+    return Ragged(starts, [CategoricalColumn("symbol", codes.reshape(-1).astype(np.int32), alphabet)])
 
 
 def _read_lists(sequences: list[list[Any]]) -> Ragged:
@@ -133,13 +140,13 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
         columns = [column_of(parts) for parts in _core.ingest_dicts(flat, starts)]
         if not columns:
             raise InputError("X holds nothing but empty dicts; give at least one attribute")
-        return starts, columns
+        return Ragged(starts, columns, optional_columns=True)
     if isinstance(first, str):
-        return starts, [column_of(_core.ingest_values(flat, starts, "symbol"))]
+        return Ragged(starts, [column_of(_core.ingest_values(flat, starts, "symbol"))])
     if isinstance(first, tuple):
-        return starts, _read_tuples(flat, starts)
+        return Ragged(starts, _read_tuples(flat, starts))
     if isinstance(first, (list, set, frozenset)):
-        return starts, [column_of(_core.ingest_values(flat, starts, "bag"))]
+        return Ragged(starts, [column_of(_core.ingest_values(flat, starts, "bag"))])
     sequence, position = place(starts, at)
     raise InputError(
         f"sequence {sequence}, position {position}: a position of a list is a str, a dict, a tuple, or a list or set "
@@ -186,14 +193,20 @@ def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
     _check_widths([array.shape[1] for array in arrays])
     names = [f"x{c}" for c in range(arrays[0].shape[1])]
     if all(array.dtype.kind in "biuf" for array in arrays):
-        return starts, [
-            numeric_column(name, np.concatenate([array[:, c] for array in arrays]), starts)
+        return Ragged(
+            starts,
+            [
+                numeric_column(name, np.concatenate([array[:, c] for array in arrays]), starts)
+                for c, name in enumerate(names)
+            ],
+        )
+    return Ragged(
+        starts,
+        [
+            column_of(_core.ingest_values(list(chain.from_iterable(a[:, c].tolist() for a in arrays)), starts, name))
             for c, name in enumerate(names)
-        ]
-    return starts, [
-        column_of(_core.ingest_values(list(chain.from_iterable(a[:, c].tolist() for a in arrays)), starts, name))
-        for c, name in enumerate(names)
-    ]
+        ],
+    )
 
 
 def _check_widths(widths: list[int]) -> None:
@@ -211,7 +224,7 @@ def _read_frames(frames: list[Any]) -> Ragged:
     opened = [open_frame(frame, f"sequence {i}") for i, frame in enumerate(frames)]
     _check_widths([len(frame.columns) for frame in opened])
     starts = _starts([len(frame) for frame in opened])
-    return starts, read_frames(opened, starts)
+    return Ragged(starts, read_frames(opened, starts))
 
 
 def _read_sparse(matrices: list[Any]) -> Ragged:
@@ -243,7 +256,7 @@ def _read_sparse(matrices: list[Any]) -> Ragged:
     ids = alphabet.ids(names)[indices.reshape(-1)]  # code-point order puts "10" before "2"
     bag_starts = csr.indptr.astype(np.int64)
     order = np.lexsort((ids, np.repeat(np.arange(len(bag_starts) - 1), np.diff(bag_starts))))
-    return starts, [BagColumn("bag", bag_starts, ids[order], csr.data[order], alphabet)]
+    return Ragged(starts, [BagColumn("bag", bag_starts, ids[order], csr.data[order], alphabet)])
 
 
 _READERS: dict[str, Callable[[list[Any]], Ragged]] = {

@@ -1,8 +1,15 @@
-"""Sequences: raw columns, as every input form is read."""
+"""Sequences: raw columns, as every form of X is read."""
 
 from __future__ import annotations
 
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.alphabet import read_only
 from hedgerow.data.column_store import ColumnStore
+from hedgerow.data.columns import Column, Positions
 from hedgerow.data.read_x import read
 from hedgerow.errors import InputError
 
@@ -10,19 +17,56 @@ from hedgerow.errors import InputError
 class Sequences(ColumnStore):
     """N sequences of positions in raw columns; immutable.
 
-    `X` is a list (or any iterable) of sequences: str, lists of str, of dicts or of bags, arrays, data frames,
-    sparse matrices; or Sequences, which are not read again. Raises InputError, naming sequence, position, column.
+    Parameters
+    ----------
+    X
+        A list (or any iterable) of sequences: str, lists of str, dicts, tuples or bags, arrays, data frames, sparse
+        matrices. Sequences that were read before are not read again.
+    allow_empty
+        Whether X may hold no sequence at all, as it may when a model predicts.
+
+    Raises
+    ------
+    InputError
+        When X breaks a rule. The message names the sequence, the position and the column.
     """
 
-    __slots__ = ()
+    __slots__ = ("optional_columns", "rows")
 
-    def __init__(self, X: object) -> None:
+    rows: NDArray[np.int64] | None  # the row of the data frame that each position was, if X came from a frame
+    optional_columns: bool  # whether a column may be absent from some sequences, as keys of dicts may
+
+    def __init__(self, X: object, *, allow_empty: bool = False) -> None:
         if isinstance(X, Sequences):
-            if len(X) == 0:
-                raise InputError("X must hold at least one sequence, but it is empty")
             self._keep(X.starts, X.columns)
+            self.rows, self.optional_columns = X.rows, X.optional_columns
         elif isinstance(X, ColumnStore):
             raise InputError("X is encoded already; give the sequences as they were before encoding")
         else:
-            starts, columns = read(X)
+            starts, columns, optional = read(X)
             self._keep(starts, tuple(columns))
+            self.rows, self.optional_columns = None, optional
+        if len(self) == 0 and not allow_empty:
+            raise InputError("X must hold at least one sequence, but it is empty")
+
+    @classmethod
+    def trusted(
+        cls,
+        starts: NDArray[np.int64],
+        columns: tuple[Column, ...],
+        rows: NDArray[np.int64] | None = None,
+        optional_columns: bool = False,
+    ) -> Self:
+        """Build from parts that are known to be consistent, without checks."""
+        sequences = super().trusted(starts, columns)
+        sequences.rows = None if rows is None else read_only(rows)
+        sequences.optional_columns = optional_columns
+        return sequences
+
+    def _select(self, starts: NDArray[np.int64], positions: Positions) -> Self:
+        columns = tuple(column.take(positions) for column in self.columns)
+        rows = None if self.rows is None else self.rows[positions]
+        return self.trusted(starts, columns, rows, self.optional_columns)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).trusted, (self.starts, self.columns, self.rows, self.optional_columns)

@@ -27,6 +27,7 @@ from hedgerow.data.columns import (
 )
 from hedgerow.data.ragged import first_duplicate, starts_of
 from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.column_check import NEVER, Presence, check_columns
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.imputation import MARK, Treatment, Typical, fill, from_stored, mark, mark_name, stored, typical
 from hedgerow.errors import InputError
@@ -46,6 +47,7 @@ class ColumnSpec:
     typical: Typical | None = None
     marks: str | None = None
     local: bool = False
+    presence: Presence = NEVER
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Encoder:
         With a treatment it learns what to fill in; "indicator" marks every column that has missing values here, and
         raises InputError when a column already has the name that this needs.
         """
-        specs = tuple(_spec(column) for column in sequences.columns)
+        specs = tuple(_spec(column, sequences.starts) for column in sequences.columns)
         if treatment is not None:
             pairs = zip(specs, sequences.columns, strict=True)
             specs = tuple(replace(spec, typical=typical(_align(column, spec)[0])) for spec, column in pairs)
@@ -76,7 +78,8 @@ class Encoder:
         """The sequences in the columns and alphabets of training, these very objects, missing values filled in.
 
         Values and columns that training never saw are left out and counted in `.unseen`; columns that are
-        not there are absent everywhere. Raises InputError when a column changed its kind.
+        not there are absent everywhere, with an AbsentColumnWarning. Raises InputError when a column changed its
+        kind, or no column is one of training.
         """
         aligned = self._is_aligned(sequences)
         return self._filled(
@@ -84,6 +87,8 @@ class Encoder:
         )
 
     def _aligned(self, sequences: Sequences) -> Encoded:
+        if len(sequences):
+            check_columns({spec.name: spec.presence for spec in self.columns if spec.marks is None}, sequences)
         given = {column.name: column for column in sequences.columns}
         unseen: dict[str, int] = {}
         columns: dict[str, Column] = {}
@@ -143,6 +148,8 @@ class Encoder:
 
 def _described(spec: ColumnSpec) -> dict[str, Any]:
     described: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
+    if spec.marks is None:
+        described["presence"] = [spec.presence.positions, spec.presence.sequences]
     if spec.typical is not None:
         described["typical"] = stored(spec.typical)
     if spec.marks is not None:
@@ -155,10 +162,19 @@ def _stored_spec(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) -> C
         case {"name": str(name), "kind": ("categorical" | "numeric" | "bag") as kind, **more}:
             alphabet = None if kind == "numeric" else _stored_alphabet(i, arrays)
             value = from_stored(more["typical"], kind, alphabet) if "typical" in more else None
-            marks = more.get("marks")
-            if marks is None or isinstance(marks, str):
+            marks, presence = more.get("marks"), _stored_presence(more.get("presence"))
+            if marks is None and presence is not None:
+                return ColumnSpec(name, kind, alphabet, value, presence=presence)
+            if isinstance(marks, str):
                 return ColumnSpec(name, kind, alphabet, value, marks)
     raise InputError(f"column {i} of an encoder must have a name and a known kind, but {entry!r} came")
+
+
+def _stored_presence(shares: object) -> Presence | None:
+    match shares:
+        case [float(positions), float(sequences)] if 0 <= positions <= 1 and 0 <= sequences <= 1:
+            return Presence(positions, sequences)
+    return None
 
 
 def _check_treatment(specs: tuple[ColumnSpec, ...]) -> None:
@@ -185,14 +201,15 @@ def _alphabet(column: Column) -> Alphabet | None:
     return None if isinstance(column, NumericColumn) else column.alphabet
 
 
-def _spec(column: Column) -> ColumnSpec:
+def _spec(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
+    presence = Presence.of(column, starts)
     if isinstance(column, NumericColumn):
-        return ColumnSpec(column.name, column.kind, None)
+        return ColumnSpec(column.name, column.kind, None, presence=presence)
     ids = column.codes if isinstance(column, CategoricalColumn) else column.ids
     occurs = np.zeros(len(column.alphabet), np.bool_)
     occurs[ids[ids >= 0]] = True
     alphabet = column.alphabet if occurs.all() else column.alphabet.subset(occurs)
-    return ColumnSpec(column.name, column.kind, alphabet)
+    return ColumnSpec(column.name, column.kind, alphabet, presence=presence)
 
 
 def _marking(sequences: Sequences) -> tuple[ColumnSpec, ...]:
