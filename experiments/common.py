@@ -23,9 +23,10 @@ import hedgerow as hr
 from families import families
 from hedgerow.datasets.dataset import Dataset
 from hedgerow.errors import UnseenLabelWarning
+from hedgerow.inference.decoding import best_labels
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning import base, boosting
-from hedgerow.learning.base import DevData, Record, best_labels
+from hedgerow.learning.base import DevData, Record
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 from machine import describe_machine

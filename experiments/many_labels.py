@@ -25,8 +25,8 @@ from codes import BITS_TRIED, EPOCHS, FEW_TREES, PENALTIES, TREES, VP, WORD_TREE
 from common import print_machine, print_table, say
 from hedgerow.codes.learner import TRUST
 from hedgerow.codes.potential import CodePotential
+from hedgerow.inference.decoding import best_labels
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import best_labels
 from hedgerow.topology import Topology
 
 SHARED: tuple[Settings, ...] = tuple(

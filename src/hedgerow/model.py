@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -15,7 +15,8 @@ from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError, ModelFileError
-from hedgerow.inference.lattice import Lattice
+from hedgerow.inference.answers import Answers
+from hedgerow.inference.blocks import blocks
 from hedgerow.potentials.base import Potential, Stored, strip_prefix
 from hedgerow.potentials.registry import restore
 from hedgerow.topology import Topology
@@ -42,10 +43,15 @@ class Model:
         """X in the terms of training; `.unseen` counts what training never saw, which is ignored."""
         return self.encoder.transform(Sequences(X))
 
-    def lattice(self, sequences: Encoded, n_threads: int = 1, beam: int | None = None) -> Lattice:
-        """The lattice over sequences that `encode` gave."""
-        scores = self.potential.scores(sequences, n_threads)
-        return Lattice(self.topology, sequences.starts, **scores._asdict(), beam=beam, n_threads=n_threads)
+    def answers(self, encoded: Encoded, *, beam: int | None = None, n_threads: int = 1) -> Answers:
+        """Inference over sequences that `encode` returned."""
+        return self.potential.answers(encoded, self.topology, beam=beam, n_threads=n_threads)
+
+    def answers_by_block(self, encoded: Encoded, *, beam: int | None = None, n_threads: int = 1) -> Iterator[Answers]:
+        """Inference over one block of sequences at a time, to bound memory."""
+        for block in blocks(encoded.starts, self.potential.scores_per_position(self.topology)):
+            is_everything = block == slice(0, len(encoded))
+            yield self.answers(encoded if is_everything else encoded[block], beam=beam, n_threads=n_threads)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file is replaced only when the new one is whole."""

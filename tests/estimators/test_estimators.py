@@ -285,8 +285,8 @@ def test_predicting_some_after_the_other_changes_nothing(make, monkeypatch):
         lambda: [model.log_likelihood(X, Y)],
     )
     whole = [question() for question in questions]
-    monkeypatch.setattr("hedgerow.learning.base.MOST_SCORES", 1)
-    assert len(list(model._lattices(model.model_.encode(X)))) == len(X)
+    monkeypatch.setattr("hedgerow.inference.blocks.MAX_BLOCK_SCORES", 1)
+    assert len(list(model._answers(model.model_.encode(X)))) == len(X)
     for expected, question in zip(whole, questions, strict=True):
         for a, b in zip(expected, question(), strict=True):
             np.testing.assert_array_equal(a, b)

@@ -100,7 +100,7 @@ def test_answers_equal_those_of_all_label_sequences(order, learner):
     X = ["abca", "b", "eedc", "xa"]
     sequences, k = model.model_.encode(X), len(model.classes_)
     scores = scores_by_place(model, sequences, order)
-    lattice = model.model_.lattice(sequences)
+    lattice = model.model_.answers(sequences)
     np.testing.assert_allclose(lattice.marginals()[0], 0, atol=1e-5)
     assert not lattice.log_partition().any()
     proba, ranked = model.predict_proba(X), model.predict_nbest(X, n=3)
@@ -222,7 +222,7 @@ def test_weights_of_a_sequence_count_as_copies():
 @pytest.mark.parametrize("decode", ["viterbi", "marginal"])
 @pytest.mark.parametrize("learner", ["trees", "linear"])
 def test_dev_scores_are_those_of_decoding(learner, decode, monkeypatch):
-    monkeypatch.setattr("hedgerow.learning.base.MOST_SCORES", 100)  # several blocks
+    monkeypatch.setattr("hedgerow.inference.blocks.MAX_BLOCK_SCORES", 100)  # several blocks
     make = {"order": 2, "learner": learner, "decode": decode, "n_rounds": 12}
     model = hr.MEMM(**make).fit(*TRAIN, X_dev=HELD[0], y_dev=HELD[1])
     record = model.training_log_[-1]
@@ -291,7 +291,7 @@ def test_constraints_take_probability_away():
     lattice = Lattice(
         model.topology, sequences.starts, **model.potential.scores(sequences)._asdict(), allowed=allowed
     )  # fmt: skip
-    first = model.lattice(sequences).marginals()[1][0, 0]
+    first = model.answers(sequences).marginals()[1][0, 0]
     assert lattice.log_partition()[0] == pytest.approx(math.log(first), abs=1e-6)
 
 

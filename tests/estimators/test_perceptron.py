@@ -8,6 +8,7 @@ import pytest
 import hedgerow as hr
 from builders.online import learned, random_data
 from hedgerow import _core
+from hedgerow.data.read_y import read_labels
 from hedgerow.errors import BeamWarning, InputError
 from hedgerow.potentials.votes import VotedPotential
 from oracles.linear import Problem, added, assert_same_weights, beamed, dot, mean, perceptron, training_of
@@ -136,14 +137,24 @@ def test_votes_are_counted_one_by_one(order):
             position += len(x)
 
 
-def test_a_voted_model_has_labels_alone(tmp_path):
+def test_a_voted_model_answers_with_shares_of_votes(tmp_path):
     X, y = random_data(3)
     model = hr.StructuredPerceptron(averaging="vote", random_state=0, window=1).fit(X, y, X_dev=X, y_dev=y)
     assert isinstance(model.model_.potential, VotedPotential)
     assert model.training_log_[-1]["dev_accuracy"] == model.score(X, y) > 0.5
-    for ask in (model.predict_proba, model.predict_nbest, lambda X: model.log_likelihood(X, y)):
-        with pytest.raises(InputError, match=r'no common scores.* take averaging="average"'):
-            ask(X)
+    encoded = model.model_.encode(X)
+    votes = model.model_.potential.votes(encoded)
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(np.concatenate(model.predict_proba(X)), shares, atol=1e-12)
+    for decode in ("viterbi", "marginal"):
+        predicted = np.concatenate(model.predict(X, decode=decode))
+        np.testing.assert_array_equal(predicted, model.classes_[votes.argmax(axis=1)])
+    gold = model.model_.labels.codes(read_labels(y, encoded), encoded)
+    with np.errstate(divide="ignore"):
+        log_shares = np.log(shares[np.arange(len(gold)), gold])
+    np.testing.assert_allclose(model.log_likelihood(X, y), np.add.reduceat(log_shares, encoded.starts[:-1]))
+    for ranked, best in zip(model.predict_nbest(X, n=2), model.predict(X), strict=True):
+        assert ranked[0][1].tolist() == best.tolist()
     with pytest.raises(InputError, match="has no weights to look at"):
         model.state_features_  # noqa: B018
     model.save(tmp_path / "m")

@@ -45,7 +45,7 @@ def test_the_weights_are_those_of_the_book(order, loss, seed):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_objective_is_the_primal(order, loss, monkeypatch):
     training = training_of(*random_data(1), order, weights=[1, 2, 0.5, 1, 1, 0, 1, 4])
-    monkeypatch.setattr("hedgerow.learning.base.MOST_SCORES", 60)  # several blocks
+    monkeypatch.setattr("hedgerow.inference.blocks.MAX_BLOCK_SCORES", 60)  # several blocks
     learner, _ = learned(training, C=2.0, loss=loss)
     truth = svm_objective(Problem(training), weights_of(learner.potential), 2.0, LOSSES[loss])
     assert learner._objective() == pytest.approx(truth, rel=1e-5)

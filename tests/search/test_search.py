@@ -14,7 +14,7 @@ from hedgerow.datasets.synthetic import future
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.epochs import epoch_orders
-from hedgerow.search.learner import SearchLearner, SearchRules, searched
+from hedgerow.search.learner import SearchLearner, SearchRules
 from hedgerow.search.potential import SearchPotential
 from hedgerow.topology import Topology
 from oracles.linear import Problem, mean, training_of
@@ -119,7 +119,7 @@ def test_answers_are_over_the_paths_that_the_search_kept(order, beam, direction)
     potential, backward = learner.potential, direction == "right-to-left"
     problem = SearchProblem(Problem(training), order, beam, backward=backward)
     w = weights_of(potential)
-    search = searched(potential, training.sequences, beam, 1).at(0.5)
+    search = potential.answers(training.sequences, training.topology, beam=beam).at(0.5)
     turned = slice(None, None, -1 if backward else 1)
     (log_z, marginals), (scores, paths) = search.marginals(), search.nbest(5)
     kept_log_z = search.keeping(training.codes).log_partition()
@@ -285,11 +285,16 @@ def test_future_features_that_are_not_there_are_told():
         hr.SearchTagger(future=hr.FutureMEMM(bag=0)).fit(X, y)
 
 
-def test_the_potential_has_no_scores_for_a_lattice():
-    model = hr.SearchTagger(random_state=0).fit(["ab"], [["x", "y"]])
+def test_without_a_beam_the_search_keeps_every_hypothesis():
+    X, y = ["abca", "cab"], [["x", "y", "x", "z"], ["z", "y", "x"]]
+    model = hr.SearchTagger(order=2, beam=1, random_state=0).fit(X, y)
     assert isinstance(model.model_.potential, SearchPotential)
-    with pytest.raises(InputError, match="fit no lattice"):
-        model.model_.lattice(model.model_.encode(["ab"]))
+    encoded = model.model_.encode(["abcabc"])
+    exact = model.model_.answers(encoded)
+    widest = model.model_.answers(encoded, beam=3**6)
+    np.testing.assert_array_equal(exact.log_partition(), widest.log_partition())
+    scores, _ = exact.nbest(3**6)
+    assert np.logaddexp.reduce(scores[0]) == pytest.approx(exact.log_partition()[0])
 
 
 def test_kernels_refuse_what_does_not_fit():

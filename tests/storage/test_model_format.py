@@ -281,7 +281,7 @@ def test_searches_read_by_the_page(direction, tmp_path):
                 digits = [labels[search[step - i]] if step >= i else k for i in range(1, j + 1)]
                 number = 2 ** (bits * j) - 1 + sum(d << bits * (j - 1 - i) for i, d in enumerate(digits))
                 score += weights.get(number * k + labels[t], 0.0)
-        given = model._lattices(model.model_.encode(NEW))
+        given = model._answers(model.model_.encode(NEW))
         found = next(given).score(np.array(labels, np.int32))[0]
         assert found == pytest.approx(score / potential["temperature"], rel=1e-4)
 

@@ -18,7 +18,8 @@ from hedgerow.data.ragged import ranges
 from hedgerow.encoding import Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.learning.base import Decode, DevData, Learner, Record, TrainingData
+from hedgerow.inference.decoding import Decode
+from hedgerow.learning.base import DevData, Learner, Record, TrainingData
 from hedgerow.potentials.base import Potential
 
 FOLDS = 3

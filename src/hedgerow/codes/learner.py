@@ -24,8 +24,9 @@ from hedgerow.codes.distances import Distance, bit_terms, natural_temperature
 from hedgerow.codes.growth import confusion, next_column, urgency
 from hedgerow.codes.potential import CodePotential, threads_within
 from hedgerow.errors import InputError
+from hedgerow.inference.decoding import best_labels
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import DevData, Record, TrainingData, best_labels, split_off_dev
+from hedgerow.learning.base import DevData, Record, TrainingData, split_off_dev
 from hedgerow.learning.counting import transition_probabilities
 from hedgerow.learning.temperature import best_temperature
 

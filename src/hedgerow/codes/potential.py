@@ -16,10 +16,8 @@ from hedgerow.codes.distances import Distance, label_scores
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.inference.lattice import Lattice
-from hedgerow.potentials.base import Potential, Scores, Stored, stored_table, stored_temperature
+from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, stored_table, stored_temperature
 from hedgerow.potentials.registry import register, restore
-from hedgerow.potentials.votes import VotedPotential
 from hedgerow.topology import Topology, is_count
 
 MANY_POSITIONS = 50_000  # a bit with fewer is done before several threads have agreed on anything
@@ -33,19 +31,14 @@ def threads_within(n_threads: int, sequences: Encoded) -> int:
 def bit_probabilities(
     potential: Potential, order: int, sequences: Encoded, n_threads: int
 ) -> NDArray[np.floating[Any]]:
-    """P(the bit is 1) at each position: the marginal, or the share of votes."""
-    if isinstance(potential, VotedPotential):
-        votes = potential.votes(sequences, n_threads=n_threads)
-        shares: NDArray[np.float64] = votes[:, 1] / votes.sum(axis=1)
-        return shares
-    scores = potential.scores(sequences, n_threads)
-    lattice = Lattice(Topology(2, order), sequences.starts, **scores._asdict(), n_threads=n_threads)
-    return lattice.marginals()[1][:, 1]
+    """P(the bit is 1) at each position."""
+    answers = potential.answers(sequences, Topology(2, order), n_threads=n_threads)
+    return answers.marginals()[1][:, 1]
 
 
 @register
 @dataclass(frozen=True, eq=False)
-class CodePotential:
+class CodePotential(ScoredPotential):
     """`words` has a row for each label and a column for each bit; `bits` are potentials over two labels, 0 and 1.
 
     Scores are what `distances` says, or for the lattice `coupling`, divided by `temperature`. A table of transitions is
@@ -74,13 +67,16 @@ class CodePotential:
                 columns[i - self.cascade.length] = ()  # nobody reads it any more
         return found
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
-        probabilities = self.probabilities(sequences, n_threads)
+    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
+        probabilities = self.probabilities(encoded, n_threads)
         if self.distance == "lattice":
             raw = label_log_probabilities(probabilities, self.words)
         else:
             raw = label_scores(probabilities, self.words, self.distance)
         return Scores(state=(raw / self.temperature).astype(np.float32), table=self.table)
+
+    def scores_per_position(self, topology: Topology) -> int:
+        return topology.n_labels
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         metadata: dict[str, Any] = {

@@ -18,6 +18,7 @@ from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.imputation import Treatment
+from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import (
     BeamWarning,
     InputError,
@@ -30,18 +31,9 @@ from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST, SEED, AtLeast, CountOrAll
-from hedgerow.learning.base import (
-    Answers,
-    Decode,
-    DevData,
-    Learner,
-    Record,
-    TrainingData,
-    best_labels,
-    blocks,
-    log_likelihood,
-    refuse_missing,
-)
+from hedgerow.inference.answers import Answers
+from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
+from hedgerow.learning.base import DevData, Learner, Record, TrainingData
 from hedgerow.model import Model
 
 Callback = Callable[[Record], None]
@@ -109,7 +101,7 @@ class Estimator(Conventions):
             held = DevData(held_sequences, _codes(labels, y_dev, held_sequences))
         training = TrainingData(
             encoder, labels, sequences, codes, _weights(sample_weight, len(raw)), settings._order, held,
-            settings.decode, n_threads(settings.n_jobs), settings._beam,
+            settings.decode, n_threads(settings.n_jobs), settings._training_beam,
         )  # fmt: skip
         _warn_of_wide_beam(training)
         checkpoint = settings._checkpoint(training)
@@ -177,6 +169,11 @@ class Estimator(Conventions):
         return self._value("beam") if "beam" in self._parameters else None
 
     @property
+    def _training_beam(self) -> int | None:
+        """The beam of the lattices over training data."""
+        return self._beam
+
+    @property
     def _missing(self) -> str:
         """What becomes of missing values; estimators without such a parameter sum them out."""
         return getattr(self, "missing", "summed out")
@@ -231,7 +228,7 @@ class Estimator(Conventions):
 
     def predict_proba(self, X: object) -> list[NDArray[np.floating[Any]]]:
         """P(label at position | sequence): for each sequence an array (positions, labels), as `classes_`."""
-        return [p for lattice in self._lattices(self._encode(X)) for p in _cut(lattice.marginals()[1], lattice.starts)]
+        return [p for answers in self._answers(self._encode(X)) for p in _cut(answers.marginals()[1], answers.starts)]
 
     def predict_marginals(self, X: object) -> list[list[dict[Any, float]]]:
         """The same as `predict_proba`, as a dict for each position."""
@@ -241,7 +238,7 @@ class Estimator(Conventions):
     def predict_nbest(self, X: object, n: int = 3) -> list[list[tuple[float, NDArray[Any]]]]:
         """The n most probable label sequences with their log-probabilities, best first; fewer if there are."""
         labels = self._fitted().labels
-        return [best for lattice in self._lattices(self._encode(X)) for best in _nbest(lattice, n, labels)]
+        return [best for answers in self._answers(self._encode(X)) for best in _nbest(answers, n, labels)]
 
     def score(self, X: object, y: object) -> float:
         """The share of positions labelled right."""
@@ -254,9 +251,9 @@ class Estimator(Conventions):
         sequences = self._encode(X)
         codes = _codes(self._fitted().labels, y, sequences)
         parts, first = [], 0
-        for lattice in self._lattices(sequences):
-            last = first + int(lattice.starts[-1])
-            parts.append(log_likelihood(lattice, codes[first:last]))
+        for answers in self._answers(sequences):
+            last = first + int(answers.starts[-1])
+            parts.append(log_likelihood(answers, codes[first:last]))
             first = last
         return np.concatenate(parts)
 
@@ -277,19 +274,12 @@ class Estimator(Conventions):
         model = self._fitted()
         return self._encode_checked(model.encoder, X, model.parameters)
 
-    def _lattices(self, sequences: Encoded) -> Iterator[Answers]:
-        """Lattices over some sequences after the other, so that the scores of all are never there at once."""
-        model, threads = self._fitted(), n_threads(self._value("n_jobs"))
-        for block in self._blocks(sequences):
-            whole = block == slice(0, len(sequences))
-            yield model.lattice(sequences if whole else sequences[block], threads, self._beam)
-
-    def _blocks(self, sequences: Encoded) -> Iterator[slice]:
-        """Sequences that are scored together."""
-        return blocks(sequences.starts, self._fitted().topology)
+    def _answers(self, sequences: Encoded) -> Iterator[Answers]:
+        """Inference over one block of sequences at a time, to bound memory."""
+        return self._fitted().answers_by_block(sequences, beam=self._beam, n_threads=n_threads(self._value("n_jobs")))
 
     def _best_labels(self, sequences: Encoded, decode: Decode) -> NDArray[np.int32]:
-        return np.concatenate([best_labels(lattice, decode) for lattice in self._lattices(sequences)])
+        return np.concatenate([best_labels(answers, decode) for answers in self._answers(sequences)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as one file; `hedgerow.load` gives it back."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,14 +15,13 @@ from hedgerow.codes.code_words import CODES, checked_length, make_code_words
 from hedgerow.codes.distances import Distance
 from hedgerow.codes.learner import CodeRules, OutputCodeLearner
 from hedgerow.codes.potential import CodePotential
-from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import CodeWarning, InputError
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form
 from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.treecrf import TreeCRF
-from hedgerow.learning.base import Learner, TrainingData, blocks
+from hedgerow.learning.base import Learner, TrainingData
 from hedgerow.model import Model
 from hedgerow.topology import Topology
 
@@ -192,10 +190,6 @@ class OutputCode(Estimator):
         )  # fmt: skip
         alone = base._order == 0 and not getattr(base, "window", 0)
         return OutputCodeLearner(training, Base(base._order, base.decode, learner, alone), rules)
-
-    def _blocks(self, sequences: Encoded) -> Iterator[slice]:
-        """By the number of labels alone: no position has more scores than that."""
-        return blocks(sequences.starts, Topology(len(self._fitted().labels), 0))
 
 
 # What a base may have alone but not as a base, and why.

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hedgerow.encoding.encoded import Encoded
-from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.parameters import AtLeast, Beam, Filled, WindowSize
-from hedgerow.learning.base import Decode, Learner, TrainingData
+from hedgerow.learning.base import Learner, TrainingData
 from hedgerow.learning.margin import Averaging, MarginLearner, MarginRules
 from hedgerow.model import Model
-from hedgerow.potentials.votes import VotedPotential
 
 
 @estimator
@@ -25,7 +19,7 @@ class StructuredPerceptron(MarginEstimator):
     A tie is a mistake. It ends after an epoch without one, or after `epochs`; those that are left would change nothing,
     and count in the mean and in votes as if they had been. The weights are the mean over all steps, those of the last
     one, or all of them, each with a vote for every example it survived. A vote costs as much time as there were
-    mistakes, and gives labels only.
+    mistakes; a label's probability at a position is then its share of the votes there.
 
     Scores have no probabilistic scale. `predict_proba` and whatever else speaks of probabilities divides them by
     `temperature_`, fitted on the dev data by maximum likelihood, 1 without any: a reading of scores, not probabilities
@@ -47,11 +41,3 @@ class StructuredPerceptron(MarginEstimator):
             self.window, self.epochs, self.averaging, self.random_state, self.min_freq, self.early_update
         )
         return MarginLearner(training, rules)
-
-    def _best_labels(self, sequences: Encoded, decode: Decode) -> NDArray[np.int32]:
-        model = self._fitted()
-        if not isinstance(model.potential, VotedPotential):
-            return super()._best_labels(sequences, decode)
-        votes = model.potential.votes(sequences, self._beam, n_threads(self._value("n_jobs")))
-        best: NDArray[np.int32] = votes.argmax(axis=1).astype(np.int32)
-        return best

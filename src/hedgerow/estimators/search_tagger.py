@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.parameters import AtLeast, Filled, Form, WindowSize
-from hedgerow.learning.base import Answers, Learner, TrainingData
+from hedgerow.learning.base import Learner, TrainingData
 from hedgerow.model import Model
-from hedgerow.search.learner import SearchLearner, SearchRules, Update, searched
-from hedgerow.search.potential import Direction, SearchPotential
+from hedgerow.search.learner import SearchLearner, SearchRules, Update
+from hedgerow.search.potential import Direction
 
 
 def _plain(future: Any) -> Any:
@@ -73,7 +70,7 @@ class SearchTagger(MarginEstimator):
         return 0
 
     @property
-    def _beam(self) -> int | None:
+    def _training_beam(self) -> int | None:
         return None
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
@@ -86,9 +83,3 @@ class SearchTagger(MarginEstimator):
         own = {} if self.future.random_state is not None else {"random_state": self.random_state}
         ahead = FutureMEMM(**self.future.get_params(deep=False) | own)
         return SearchLearner(training, rules, ahead._learner(replace(training, order=ahead._order), None))
-
-    def _lattices(self, sequences: Encoded) -> Iterator[Answers]:
-        potential = self._fitted().potential
-        assert isinstance(potential, SearchPotential)
-        for block in self._blocks(sequences):
-            yield searched(potential, sequences[block], self._value("beam"), n_threads(self._value("n_jobs")))

@@ -29,7 +29,8 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.discovery import Candidate, Discovery, DiscoveryData, DiscoveryRules
 from hedgerow.future.potential import FutureFeature, FuturePotential, feature_name, logistic, with_features
-from hedgerow.learning.base import Record, TrainingData, blocks, split_off_dev
+from hedgerow.inference.blocks import blocks
+from hedgerow.learning.base import Record, TrainingData, split_off_dev
 from hedgerow.learning.label_contexts import columns_to_lags, with_histories
 from hedgerow.learning.local_learners import judged
 from hedgerow.potentials.base import Potential
@@ -264,8 +265,11 @@ class _Run:
         training, potential, held = self.training, self.potential, self.training.held
         if held is None:
             return {}
-        parts = (held.sequences[some] for some in blocks(held.sequences.starts, training.topology))
-        return judged((training.lattice(potential, part) for part in parts), held, training)
+        parts = (
+            held.sequences[some]
+            for some in blocks(held.sequences.starts, potential.scores_per_position(training.topology))
+        )
+        return judged((training.answers(potential, part) for part in parts), held, training)
 
     # The top level.
 

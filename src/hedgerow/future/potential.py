@@ -25,7 +25,7 @@ from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores, Stored, strip_prefix
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored, strip_prefix
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trees import TreePotential, Trees, stored_trees, trees_to_arrays
 
@@ -107,7 +107,7 @@ def feature_encoder(encoder: Encoder, n_features: int) -> Encoder:
 
 @register
 @dataclass(frozen=True, eq=False)
-class FuturePotential:
+class FuturePotential(ScoredPotential):
     """`trees` read the columns of the encoder, and then one for each feature."""
 
     trees: TreePotential
@@ -135,9 +135,9 @@ class FuturePotential:
             found.append(self.instance_bags.probabilities(scores, sequences.starts, feature.back, n_threads))
         return found
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
-        values = self.values(sequences, n_threads)
-        scores = self.trees.scores(with_features(sequences, values), n_threads).edge
+    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
+        values = self.values(encoded, n_threads)
+        scores = self.trees.scores(with_features(encoded, values), n_threads).edge
         assert scores is not None
         for feature, value in zip(self.features, values, strict=True):
             scores += (value[:, None] * feature.weights).astype(np.float32)[:, None, :]

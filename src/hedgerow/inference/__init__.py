@@ -1,1 +1,1 @@
-"""Answers about label sequences: the lattice."""
+"""Inference over label sequences: lattices, decoding and likelihoods."""

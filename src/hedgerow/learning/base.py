@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.ragged import place
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.errors import InputError
+from hedgerow.inference.answers import Answers
+from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
 from hedgerow.inference.lattice import Lattice
 from hedgerow.potentials.base import Potential
 from hedgerow.topology import Topology
 
-Decode = Literal["viterbi", "marginal"]
 Record = dict[str, Any]
-
-MOST_SCORES = 2**22  # of a block of sequences: 16 MB of single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +55,15 @@ class TrainingData:
         """Whether the beam is narrower than the lattice."""
         return self.beam is not None and self.beam < self.topology.n_nodes
 
-    def lattice(self, potential: Potential, sequences: Encoded) -> Lattice:
-        """The lattice of a potential over training or held-out sequences, under the beam."""
-        scores = potential.scores(sequences, self.n_threads)
-        return Lattice(self.topology, sequences.starts, **scores._asdict(), beam=self.beam, n_threads=self.n_threads)
+    def answers(self, potential: Potential, sequences: Encoded) -> Answers:
+        """Inference with a potential over training or dev sequences, under the beam."""
+        return potential.answers(sequences, self.topology, beam=self.beam, n_threads=self.n_threads)
 
     def held_out(self, potential: Potential) -> Record:
         """How the potential does on the held-out data; nothing if there are none."""
         if self.held is None:
             return {}
-        return dev_scores(self.lattice(potential, self.held.sequences), self.held, self.decode)
+        return dev_scores(self.answers(potential, self.held.sequences), self.held, self.decode)
 
     @property
     def position_weights(self) -> NDArray[np.float64]:
@@ -76,19 +72,6 @@ class TrainingData:
     def mean(self, by_sequence: NDArray[np.float64]) -> float:
         """The weighted mean over sequences."""
         return float((by_sequence * self.weights).sum() / self.weights.sum())
-
-
-class Answers(Protocol):
-    """What a lattice tells of a batch of sequences, or a search in its place; see hedgerow.inference.lattice."""
-
-    @property
-    def starts(self) -> NDArray[np.int64]: ...
-    def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
-    def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.floating[Any]]]: ...
-    def log_partition(self) -> NDArray[np.float64]: ...
-    def nbest(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
-    def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]: ...
-    def keeping(self, labels: NDArray[np.int32]) -> Answers: ...
 
 
 def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.integer[Any]]) -> TrainingData:
@@ -127,25 +110,9 @@ class Learner(Protocol):
         ...
 
 
-def best_labels(lattice: Answers, decode: Decode) -> NDArray[np.int32]:
-    """The best path, or the most probable label of each position."""
-    if decode == "viterbi":
-        return lattice.viterbi()[1]
-    best: NDArray[np.int32] = lattice.marginals()[1].argmax(axis=1).astype(np.int32)
-    return best
-
-
-def log_likelihood(lattice: Answers, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """log P(labels) of each sequence, which no beam loses; -inf where a label is one that training never saw."""
-    lattice = lattice.keeping(codes)
-    known = np.logical_and.reduceat(codes >= 0, lattice.starts[:-1])
-    values = lattice.score(np.maximum(codes, 0)) - lattice.log_partition()
-    return np.where(known, np.minimum(values, 0.0), -np.inf)
-
-
-def dev_scores(lattice: Answers, held: DevData, decode: Decode) -> Record:
+def dev_scores(answers: Answers, held: DevData, decode: Decode) -> Record:
     """How a model does on held-out data."""
-    return dev_record(best_labels(lattice, decode), log_likelihood(lattice, held.codes), held)
+    return dev_record(best_labels(answers, decode), log_likelihood(answers, held.codes), held)
 
 
 def dev_record(found: NDArray[np.int32], likelihood: NDArray[np.float64], held: DevData) -> Record:
@@ -165,29 +132,7 @@ def edge_counts(training: TrainingData) -> NDArray[np.float64]:
     return Lattice(topology, training.sequences.starts, state=certain).summed_pairs(training.weights)[2]
 
 
-def blocks(starts: NDArray[np.int64], topology: Topology) -> Iterator[slice]:
-    """Encoded side by side, so many that the scores of a block are not too many; at least one."""
-    most = max(MOST_SCORES // topology.n_labels ** (topology.order + 1), 1)
-    first = 0
-    while first < len(starts) - 1:
-        last = max(int(np.searchsorted(starts, starts[first] + most, side="right")) - 1, first + 1)
-        yield slice(first, last)
-        first = last
-
-
 def by_depth(starts: NDArray[np.int64], order: int) -> list[NDArray[np.int64]]:
     """The positions that have 0, 1, ... labels before them in their sequence; `order` of them or more come last."""
     depth = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
     return [np.flatnonzero(depth == m if m < order else depth >= m) for m in range(order + 1)]
-
-
-def refuse_missing(sequences: Encoded, data: str, model: str) -> None:
-    for column in sequences.columns:
-        missing = column.missing()
-        if missing.any():
-            sequence, position = place(sequences.starts, int(missing.argmax()))
-            raise InputError(
-                f"{data} has {int(missing.sum())} missing values in column {column.name!r}, the first in sequence "
-                f"{sequence}, position {position}, but {model} takes none; "
-                'fit with missing="impute" or "indicator", or fill them in'
-            )

@@ -22,9 +22,10 @@ from hedgerow import _core
 from hedgerow.data.columns import NumericColumn
 from hedgerow.encoding import AttributeReader, Binning, Window
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import DevData, Record, TrainingData, by_depth, dev_scores, edge_counts, refuse_missing
+from hedgerow.learning.base import DevData, Record, TrainingData, by_depth, dev_scores, edge_counts
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data
 from hedgerow.learning.pseudo_likelihood import pseudo_marginals
 from hedgerow.potentials.trees import TreePotential, Trees

@@ -30,8 +30,8 @@ class CountingLearner:
         transitions = _log(transition_probabilities(training, self.smoothing))
         emissions = tuple(self._emission(column) for column in training.sequences.columns)
         self.potential = TablePotential(emissions, transitions)
-        lattice = training.lattice(self.potential, training.sequences)
-        record: Record = {"round": 1, "objective": training.mean(lattice.score(training.codes))}
+        answers = training.answers(self.potential, training.sequences)
+        record: Record = {"round": 1, "objective": training.mean(answers.score(training.codes))}
         yield record | training.held_out(self.potential)
 
     def _emission(self, column: Column) -> Discrete | Normal:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.data.columns import NumericColumn
 from hedgerow.encoding import AttributeReader, Scaling, Window
+from hedgerow.inference.blocks import blocks
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import TrainingData, blocks
-from hedgerow.potentials.base import Potential
+from hedgerow.learning.base import TrainingData
+from hedgerow.potentials.base import ScoredPotential
 
 AS_IT_IS = Scaling(0.0, 1.0)
 
@@ -34,10 +34,9 @@ def epoch_orders(training: TrainingData, random_state: int | None) -> Iterator[N
         yield draw.permutation(by_content)
 
 
-def lattices(training: TrainingData, potential: Potential) -> Iterator[tuple[slice, slice, Lattice]]:
+def lattices(training: TrainingData, potential: ScoredPotential) -> Iterator[tuple[slice, slice, Lattice]]:
     """(sequences, positions, their exact lattice) in blocks, so that the scores of all are never there at once."""
-    sequences, exact = training.sequences, replace(training, beam=None)
-    starts = sequences.starts
-    for block in blocks(starts, training.topology):
+    sequences, starts = training.sequences, training.sequences.starts
+    for block in blocks(starts, potential.scores_per_position(training.topology)):
         positions = slice(int(starts[block.start]), int(starts[block.stop]))
-        yield block, positions, exact.lattice(potential, sequences[block])
+        yield block, positions, potential.lattice(sequences[block], training.topology, n_threads=training.n_threads)

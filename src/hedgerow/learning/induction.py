@@ -101,7 +101,7 @@ class InductionLearner:
 
     def _grow(self, part: TrainingData) -> int:
         """Adds the best candidates, with weights of 0; how many they are."""
-        probabilities = self.training.lattice(self.potential, part.sequences).marginals()[1]
+        probabilities = self.training.answers(self.potential, part.sequences).marginals()[1]
         found = candidates(
             self.space, part, probabilities, self.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
         )

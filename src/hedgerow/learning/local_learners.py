@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.encoding import AttributeReader
+from hedgerow.inference.answers import Answers
+from hedgerow.inference.blocks import blocks
+from hedgerow.inference.decoding import best_labels, log_likelihood
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import DevData, Record, TrainingData, best_labels, blocks, dev_record, log_likelihood
+from hedgerow.learning.base import DevData, Record, TrainingData, dev_record
 from hedgerow.learning.boosting import BoostingLearner, BoostingRules, Scored, Step, check_memory
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data
 from hedgerow.learning.label_contexts import columns_to_lags, lags_to_columns, with_histories, with_n_grams
@@ -90,7 +93,7 @@ class _BlockEvaluator:
     def _lattices(self) -> Iterator[Lattice]:
         """The lattices of the normalised scores, of some sequences after the other."""
         training, starts = self.training, self.held.sequences.starts
-        for block in blocks(starts, training.topology):
+        for block in blocks(starts, self.scored.k ** (training.order + 1)):
             own = starts[block.start : block.stop + 1]
             edge = self.scored.scores[own[0] : own[-1]].copy()
             normalise(edge)
@@ -129,9 +132,10 @@ class LocalGradientLearner:
                 break
         self._best = best
 
-    def _lattices(self, held: DevData) -> Iterator[Lattice]:
+    def _lattices(self, held: DevData) -> Iterator[Answers]:
         training, potential, sequences = self.training, self.potential, held.sequences
-        return (training.lattice(potential, sequences[some]) for some in blocks(sequences.starts, training.topology))
+        size = potential.scores_per_position(training.topology)
+        return (training.answers(potential, sequences[some]) for some in blocks(sequences.starts, size))
 
     @property
     def potential(self) -> LocalPotential:
@@ -159,7 +163,7 @@ class LocalGradientLearner:
         )
 
 
-def judged(lattices: Iterable[Lattice], held: DevData, training: TrainingData) -> Record:
+def judged(lattices: Iterable[Answers], held: DevData, training: TrainingData) -> Record:
     """How a model does on held-out data, some sequences after the other."""
     found: list[NDArray[np.int32]] = []
     likelihoods: list[NDArray[np.float64]] = []

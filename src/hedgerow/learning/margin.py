@@ -146,8 +146,7 @@ class MarginLearner:
         if isinstance(potential, LinearPotential):
             self._made, record = tempered(potential, self.training, held)
             return record
-        votes = potential.votes(held.sequences, self.training.beam, self.training.n_threads)
-        return {"dev_accuracy": float(np.mean(votes.argmax(axis=1) == held.codes))}
+        return self.training.held_out(potential)
 
 
 def _best_wrong(

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.inference.answers import Answers
+from hedgerow.inference.decoding import log_likelihood
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import Answers, DevData, Record, TrainingData, dev_scores, log_likelihood
+from hedgerow.learning.base import DevData, Record, TrainingData, dev_scores
 from hedgerow.learning.minimise import minimise
 from hedgerow.potentials.base import COLDEST, Scores
 from hedgerow.potentials.linear import LinearPotential

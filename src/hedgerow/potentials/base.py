@@ -1,9 +1,10 @@
-"""What every potential offers, and the buffer in which it meets the lattice."""
+"""Potentials: learned scores of label sequences, and the arrays of a model file that hold them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
+from hedgerow.inference.answers import Answers
+from hedgerow.inference.lattice import Lattice
+from hedgerow.topology import Topology
 
 COLDEST = 1e-6  # temperatures, by which scores may be divided, lie between this and its inverse
 
@@ -39,23 +43,46 @@ def strip_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, N
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-class Potential(Protocol):
-    """Immutable; sequences are in the columns and alphabets of the encoder it was learned with."""
+class Potential(ABC):
+    """Learned scores of label sequences, frozen.
+
+    Encoded sequences must have the columns and alphabets of the encoder that the potential was learned with.
+    """
 
     kind: ClassVar[str]
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
-        """The log-scores of every position of the sequences."""
-        ...
+    @abstractmethod
+    def answers(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Answers:
+        """Inference over the sequences; `beam` bounds the hypotheses kept at a position, None keeps all."""
 
+    def scores_per_position(self, topology: Topology) -> int:
+        """How many scores `answers` computes for a position, which decides how many sequences fit in a block."""
+        return int(topology.n_labels ** (topology.order + 1))
+
+    @abstractmethod
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """(metadata for JSON, arrays) from which `from_state` makes an equal potential."""
-        ...
+        """(metadata for JSON, arrays) from which `from_arrays` makes an equal potential."""
 
     @classmethod
+    @abstractmethod
     def from_arrays(cls, stored: Stored) -> Self:
-        """What `state` described; raises InputError unless all of it fits encoder, labels and order."""
-        ...
+        """The potential that `to_arrays` described; raises InputError unless it fits encoder, labels and order."""
+
+
+class ScoredPotential(Potential):
+    """A potential whose path scores are sums of local scores: a lattice answers."""
+
+    @abstractmethod
+    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
+        """The log-scores of every position of the sequences."""
+
+    def lattice(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Lattice:
+        """The lattice of the scores."""
+        scores = self.scores(encoded, n_threads)
+        return Lattice(topology, encoded.starts, **scores._asdict(), beam=beam, n_threads=n_threads)
+
+    def answers(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Answers:
+        return self.lattice(encoded, topology, beam=beam, n_threads=n_threads)
 
 
 def stored_temperature(stored: object) -> float:

@@ -23,7 +23,7 @@ from hedgerow import _core
 from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Encoder, Scaling, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores, Stored, stored_temperature
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored, stored_temperature
 from hedgerow.potentials.registry import register
 
 Weights = NDArray[np.float32]
@@ -118,7 +118,7 @@ class NGrams:
 
 @register
 @dataclass(frozen=True, eq=False)
-class LinearPotential:
+class LinearPotential(ScoredPotential):
     """Features and their weights. Scores are sums of weights divided by `temperature`, which changes no best path."""
 
     window: Window
@@ -134,10 +134,10 @@ class LinearPotential:
     _scorers: list[_core.LinearScorer] = field(init=False, repr=False)
     kind: ClassVar[str] = "linear"
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
+    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         if not hasattr(self, "_scorers"):  # laid out once
             object.__setattr__(self, "_scorers", self._made())
-        rows = AttributeReader(sequences, self.window, self.scalings, self.conjunctions)
+        rows = AttributeReader(encoded, self.window, self.scalings, self.conjunctions)
         state, *edge = (
             scored(scorer, rows, features.width, skip, n_threads)
             for scorer, features, skip in zip(

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Potential, Scores, Stored, strip_prefix
+from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, strip_prefix
 from hedgerow.potentials.linear import LinearPotential
-from hedgerow.potentials.registry import register, restore
+from hedgerow.potentials.registry import register, restore_scored
 from hedgerow.potentials.trees import TreePotential
 
 Floats = NDArray[np.floating[Any]]
@@ -28,16 +28,16 @@ INNER = ("future", "linear", "trees")  # kinds that can be normalised
 
 @register
 @dataclass(frozen=True, eq=False)
-class LocalPotential:
+class LocalPotential(ScoredPotential):
     """`inner` says F, of the same labels and order."""
 
-    inner: Potential
+    inner: ScoredPotential
     n_labels: int
     order: int
     kind: ClassVar[str] = "local"
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
-        edge = self._edges(self.inner.scores(sequences, n_threads), sequences.starts)
+    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
+        edge = self._edges(self.inner.scores(encoded, n_threads), encoded.starts)
         normalise(edge)
         return Scores(edge=edge, normalised=True)
 
@@ -72,7 +72,7 @@ class LocalPotential:
         if not isinstance(described, dict) or described.get("kind") not in INNER:
             raise InputError(f"what is normalised must be a potential of the kinds {', '.join(INNER)}")
         own = Stored(described, strip_prefix("of.", arrays), encoder, n_labels, order)
-        inner = restore(own)
+        inner = restore_scored(own)
         if isinstance(inner, TreePotential) and inner.table is not None:
             raise InputError("trees that are normalised by history have no table of transitions")
         if isinstance(inner, LinearPotential) and inner.edge_features is not None:

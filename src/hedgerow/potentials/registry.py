@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Potential, Stored
+from hedgerow.potentials.base import Potential, ScoredPotential, Stored
 
 P = TypeVar("P", bound=type[Potential])
 
@@ -25,3 +25,11 @@ def restore(stored: Stored) -> Potential:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise InputError(f"the potential is of the unknown kind {kind!r}; known are {', '.join(sorted(_KINDS))}")
     return _KINDS[kind].from_arrays(stored)
+
+
+def restore_scored(stored: Stored) -> ScoredPotential:
+    """The stored potential; raises InputError unless its kind has local scores."""
+    potential = restore(stored)
+    if not isinstance(potential, ScoredPotential):
+        raise InputError(f"a potential of the kind {potential.kind!r} has no local scores")
+    return potential

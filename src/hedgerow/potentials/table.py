@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores, Stored
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored
 from hedgerow.potentials.registry import register
 
 Floats = NDArray[np.float64]
@@ -76,16 +76,16 @@ def _summed(bag: BagColumn, rows: Floats) -> Floats:
 
 @register
 @dataclass(frozen=True, eq=False)
-class TablePotential:
+class TablePotential(ScoredPotential):
     """One emission for each column of the encoder, and the log-probabilities of labels given histories."""
 
     emissions: tuple[Discrete | Normal, ...]
     transitions: Floats  # (histories of every length up to the order, labels), see hedgerow.inference.lattice
     kind: ClassVar[str] = "table"
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
-        state = np.zeros((sequences.n_positions, self.transitions.shape[1]))
-        for emission, column in zip(self.emissions, sequences.columns, strict=True):
+    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
+        state = np.zeros((encoded.n_positions, self.transitions.shape[1]))
+        for emission, column in zip(self.emissions, encoded.columns, strict=True):
             state += emission.scores(column)
         return Scores(state=state, table=self.transitions)
 

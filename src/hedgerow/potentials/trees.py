@@ -13,7 +13,7 @@ from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Scores, Stored, stored_table
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored, stored_table
 from hedgerow.potentials.registry import register
 
 # One node of a tree; the fields of NodeRecord in src/core/trees/tree_records.hpp, in the same order.
@@ -144,7 +144,7 @@ def _extent(nodes: NDArray[np.void], first: str, n: str) -> slice:
 
 @register
 @dataclass(frozen=True, eq=False)
-class TreePotential:
+class TreePotential(ScoredPotential):
     """`tree_order` is how far back the trees look: the model's order, or 0 where a table holds the transitions.
 
     `table_steps`, what each round added to the table, is there while learning goes on. `mean_edges` are the trees'
@@ -162,11 +162,11 @@ class TreePotential:
     _forest: _core.Forest = field(init=False, repr=False)
     kind: ClassVar[str] = "trees"
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> Scores:
-        rows = AttributeReader(sequences, self.window, self.binnings)
+    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
+        rows = AttributeReader(encoded, self.window, self.binnings)
         if not hasattr(self, "_forest"):  # compiled once, for the columns of the encoder
             object.__setattr__(self, "_forest", self.trees.compiled(rows, self.n_labels, self.tree_order))
-        shape = (sequences.n_positions, self.n_labels**self.tree_order, self.n_labels)
+        shape = (encoded.n_positions, self.n_labels**self.tree_order, self.n_labels)
         scores = np.zeros(shape, dtype=np.float32)
         self._forest.add_scores(rows.reader, scores, n_threads)
         if self.table is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,16 @@ from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Scaling, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Stored
+from hedgerow.inference.lattice import Lattice
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored
 from hedgerow.potentials.linear import part, scalings_of
 from hedgerow.potentials.registry import register
+from hedgerow.topology import Topology
 
 
 @register
 @dataclass(frozen=True, eq=False)
-class VotedPotential:
+class VotedPotential(ScoredPotential):
     """Vector v is made by the changes starts[v] <= c < starts[v + 1]: features[c] grows by amounts[c]."""
 
     window: Window
@@ -37,15 +39,27 @@ class VotedPotential:
     survived: NDArray[np.int64]
     kind: ClassVar[str] = "votes"
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> NoReturn:
-        raise InputError(
-            f"a voted perceptron has labels alone: its {len(self.survived)} weight vectors have no common scores, so "
-            'neither probabilities nor n-best lists; take averaging="average"'
-        )
+    def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
+        """The logarithm of each label's share of the votes at each position; -inf without a vote."""
+        return self._log_shares(encoded, None, n_threads)
 
-    def votes(self, sequences: Encoded, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
+    def lattice(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Lattice:
+        """A lattice of order 0: positions are independent given the votes. The beam is that of each vector's search."""
+        scores = self._log_shares(encoded, beam, n_threads)
+        return Lattice(Topology(self.n_labels, 0), encoded.starts, **scores._asdict(), n_threads=n_threads)
+
+    def scores_per_position(self, topology: Topology) -> int:
+        return self.n_labels
+
+    def _log_shares(self, encoded: Encoded, beam: int | None, n_threads: int) -> Scores:
+        votes = self.votes(encoded, beam, n_threads)
+        with np.errstate(divide="ignore"):
+            log_shares = np.log(votes / votes.sum(axis=1, keepdims=True))
+        return Scores(state=log_shares, normalised=True)
+
+    def votes(self, encoded: Encoded, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
         """(positions, labels): how many examples those vectors survived whose best path has the label there."""
-        rows = AttributeReader(sequences, self.window, self.scalings)
+        rows = AttributeReader(encoded, self.window, self.scalings)
         return _core.votes(
             rows.reader, self.n_labels, self.order, beam or 0, self.starts, self.features, self.amounts, self.survived,
             n_threads,

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.data.columns import NumericColumn
 from hedgerow.encoding import AttributeReader, Scaling, Window
-from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.potential import FuturePotential, with_features
 from hedgerow.learning.base import DevData, Learner, Record, TrainingData, dev_scores
@@ -35,7 +34,6 @@ from hedgerow.learning.margin import TIE
 from hedgerow.learning.temperature import WIDEST, best_temperature
 from hedgerow.potentials.linear import Features
 from hedgerow.potentials.local import unnormalised
-from hedgerow.search.beam_search import Search
 from hedgerow.search.potential import LARGEST, Direction, LabelGrams, SearchPotential
 
 Update = Literal["laso", "early", "max-violation", "standard"]
@@ -52,13 +50,6 @@ class SearchRules:
     averaged: bool
     min_freq: int
     random_state: int | None
-
-
-def searched(potential: SearchPotential, sequences: Encoded, beam: int, n_threads: int) -> Search:
-    """The searches of some sequences."""
-    state = potential.state_scores(sequences, n_threads)
-    backward = potential.direction == "right-to-left"
-    return Search(potential.grams, sequences.starts, state, beam, backward, potential.temperature, n_threads)
 
 
 class SearchLearner:
@@ -139,7 +130,9 @@ class SearchLearner:
 
     def _held_out_scores(self, held: DevData) -> Record:
         training = self.training
-        search = searched(self.potential, held.sequences, self.rules.beam, training.n_threads)
+        search = self.potential.answers(
+            held.sequences, training.topology, beam=self.rules.beam, n_threads=training.n_threads
+        )
         spread = float(search.state.std(dtype=np.float64))
         temperature = best_temperature(search.at, held, spread, WIDEST) if spread > 0 else 1.0
         self._made = replace(self.potential, temperature=temperature)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NoReturn, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,17 @@ from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, En
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.potential import FuturePotential, feature_encoder, with_features
-from hedgerow.potentials.base import Stored, stored_temperature, strip_prefix
+from hedgerow.potentials.base import Potential, Stored, stored_temperature, strip_prefix
 from hedgerow.potentials.linear import Features, part, scalings_of, scored
 from hedgerow.potentials.registry import register
+from hedgerow.search.beam_search import Search
+from hedgerow.topology import Topology
 
 Direction = Literal["left-to-right", "right-to-left"]
 Weights = NDArray[np.float32]
 
 MOST_EDGES = 2**28  # scores of a position by trees over future features
+MOST_HYPOTHESES = 2**31 - 1
 LARGEST = 1e30  # of a weight, so that sums of many are numbers
 
 
@@ -65,7 +68,7 @@ class LabelGrams:
 
 @register
 @dataclass(frozen=True, eq=False)
-class SearchPotential:
+class SearchPotential(Potential):
     """`temperature` is what scores are divided by where they are read as log-probabilities."""
 
     window: Window
@@ -88,8 +91,21 @@ class SearchPotential:
         object.__setattr__(self, "grams", grams)
         object.__setattr__(self, "_scorer", _core.LinearScorer(self.state_features.core, self.state_weights))
 
-    def scores(self, sequences: Encoded, n_threads: int = 1) -> NoReturn:
-        raise InputError("the scores of a search depend on all labels before a position, and fit no lattice")
+    def answers(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Search:
+        """Beam searches over the sequences; without a beam every hypothesis is kept."""
+        hypotheses = min(self.n_grams.n_labels ** max(self.n_grams.order, 1), MOST_HYPOTHESES)
+        return Search(
+            self.grams,
+            encoded.starts,
+            self.state_scores(encoded, n_threads),
+            hypotheses if beam is None else beam,
+            backward=self.direction == "right-to-left",
+            temperature=self.temperature,
+            n_threads=n_threads,
+        )
+
+    def scores_per_position(self, topology: Topology) -> int:
+        return topology.n_labels
 
     def state_scores(self, sequences: Encoded, n_threads: int = 1) -> NDArray[np.float32]:
         """(positions, labels): what the attributes say, whatever the labels before."""

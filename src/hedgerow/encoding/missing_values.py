@@ -1,0 +1,20 @@
+"""Refusal of missing values by models that cannot use them."""
+
+from __future__ import annotations
+
+from hedgerow.data.ragged import place
+from hedgerow.encoding.encoded import Encoded
+from hedgerow.errors import InputError
+
+
+def refuse_missing(sequences: Encoded, data: str, model: str) -> None:
+    """Raises InputError for the first column of `data` with missing values, which `model` does not accept."""
+    for column in sequences.columns:
+        missing = column.missing()
+        if missing.any():
+            sequence, position = place(sequences.starts, int(missing.argmax()))
+            raise InputError(
+                f"{data} has {int(missing.sum())} missing values in column {column.name!r}, the first in sequence "
+                f"{sequence}, position {position}, but {model} takes none; "
+                'fit with missing="impute" or "indicator", or fill them in'
+            )
