@@ -1,9 +1,9 @@
-"""OutputCode: what bits, cascades, labels and threads cost.
+"""OutputCode: the cost of bits, cascades, labels and threads.
 
-HEDGEROW_DATA=... python benchmarks/codes.py
+python benchmarks/codes.py
 
 The base is a TreeCRF. The first table is on the joint NETtalk labels, beside a TreeCRF of all labels with the same
-trees and rounds; the others have 40 bits. Synthetic labels follow from two letters and the label before.
+trees and rounds; the others have 40 bits. Synthetic labels depend on two letters and the previous label.
 """
 
 from __future__ import annotations
@@ -11,35 +11,25 @@ from __future__ import annotations
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import hedgerow as hr
+from data import QUICK, few, load
 from hedgerow.errors import UnseenLabelWarning
-from machine import describe_machine
+from jobs import main
+from printing import print_table, say
 
-TREES: dict[str, Any] = {"n_rounds": 40, "max_leaves": 50, "learning_rate": 0.3}
-BITS = 40
-REPEATS = 3  # of fits whose times are compared
-
-
-def main() -> None:
-    warnings.simplefilter("ignore", UnseenLabelWarning)
-    print(describe_machine())
-    train, test = hr.datasets.load("nettalk", "train"), hr.datasets.load("nettalk", "test")
-    base = hr.TreeCRF(window=3, **TREES)
-    direct = hr.TreeCRF(window=3, n_jobs=1, **TREES)
-    by_code(train, test, base, direct)
-    by_cascade(train, test, base)
-    by_labels()
-    by_threads(train, base)
+TREES: dict[str, Any] = {"n_rounds": few(40, 2), "max_leaves": 50, "learning_rate": 0.3}
+BITS = few(40, 10)
+REPEATS = few(3, 1)  # of fits whose times are compared
 
 
 def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
-    """(the shortest time of all repeats, what the last gave)"""
+    """(the shortest time of all repeats, the result of the last)"""
     times = []
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -48,58 +38,60 @@ def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
     return min(times), result
 
 
-def code(base: hr.TreeCRF, n_bits: int = BITS, n_jobs: int = 1, **parameters: Any) -> hr.OutputCode:
-    return hr.OutputCode(base=base, n_bits=n_bits, n_jobs=n_jobs, random_state=0, **parameters)
+def base(window: int = 3) -> hr.TreeCRF:
+    return hr.TreeCRF(window=window, **TREES)
 
 
-def by_code(train: Any, test: Any, base: hr.TreeCRF, direct: hr.TreeCRF) -> None:
-    columns = f"{'fit s':>8}{'a bit ms':>10}{'predict s':>10}{'MB':>6}{'right %':>9}"
-    print(f"\n{'NETtalk, joint labels, window 3':34}{columns}")
-    models: dict[str, Any] = {"TreeCRF of all labels": direct}
-    models |= {f"{n} bits": code(base, n) for n in (25, 50, 100, 200)}
-    models['200 bits, distance="lattice"'] = code(base, 200, distance="lattice")
-    models['25 bits, code="grow"'] = code(base, 25, code="grow")
-    for name, model in models.items():
-        fit, _ = timed(lambda m=model: m.fit(train.X, train.y))
-        predict, right = timed(lambda m=model: m.score(test.X, test.y))
-        with tempfile.TemporaryDirectory() as folder:
-            model.save(Path(folder) / "m")
-            size = (Path(folder) / "m").stat().st_size / 1e6
-        a_bit = 1000 * fit / model.code_.shape[1] if isinstance(model, hr.OutputCode) else float("nan")
-        print(f"{name:34}{fit:8.2f}{a_bit:10.1f}{predict:10.2f}{size:6.1f}{100 * right:9.2f}", flush=True)
+def code(n_bits: int = BITS, n_jobs: int = 1, window: int = 3, **parameters: Any) -> hr.OutputCode:
+    return hr.OutputCode(base=base(window), n_bits=n_bits, n_jobs=n_jobs, random_state=0, **parameters)
 
 
-def by_cascade(train: Any, test: Any, base: hr.TreeCRF) -> None:
-    print(f"\n{f'{BITS} bits, cascades':34}{'fit s':>8}{'ratio':>10}{'right %':>9}")
-    independent = None
-    for name, parameters in {
+def megabytes(model: Any) -> float:
+    """The size of the model file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        model.save(path)
+        return path.stat().st_size / 1e6
+
+
+def print_bits() -> None:
+    train, test = load("nettalk", "train"), load("nettalk", "test")
+    models: dict[str, Any] = {"TreeCRF of all labels, the same trees": base().set_params(n_jobs=1)}
+    lengths = (10, 20) if QUICK else (25, 50, 100, 200)
+    models |= {f"{n} bits": code(n) for n in lengths}
+    models[f'{lengths[-1]} bits, `distance="lattice"`'] = code(lengths[-1], distance="lattice")
+
+    def rows() -> Iterator[list[str]]:
+        for name, model in models.items():
+            say(name)
+            fit, _ = timed(lambda m=model: m.fit(train.X, train.y))  # type: ignore[misc]
+            predict, right = timed(lambda m=model: m.score(test.X, test.y))  # type: ignore[misc]
+            yield [name, f"{fit:.1f}", f"{predict:.2f}", f"{megabytes(model):.0f}", f"{100 * right:.1f}"]
+
+    print_table(["NETtalk, 126 joint labels, window 3", "fit s", "predict s", "file MB", "right %"], rows())
+
+
+def print_cascades() -> None:
+    train, test = load("nettalk", "train"), load("nettalk", "test")
+    cascades: dict[str, dict[str, Any]] = {
         "0": {}, "1": {"cascade": 1}, "5": {"cascade": 5}, "20": {"cascade": 20}, "all": {"cascade": "all"},
         "5, out of fold": {"cascade": 5, "cascade_predictions": "cross"}, "auto": {"cascade": "auto"},
-    }.items():  # fmt: skip
-        model = code(base, **parameters)
-        fit, _ = timed(lambda m=model: m.fit(train.X, train.y), REPEATS)
-        independent = independent or fit
-        print(f"{name:34}{fit:8.2f}{fit / independent:10.2f}{100 * model.score(test.X, test.y):9.2f}", flush=True)
+    }  # fmt: skip
 
+    def rows() -> Iterator[list[str]]:
+        independent = None
+        for name, parameters in cascades.items():
+            say(f"cascade {name}")
+            model = code(**parameters)
+            fit, _ = timed(lambda m=model: m.fit(train.X, train.y), REPEATS)  # type: ignore[misc]
+            independent = independent or fit
+            yield [name, f"{fit:.1f}", f"{fit / independent:.2f}", f"{100 * model.score(test.X, test.y):.1f}"]
 
-def by_labels() -> None:
-    columns = f"{'fit s':>8}{'ratio':>10}{'predict s':>10}{'lattice s':>10}{'TreeCRF of all, fit s':>24}"
-    print(f"\n{f'{BITS} bits, synthetic labels':34}{columns}")
-    first = None
-    for k in (10, 30, 100, 300, 1000):
-        X, y = synthetic(1000, 10, k)
-        model = code(hr.TreeCRF(window=1, **TREES))
-        fit, _ = timed(lambda m=model, x=X, labels=y: m.fit(x, labels))
-        predict, _ = timed(lambda m=model, x=X: m.predict(x))
-        chained = code(hr.TreeCRF(window=1, n_rounds=1), distance="lattice").fit(X, y)
-        lattice, _ = timed(lambda m=chained, x=X: m.predict(x))
-        first = first or fit
-        line = f"{k:<34}{fit:8.2f}{fit / first:10.2f}{predict:10.2f}{lattice:10.2f}"
-        direct, _ = timed(lambda x=X, labels=y: hr.TreeCRF(window=1, n_jobs=1, **TREES).fit(x, labels))
-        print(f"{line}{direct:24.2f}", flush=True)
+    print_table([f"{BITS} bits, cascade", "fit s", "ratio", "right %"], rows())
 
 
 def synthetic(n_sequences: int, length: int, k: int) -> tuple[list[list[str]], list[list[int]]]:
+    """Letters, and labels that depend on the letter, the previous letter and the previous label."""
     rng = np.random.default_rng(k)
     letters = rng.integers(0, 26, size=(n_sequences, length))
     labels = np.zeros_like(letters)
@@ -109,14 +101,41 @@ def synthetic(n_sequences: int, length: int, k: int) -> tuple[list[list[str]], l
     return [[chr(97 + letter) for letter in row] for row in letters], labels.tolist()
 
 
-def by_threads(train: Any, base: hr.TreeCRF) -> None:
-    print(f"\n{f'{BITS} bits, threads':34}{'1 s':>8}{'2 s':>8}{'ratio':>10}")
-    for name, parameters in {"independent": {}, "cascade of 5": {"cascade": 5}}.items():
-        one, two = (
-            timed(lambda p=parameters, n=n: code(base, n_jobs=n, **p).fit(train.X, train.y), REPEATS)[0] for n in (1, 2)
-        )
-        print(f"{name:34}{one:8.2f}{two:8.2f}{one / two:10.2f}", flush=True)
+def print_labels() -> None:
+    def rows() -> Iterator[list[str]]:
+        for k in (10, 20) if QUICK else (10, 100, 300, 1000):
+            say(f"{k} labels")
+            X, y = synthetic(few(1000, 20), 10, k)
+            model = code(window=1)
+            fit, _ = timed(lambda m=model, X=X, y=y: m.fit(X, y))  # type: ignore[misc]
+            predict, _ = timed(lambda m=model, X=X: m.predict(X))  # type: ignore[misc]
+            chained = code(window=1, distance="lattice")
+            chained.set_params(base=hr.TreeCRF(window=1, n_rounds=1)).fit(X, y)
+            lattice, _ = timed(lambda m=chained, X=X: m.predict(X))  # type: ignore[misc]
+            direct, _ = timed(lambda X=X, y=y: base(1).set_params(n_jobs=1).fit(X, y))  # type: ignore[misc]
+            yield [f"{k:,}", f"{fit:.1f}", f"{predict:.2f}", f"{lattice:.2f}", f"{direct:.1f}"]
 
+    head = ["fit s", "predict s", "with the lattice", "TreeCRF of all labels, fit s"]
+    print_table([f"{BITS} bits, synthetic labels", *head], rows())
+
+
+def print_threads() -> None:
+    train = load("nettalk", "train")
+    kinds: dict[str, dict[str, Any]] = {"independent": {}, "cascade of 5": {"cascade": 5}}
+
+    def rows() -> Iterator[list[str]]:
+        for name, given in kinds.items():
+            one, two = (
+                timed(lambda n=n, given=given: code(n_jobs=n, **given).fit(train.X, train.y), REPEATS)[0]  # type: ignore[misc]
+                for n in (1, 2)
+            )
+            yield [name, f"{one:.1f}", f"{two:.1f}", f"{one / two:.2f}"]
+
+    print_table([f"{BITS} bits, threads", "one, s", "two, s", "ratio"], rows())
+
+
+PARTS = {"bits": print_bits, "cascades": print_cascades, "threads": print_threads, "labels": print_labels}
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore", UnseenLabelWarning)
+    main(__doc__, PARTS)

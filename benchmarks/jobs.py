@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: jobs in processes of their own, and how chunkers are measured."""
+"""Jobs in processes of their own, so that each has its own peak of memory, and how chunkers are measured."""
 
 from __future__ import annotations
 
@@ -11,47 +11,54 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import hedgerow as hr
-from encoding import attributes, sentences
-from machine import describe_machine
+from data import QUICK, attributes, chunking, sentences
+from printing import print_machine, say
 
-Figures = dict[str, float]
+Figures = dict[str, Any]
 
 
 def peak() -> float:
-    """Megabytes that this process had at most."""
+    """The peak memory of this process in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def encode(path: str) -> Figures:
-    """Writes the CoNLL-2000 training sentences, encoded, for other jobs to start from."""
-    train = sentences("train")
-    X = hr.Sequences([attributes(words, tags) for words, tags, _ in train])
-    Path(path).write_bytes(pickle.dumps((X, [" ".join(chunks) for _, _, chunks in train])))
+    """Write the CoNLL-2000 training sentences as `Sequences`, for other jobs to start from."""
+    X, y = chunking("train")
+    Path(path).write_bytes(pickle.dumps((hr.Sequences(X), [" ".join(labels) for labels in y])))
     return {}
 
 
 def encoded(path: str) -> tuple[hr.Sequences, list[list[str]]]:
+    """Read what `encode` wrote."""
     with Path(path).open("rb") as file:
         X, y = pickle.load(file)
     return X, [sentence.split(" ") for sentence in y]
 
 
-def test_attributes() -> tuple[Any, list[list[str]]]:
-    data = sentences("test")
-    return [attributes(words, tags) for words, tags, _ in data], [chunks for _, _, chunks in data]
+@contextmanager
+def encoded_file() -> Iterator[str]:
+    """A temporary file with the training sentences, written by another process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "train.pickle")
+        run("encode", path)
+        yield path
 
 
-def chunked(model: Any, X: hr.Sequences, y: Any, test: Callable[[], tuple[Any, Any]] = test_attributes) -> Figures:
-    """Trains, then reads the test data, so that the peak of memory is that of training, and tags them."""
+def chunked(
+    model: Any, X: hr.Sequences, y: Any, test: Callable[[str], tuple[Any, list[list[str]]]] = chunking
+) -> Figures:
+    """Train, then read the test data, so that the peak memory is that of training, and tag them."""
     begin = time.perf_counter()
     model.fit(X, y)
     seconds, memory = time.perf_counter() - begin, peak()
-    X_test, gold = test()
+    X_test, gold = test("test")
     found, speed = tagged(model, X_test)
     return {"seconds": seconds, "peak": memory, "speed": speed, **chunk_scores(gold, [p.tolist() for p in found])}
 
@@ -70,9 +77,11 @@ def chunk_scores(gold: list[list[str]], found: list[list[str]]) -> Figures:
 
 
 def chunked_by_crfsuite(parameters: dict[str, Any]) -> Figures:
-    """The same figures of python-crfsuite by L-BFGS, and what it says of its objective; tagging from its own items."""
+    """The same figures for python-crfsuite by L-BFGS, and its objective; it tags from its own items."""
     import pycrfsuite
 
+    if QUICK:
+        parameters = {**parameters, "max_iterations": 2}
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=parameters, verbose=False)
     for words, tags, chunks in sentences("train"):
         trainer.append(attributes(words, tags), chunks)
@@ -83,7 +92,7 @@ def chunked_by_crfsuite(parameters: dict[str, Any]) -> Figures:
         seconds, memory = time.perf_counter() - begin, peak()
         tagger = pycrfsuite.Tagger()
         tagger.open(str(path))
-        X, gold = test_attributes()
+        X, gold = chunking("test")
         items = [pycrfsuite.ItemSequence(x) for x in X]
         begin = time.perf_counter()
         found = [tagger.tag(item) for item in items]
@@ -101,27 +110,30 @@ def chunked_by_crfsuite(parameters: dict[str, Any]) -> Figures:
 
 
 def run(job: str, *arguments: object) -> Figures:
-    """A job of the running script, in a process of its own."""
-    command = [sys.executable, sys.argv[0], "--job", json.dumps([job, *arguments])]
-    alone = {**os.environ, "OMP_NUM_THREADS": "1"}
-    answer = subprocess.run(command, check=True, capture_output=True, text=True, env=alone)
+    """Run a job of the running script in a process of its own, and return its figures."""
+    say(f"  {job}", *arguments)
+    command = [sys.executable, sys.argv[0], "--job", json.dumps([job, *arguments]), *(["--quick"] if QUICK else [])]
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=one_thread)
     return json.loads(answer.stdout.splitlines()[-1])  # type: ignore[no-any-return]
 
 
-def heading(*names: str) -> None:
-    print("\n| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|", flush=True)
-
-
-def main(description: str | None, jobs: dict[str, Any], parts: dict[str, Callable[[], None]]) -> None:
-    """Runs one job and prints its figures as JSON, or prints the tables asked for."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--job", help="run one job here and print its figures as JSON")
+def main(
+    description: str | None,
+    parts: dict[str, Callable[[], None]],
+    jobs: dict[str, Callable[..., Figures]] | None = None,
+    details: str = "",
+) -> None:
+    """Print the tables that --parts names, or run one job and print its figures as JSON."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="*", choices=list(parts), default=list(parts), help="which tables")
-    given = parser.parse_args()
-    if given.job:
-        job, *arguments = json.loads(given.job)
-        print(json.dumps(jobs[job](*arguments)))
+    parser.add_argument("--quick", action="store_true", help="a run of seconds on small data, to see that it works")
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.job:
+        job, *arguments = json.loads(options.job)
+        print(json.dumps((jobs or {})[job](*arguments)))
         return
-    print(describe_machine())
-    for name in given.parts:
+    print_machine(details)
+    for name in options.parts:
         parts[name]()

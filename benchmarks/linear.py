@@ -1,9 +1,9 @@
 """LinearCRF beside python-crfsuite on CoNLL-2000: the same objective, training time, memory, F1 and tagging speed.
 
-HEDGEROW_DATA=... python benchmarks/linear.py            # the tables of docs/benchmarks.md
+python benchmarks/linear.py
 
-Every job is a fresh process on one thread unless it says otherwise; seconds are of the wall, for training alone.
-LinearCRF trains from encoded sequences that another process made, as python-crfsuite does from what was appended.
+Every job is a fresh process on one thread unless a row says otherwise. Seconds are wall time of training only.
+LinearCRF trains from `Sequences` that another process read, as python-crfsuite trains from appended sequences.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from __future__ import annotations
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import hedgerow as hr
-from encoding import attributes, sentences, to_bags
+from data import attributes, chunking, few, load, repeated, sentences, to_bags
 from jobs import (
     Figures,
     chunked,
     chunked_by_crfsuite,
     encode,
     encoded,
-    heading,
+    encoded_file,
     main,
     peak,
     run,
     tagged,
-    test_attributes,
 )
+from printing import print_table
 
 TUTORIAL = {"l1": 0.1, "l2": 0.1}
 SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -44,7 +44,8 @@ SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
 }
 REPEATS = 5
-JOINT_ITERATIONS = 60
+TAGGING_ITERATIONS = few(60, 3)
+JOINT_ITERATIONS = few(60, 3)
 
 
 def ours(path: str, setting: str, n_jobs: int) -> Figures:
@@ -89,25 +90,27 @@ def crfsuite(setting: str) -> Figures:
 
 
 def tagging(path: str) -> Figures:
-    """Tokens a second of both from dicts, from lists of attributes, and from what is already encoded."""
+    """Tokens a second of both from dicts, from lists of attributes, and from what each library has read already."""
     import pycrfsuite
 
     X, y = encoded(path)
-    model = hr.LinearCRF(n_jobs=1, max_iter=60).fit(X, y)
-    trainer = pycrfsuite.Trainer(algorithm="lbfgs", params={"c2": 1.0, "max_iterations": 60}, verbose=False)
+    model = hr.LinearCRF(n_jobs=1, max_iter=TAGGING_ITERATIONS).fit(X, y)
+    trainer = pycrfsuite.Trainer(
+        algorithm="lbfgs", params={"c2": 1.0, "max_iterations": TAGGING_ITERATIONS}, verbose=False
+    )
     for words, tags, chunks in sentences("train"):
         trainer.append(attributes(words, tags), chunks)
-    dicts, _ = test_attributes()
+    dicts, _ = chunking("test")
     bags = [to_bags(x) for x in dicts]
     n = sum(map(len, dicts))
 
     def speed(work: Callable[[], object]) -> float:
-        times = []
-        for _ in range(REPEATS):
+        def seconds() -> float:
             begin = time.perf_counter()
             work()
-            times.append(time.perf_counter() - begin)
-        return n / min(times)
+            return time.perf_counter() - begin
+
+        return n / repeated(seconds, REPEATS)
 
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "m.crfsuite")
@@ -115,7 +118,7 @@ def tagging(path: str) -> Figures:
         tagger = pycrfsuite.Tagger()
         tagger.open(file)
         prebuilt = [pycrfsuite.ItemSequence(x) for x in dicts]
-        items = hr.Sequences(dicts)
+        read = hr.Sequences(dicts)
         as_bags = hr.LinearCRF(n_jobs=1, max_iter=5)
         as_bags.fit([to_bags(attributes(words, tags)) for words, tags, _ in sentences("train")], y)
         return {
@@ -123,19 +126,19 @@ def tagging(path: str) -> Figures:
             "theirs dicts": speed(lambda: [tagger.tag(x) for x in dicts]),
             "ours lists": speed(lambda: as_bags.predict(bags)),
             "theirs lists": speed(lambda: [tagger.tag(x) for x in bags]),
-            "ours encoded": speed(lambda: model.predict(items)),
-            "theirs encoded": speed(lambda: [tagger.tag(x) for x in prebuilt]),
+            "ours Sequences": speed(lambda: model.predict(read)),
+            "theirs Sequences": speed(lambda: [tagger.tag(x) for x in prebuilt]),
         }
 
 
 def spelled(x: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Words and their ends, for tags are what is asked for here."""
+    """Words and their ends, which help to predict parts of speech."""
     return [{"word": p["word"], "end 2": p["word"][-2:], "end 3": p["word"][-3:]} for p in x]
 
 
 def joint(beam: int | None) -> Figures:
-    """Parts of speech and chunks in one label, 118 of them in training."""
-    train, test = hr.datasets.load("conll2000-joint", "train"), hr.datasets.load("conll2000-joint", "test")
+    """Parts of speech and chunks in one label; 118 labels in training."""
+    train, test = load("conll2000-joint", "train"), load("conll2000-joint", "test")
     model = hr.LinearCRF(window=2, beam=beam, max_iter=JOINT_ITERATIONS, n_jobs=1)
     X = hr.Sequences([spelled(x) for x in train.X])
     begin = time.perf_counter()
@@ -158,47 +161,70 @@ def joint(beam: int | None) -> Figures:
 
 
 def print_joint() -> None:
-    heading("118 joint labels", "train s", "ratio", "iterations", "peak MB", "accuracy", "chunk F1", "tag tokens/s")
-    exact = run("joint", None)
-    rows = [("exact", exact), *((f"beam {beam}", run("joint", beam)) for beam in (20, 10, 5, 1))]
-    for name, row in rows:
-        print(
-            f"| {name} | {row['seconds']:.1f} | {row['seconds'] / exact['seconds']:.2f} | {row['iterations']} | "
-            f"{row['peak']:.0f} | {100 * row['accuracy']:.2f} | {100 * row['f1']:.2f} | {row['speed'] / 1000:.0f}k |"
-        )
+    def rows() -> Iterator[list[object]]:
+        exact = None
+        for beam in (None, 20, 10, 5, 1)[: few(5, 2)]:
+            found = run("joint", beam)
+            exact = exact or found["seconds"]
+            yield [
+                "exact" if beam is None else f"beam {beam}",
+                f"{found['seconds']:.1f}",
+                f"{found['seconds'] / exact:.2f}",
+                found["iterations"],
+                f"{found['peak']:.0f}",
+                f"{100 * found['accuracy']:.2f}",
+                f"{100 * found['f1']:.2f}",
+                f"{found['speed'] / 1000:.0f}k",
+            ]
+
+    head = ["train s", "ratio", "iterations", "peak MB", "accuracy", "chunk F1", "tag tokens/s"]
+    print_table(["118 joint labels", *head], rows())
 
 
 def print_training() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "train.pickle")
-        run("encode", path)
-        for setting in SETTINGS:
-            peer = run("crfsuite", setting)
-            heading(setting, "train s", "ratio", "iterations", "objective", "peak MB", "model MB", "accuracy", "F1")
-            rows = [("python-crfsuite", peer), ("LinearCRF", run("ours", path, setting, 1))]
-            rows += [("LinearCRF, 2 threads", run("ours", path, setting, 2))]
-            for name, row in rows:
-                print(
-                    f"| {name} | {row['seconds']:.1f} | {row['seconds'] / peer['seconds']:.2f} | {row['iterations']} | "
-                    f"{row['objective']:.1f} | {row['peak']:.0f} | {row['megabytes']:.1f} | "
-                    f"{100 * row['accuracy']:.2f} | {100 * row['f1']:.2f} |"
-                )
-            for n_jobs in (1, 2):
-                seconds = run("until", path, setting, peer["objective"], n_jobs)["seconds"]
-                print(f"\nTo python-crfsuite's objective, relative 1e-4, on {n_jobs} thread(s): {seconds:.1f} s "
-                      f"(ratio {seconds / peer['seconds']:.2f}).")  # fmt: skip
-            print(f"To 99.9 % of the final objective: {rows[1][1]['enough']:.1f} s.")
+    with encoded_file() as path:
+        for setting in list(SETTINGS)[: few(3, 1)]:
+            print_setting(path, setting)
+
+
+def print_setting(path: str, setting: str) -> None:
+    peer = run("crfsuite", setting)
+    one, two = (run("ours", path, setting, n_jobs) for n_jobs in (1, 2))
+    rows = (
+        [
+            name,
+            f"{found['seconds']:.1f}",
+            f"{found['seconds'] / peer['seconds']:.2f}",
+            found["iterations"],
+            f"{found['objective']:.1f}",
+            f"{found['peak']:.0f}",
+            f"{found['megabytes']:.1f}",
+            f"{100 * found['accuracy']:.2f}",
+            f"{100 * found['f1']:.2f}",
+        ]
+        for name, found in (("python-crfsuite", peer), ("LinearCRF", one), ("LinearCRF, 2 threads", two))
+    )
+    head = ["train s", "ratio", "iterations", "objective", "peak MB", "model MB", "accuracy", "F1"]
+    print_table([setting, *head], rows)
+    until = (run("until", path, setting, peer["objective"], n_jobs)["seconds"] for n_jobs in (1, 2))
+    reached = [
+        f"To python-crfsuite's objective, relative 1e-4, on {threads}: {seconds:.1f} s "
+        f"(ratio {seconds / peer['seconds']:.2f})."
+        for threads, seconds in zip(("one thread", "two threads"), until, strict=True)
+    ]
+    print(f"\n{' '.join(reached)} To 99.9 % of the final objective: {one['enough']:.1f} s.", flush=True)
 
 
 def print_tagging() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "train.pickle")
-        run("encode", path)
-        row = run("tagging", path)
-    heading("tagging, tokens a second", "LinearCRF", "python-crfsuite", "ratio")
-    for form in ("dicts", "lists", "encoded"):
-        mine, theirs = row[f"ours {form}"], row[f"theirs {form}"]
-        print(f"| from {form} | {mine / 1000:.0f}k | {theirs / 1000:.0f}k | {mine / theirs:.1f} |")
+    with encoded_file() as path:
+        found = run("tagging", path)
+
+    def rows() -> Iterator[list[str]]:
+        for form in ("dicts", "lists", "Sequences"):
+            ours, theirs = found[f"ours {form}"], found[f"theirs {form}"]
+            yield [f"from {form}", f"{ours / 1000:.0f}k", f"{theirs / 1000:.0f}k", f"{ours / theirs:.1f}"]
+
+    print_table(["tagging, tokens a second", "LinearCRF", "python-crfsuite", "ratio"], rows())
 
 
 JOBS: dict[str, Any] = {
@@ -212,4 +238,4 @@ JOBS: dict[str, Any] = {
 PARTS = {"training": print_training, "tagging": print_tagging, "joint": print_joint}
 
 if __name__ == "__main__":
-    main(__doc__, JOBS, PARTS)
+    main(__doc__, PARTS, JOBS)

@@ -1,52 +1,32 @@
 """StructuredPerceptron, StructuredSVM and LinearCRF by SGD on CoNLL-2000, beside python-crfsuite's averaged perceptron.
 
-HEDGEROW_DATA=... python benchmarks/margin.py
+python benchmarks/margin.py
 
-The attributes are those of benchmarks/encoding.py. Learning is on one thread, so are the objective of the SVM and
-tagging. An epoch of python-crfsuite is the time of training less that of training for one epoch, shared out, so that
-what it does before the first counts for nobody; ours are the differences of `training_log_`.
+The attributes are those of benchmarks/data.py. Everything runs on one thread. The time of an epoch is the time of a fit
+less that of a fit of one epoch, divided by the other epochs, so that set-up does not count.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import hedgerow as hr
-from encoding import attributes, sentences
-from machine import describe_machine
+from data import chunking, few
+from jobs import main, tagged
+from printing import print_table, say
 
-EPOCHS = 10
-
-
-def main() -> None:
-    train, test = sentences("train"), sentences("test")
-    X, y = [attributes(words, tags) for words, tags, _ in train], [chunks for _, _, chunks in train]
-    X_test, gold = [attributes(words, tags) for words, tags, _ in test], [chunks for _, _, chunks in test]
-    print(describe_machine())
-    theirs = with_crfsuite(X, y, X_test, gold)
-    print(f"{'':38}{'s':>8}{'s an epoch':>12}{'F1':>8}{'positions a s':>15}   ratios of epoch, F1, tagging")
-    report("python-crfsuite ap, 10 epochs", theirs, theirs)
-    encoded = hr.Sequences(X)
-    given: dict[str, Any] = {"n_jobs": 1, "random_state": 0}
-    models: dict[str, Any] = {
-        "StructuredPerceptron": hr.StructuredPerceptron(epochs=EPOCHS, **given),
-        "StructuredPerceptron(min_freq=2)": hr.StructuredPerceptron(epochs=EPOCHS, min_freq=2, **given),
-        'StructuredPerceptron(averaging="none")': hr.StructuredPerceptron(epochs=EPOCHS, averaging="none", **given),
-        "StructuredSVM": hr.StructuredSVM(**given),
-        'LinearCRF(solver="sgd"), 20 epochs': hr.LinearCRF(solver="sgd", max_iter=20, **given),
-    }
-    for name, model in models.items():
-        report(name, with_hedgerow(model, encoded, y, X_test, gold), theirs)
+EPOCHS = few(10, 3)
 
 
-def report(name: str, ours: tuple[float, float, float, float], theirs: tuple[float, float, float, float]) -> None:
-    seconds, epoch, f1, speed = ours
-    ratios = f"{epoch / theirs[1]:.2f}  {f1 / theirs[2]:.4f}  {speed / theirs[3]:.2f}"
-    print(f"{name:38}{seconds:8.2f}{epoch:12.3f}{100 * f1:8.2f}{speed:15,.0f}   {ratios}", flush=True)
+class Row(NamedTuple):
+    seconds: float
+    epoch: float
+    f1: float
+    speed: float  # tokens a second
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -55,17 +35,15 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - begin, result
 
 
-def with_hedgerow(model: Any, X: hr.Sequences, y: Any, X_test: Any, gold: Any) -> tuple[float, float, float, float]:
+def with_hedgerow(model: Any, X: hr.Sequences, y: Any, X_test: Any, gold: Any) -> Row:
     seconds, _ = timed(lambda: model.fit(X, y))
-    first, last = model.training_log_[0]["seconds"], model.training_log_[-1]["seconds"]
-    items = hr.Sequences(X_test)
-    model.predict(items[:10])
-    tagging, found = timed(lambda: model.predict(items))
+    log = model.training_log_
+    found, speed = tagged(model, X_test)
     f1 = hr.metrics.span_f1(gold, [labels.tolist() for labels in found])
-    return seconds, (last - first) / (len(model.training_log_) - 1), f1, items.n_positions / tagging
+    return Row(seconds, (log[-1]["seconds"] - log[0]["seconds"]) / max(len(log) - 1, 1), f1, speed)
 
 
-def with_crfsuite(X: Any, y: Any, X_test: Any, gold: Any) -> tuple[float, float, float, float]:
+def with_crfsuite(X: Any, y: Any, X_test: Any, gold: Any) -> Row:
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm="ap", verbose=False)
@@ -80,10 +58,47 @@ def with_crfsuite(X: Any, y: Any, X_test: Any, gold: Any) -> tuple[float, float,
         tagger = pycrfsuite.Tagger()
         tagger.open(path)
         items = [pycrfsuite.ItemSequence(x) for x in X_test]
-        tagging, found = timed(lambda: [tagger.tag(item) for item in items])
+        seconds, found = timed(lambda: [tagger.tag(item) for item in items])
     epoch = (times[1] - times[0]) / (EPOCHS - 1)
-    return times[1], epoch, hr.metrics.span_f1(gold, found), sum(map(len, found)) / tagging
+    return Row(times[1], epoch, hr.metrics.span_f1(gold, found), sum(map(len, found)) / seconds)
+
+
+def models() -> dict[str, Any]:
+    shared: dict[str, Any] = {"n_jobs": 1, "random_state": 0}
+    return {
+        "StructuredPerceptron": hr.StructuredPerceptron(epochs=EPOCHS, **shared),
+        "StructuredPerceptron(min_freq=2)": hr.StructuredPerceptron(epochs=EPOCHS, min_freq=2, **shared),
+        'StructuredPerceptron(averaging="none")': hr.StructuredPerceptron(epochs=EPOCHS, averaging="none", **shared),
+        "StructuredSVM": hr.StructuredSVM(**shared),
+        'LinearCRF(solver="sgd"), 20 epochs': hr.LinearCRF(solver="sgd", max_iter=20, **shared),
+    }
+
+
+def rows() -> Iterator[list[str]]:
+    (X, y), test = chunking("train"), chunking("test")
+    theirs = with_crfsuite(X, y, *test)
+    yield cells(f"python-crfsuite ap, {EPOCHS} epochs", theirs, theirs)
+    sequences = hr.Sequences(X)
+    for name, model in models().items():
+        say(name)
+        yield cells(name, with_hedgerow(model, sequences, y, *test), theirs)
+
+
+def cells(name: str, ours: Row, theirs: Row) -> list[str]:
+    return [
+        name,
+        f"{ours.seconds:.2f}",
+        f"{ours.epoch:.3f}",
+        f"{ours.epoch / theirs.epoch:.2f}",
+        f"{100 * ours.f1:.2f}",
+        f"{ours.speed / 1000:.0f}k",
+        f"{ours.speed / theirs.speed:.2f}",
+    ]
+
+
+def print_margin() -> None:
+    print_table(["", "s", "s an epoch", "ratio", "F1", "tag tokens/s", "ratio"], rows())
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, {"chunks": print_margin})

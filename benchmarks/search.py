@@ -1,53 +1,45 @@
 """SearchTagger beside the exact StructuredPerceptron on CoNLL-2000: chunks; parts of speech and noun phrases at once.
 
-HEDGEROW_DATA=... python benchmarks/search.py
+python benchmarks/search.py
 
-Chunking has 22 labels and the attributes of benchmarks/encoding.py; the joint task has 118 in training, with the words
-around a position and the spelling of its own. Everything is on one thread. Models are learned in turn, several times;
-times are CPU seconds, the least of them, and an epoch is a whole fit less one of a single epoch, shared out. Several
-numbers of epochs show how far each gets in its time.
+Chunking has 22 labels and the attributes of benchmarks/data.py; the joint task has 118 labels in training, with words
+around a position and the spelling of its own word. Everything runs on one thread. Models are trained alternately, three
+times; times are CPU seconds, the smallest of the three. The time of an epoch is the time of a fit less that of a fit of
+one epoch, divided by the other epochs.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import hedgerow as hr
-from encoding import attributes, sentences
-from machine import describe_machine
+from data import chunking, few, load, repeated
+from jobs import main
+from printing import print_table, say
 
-REPEATS = 3
-GIVEN: dict[str, Any] = {"n_jobs": 1, "random_state": 0}
+REPEATS = few(3, 1)
+SHARED: dict[str, Any] = {"n_jobs": 1, "random_state": 0}
 Data = tuple[hr.Sequences, list[Any]]
 Measure = Callable[[list[Any], list[Any]], float]
 
 
-def main() -> None:
-    print(describe_machine())
-    report("chunking, F1", chunking, hr.metrics.span_f1, {
-        "StructuredPerceptron, 5 epochs": hr.StructuredPerceptron(epochs=5, **GIVEN),
-        "StructuredPerceptron, 10 epochs": hr.StructuredPerceptron(epochs=10, **GIVEN),
-        "SearchTagger, order 1, 5 epochs": hr.SearchTagger(order=1, epochs=5, **GIVEN),
-        "SearchTagger, order 3, 10 epochs": hr.SearchTagger(order=3, epochs=10, **GIVEN),
-    })  # fmt: skip
-    report("joint, accuracy", joint, hr.metrics.accuracy, {
-        "StructuredPerceptron, 5 epochs": hr.StructuredPerceptron(epochs=5, **GIVEN),
-        "StructuredPerceptron, 10 epochs": hr.StructuredPerceptron(epochs=10, **GIVEN),
-        "SearchTagger, order 2, 3 epochs": hr.SearchTagger(order=2, epochs=3, **GIVEN),
-        "SearchTagger, order 2, 5 epochs": hr.SearchTagger(order=2, epochs=5, **GIVEN),
-        "SearchTagger, order 2, 10 epochs": hr.SearchTagger(order=2, epochs=10, **GIVEN),
-    })  # fmt: skip
+def perceptron(epochs: int) -> hr.StructuredPerceptron:
+    return hr.StructuredPerceptron(epochs=epochs, **SHARED)
 
 
-def chunking(split: str) -> Data:
-    data = sentences(split)
-    return hr.Sequences([attributes(words, tags) for words, tags, _ in data]), [chunks for _, _, chunks in data]
+def tagger(order: int, epochs: int) -> hr.SearchTagger:
+    return hr.SearchTagger(order=order, epochs=epochs, **SHARED)
+
+
+def chunks(split: str) -> Data:
+    X, y = chunking(split)
+    return hr.Sequences(X), y
 
 
 def joint(split: str) -> Data:
-    data = hr.datasets.load("conll2000-joint", split)
+    data = load("conll2000-joint", split)
     X = [spelled([position["word"] for position in x]) for x in data.X]
     return hr.Sequences(X), [[str(label) for label in labels] for labels in data.y]
 
@@ -65,31 +57,51 @@ def spelled(words: list[str]) -> list[dict[str, str]]:
     return items
 
 
-def report(title: str, load: Callable[[str], Data], measure: Measure, models: dict[str, Any]) -> None:
-    train, (X_test, gold) = load("train"), load("test")
-    times = {name: float("inf") for name in models}
-    epochs = dict(times)
-    for _ in range(REPEATS):
-        for name, model in models.items():
-            n = model.epochs
-            once = timed(lambda model=model: model.set_params(epochs=1).fit(*train))
-            whole = timed(lambda model=model, n=n: model.set_params(epochs=n).fit(*train))
-            times[name] = min(times[name], whole)
-            epochs[name] = min(epochs[name], (whole - once) / (n - 1))
-    print(f"{title:36}{'s':>8}{'s an epoch':>12}{'':>9}{'positions a s':>15}")
-    for name, model in models.items():
-        items = hr.Sequences(X_test)
-        model.predict(items[:10])
-        speed = items.n_positions / min(timed(lambda: model.predict(items)) for _ in range(REPEATS))  # noqa: B023
-        quality = measure(gold, [labels.tolist() for labels in model.predict(items)])
-        print(f"{name:36}{times[name]:8.2f}{epochs[name]:12.3f}{100 * quality:9.2f}{speed:15,.0f}", flush=True)
-
-
-def timed(work: Callable[[], Any]) -> float:
+def cpu_seconds(work: Callable[[], Any]) -> float:
     begin = time.process_time()
     work()
     return time.process_time() - begin
 
 
+def training_times(model: Any, train: Data) -> tuple[float, float]:
+    """CPU seconds of a fit and of one of its epochs."""
+    n = model.epochs
+    one = cpu_seconds(lambda: model.set_params(epochs=1).fit(*train))
+    whole = cpu_seconds(lambda: model.set_params(epochs=n).fit(*train))
+    return whole, (whole - one) / (n - 1)
+
+
+def rows(models: list[Any], load: Callable[[str], Data], measure: Measure) -> Iterator[list[str]]:
+    train, (X_test, gold) = load("train"), load("test")
+    times: list[list[tuple[float, float]]] = [[] for _ in models]
+    for i in range(REPEATS):
+        say(f"  repeat {i + 1} of {REPEATS}")
+        for model, found in zip(models, times, strict=True):
+            found.append(training_times(model, train))
+    for model, found in zip(models, times, strict=True):
+        order = "" if isinstance(model, hr.StructuredPerceptron) else f", order {model.order}"
+        seconds = repeated(lambda model=model: cpu_seconds(lambda: model.predict(X_test)), REPEATS)  # type: ignore[misc]
+        quality = measure(gold, [labels.tolist() for labels in model.predict(X_test)])
+        yield [
+            f"{type(model).__name__}{order}, {model.epochs} epochs",
+            f"{min(whole for whole, _ in found):.2f}",
+            f"{min(epoch for _, epoch in found):.3f}",
+            f"{100 * quality:.2f}",
+            f"{X_test.n_positions / seconds / 1000:.0f}k",
+        ]
+
+
+def print_chunks() -> None:
+    models = [perceptron(5), perceptron(10), tagger(1, 5), tagger(3, 10)]
+    head = ["chunks, 22 labels", "s", "s an epoch", "F1", "tag tokens/s"]
+    print_table(head, rows(models, chunks, hr.metrics.span_f1))
+
+
+def print_joint() -> None:
+    models = [perceptron(5), perceptron(10), tagger(2, 3), tagger(2, 5), tagger(2, 10)]
+    head = ["parts of speech and noun phrases at once, 118 labels", "s", "s an epoch", "right %", "tag tokens/s"]
+    print_table(head, rows(models, joint, hr.metrics.accuracy))
+
+
 if __name__ == "__main__":
-    main()
+    main(__doc__, {"chunks": print_chunks, "joint": print_joint})

@@ -1,30 +1,33 @@
 """TreeCRF beside python-crfsuite and LightGBM: training time, memory, accuracy and tagging speed.
 
-HEDGEROW_DATA=... python benchmarks/treecrf.py            # the tables of docs/benchmarks.md
+python benchmarks/treecrf.py
 
-Every job is a fresh process on one thread unless it says otherwise; seconds are of the wall, for training alone.
-TreeCRF trains from encoded sequences that another process made, as python-crfsuite does from what was appended.
+Every job is a fresh process on one thread unless a row says otherwise. Seconds are wall time of training only. TreeCRF
+trains from `Sequences` that another process read, as python-crfsuite trains from appended sequences.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import hedgerow as hr
-from jobs import Figures, chunked, chunked_by_crfsuite, encode, encoded, heading, main, run, tagged
+from data import QUICK, few, load
+from jobs import Figures, chunked, chunked_by_crfsuite, encode, encoded, encoded_file, main, run, tagged
+from printing import print_table
 
-# Chosen on the last fifth of the training sentences: --parts settings. Leaves of two positions are a little better
-# there, and take more memory than the aim allows: values that are this rare would have to be kept.
-CHUNKER = {"learning_rate": 0.2, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01}
-ROUNDS = 100
-MOST_ROUNDS = 120
-START = {"learning_rate": 0.3, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01, "random_state": 0}
-CHANGES: tuple[dict[str, float], ...] = (
+# Chosen on the last fifth of the training sentences: --parts settings. Leaves of two positions are slightly better
+# there, but take more memory than the aim allows, because values that rare would have to be kept.
+CHUNKER: dict[str, Any] = {"learning_rate": 0.2, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01}
+ROUNDS = few(100, 3)
+MORE_ROUNDS = (2, 4) if QUICK else (40, 60, 80, 100, 120)
+START: dict[str, Any] = {**CHUNKER, "learning_rate": 0.3, "random_state": 0}
+CHANGES: tuple[dict[str, Any], ...] = (
     {}, {"learning_rate": 0.4}, {"learning_rate": 0.2}, {"max_leaves": 30}, {"max_leaves": 100}, {"min_leaf": 2},
     {"min_leaf": 6}, {"l2": 3.0}, {"max_features": 0.5}, {"max_features": 0.25},
 )  # fmt: skip
@@ -42,13 +45,13 @@ def chunk_with_trees(path: str, n_rounds: int, n_jobs: int) -> Figures:
     return chunked(hr.TreeCRF(n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER), *encoded(path))
 
 
-def chunk_held_out(path: str, change: dict[str, float]) -> Figures:
-    """F1 on the last fifth of the training sentences, after every twenty rounds; what more would cost is too much."""
+def chunk_held_out(path: str, change: dict[str, Any]) -> Figures:
+    """F1 on the last fifth of the training sentences, after several numbers of rounds."""
     X, y = encoded(path)
     n = len(X) * 4 // 5
     model = hr.TreeCRF(n_jobs=1, warm_start=True, **{**START, **change})
     figures = {}
-    for n_rounds in range(40, MOST_ROUNDS + 1, 20):
+    for n_rounds in MORE_ROUNDS:
         model.set_params(n_rounds=n_rounds).fit(X[:n], y[:n])
         found = [labels.tolist() for labels in model.predict(X[n:])]
         figures[str(n_rounds)] = hr.metrics.span_f1(y[n:], found)
@@ -56,54 +59,57 @@ def chunk_held_out(path: str, change: dict[str, float]) -> Figures:
 
 
 def chunk_from_plain_columns(n_rounds: int, n_jobs: int) -> Figures:
-    """No attributes made by hand: the words and tags as they are, through a window; trees combine them."""
-    train = hr.datasets.load("conll2000", "train")
+    """No hand-made attributes: the words and tags as they are, through a window; trees combine them."""
 
-    def test() -> tuple[Any, Any]:
-        data = hr.datasets.load("conll2000", "test")
+    def columns(split: str) -> tuple[Any, Any]:
+        data = load("conll2000", split)
         return data.X, data.y
 
+    X, y = columns("train")
     model = hr.TreeCRF(window=2, n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER)
-    return chunked(model, hr.Sequences(train.X), train.y, test)
+    return chunked(model, hr.Sequences(X), y, columns)
 
 
 def chunk_with_crfsuite() -> Figures:
     return chunked_by_crfsuite({"c2": 1.0, "c1": 0.0})
 
 
-def windowed(name: str, X: Any, window: int) -> tuple[Any, list[str]]:
-    """Rows of a window for LightGBM, padding as a value of its own; which columns are categories."""
-    if name == "letters":
-        rows = []
-        for x in X:
-            padded = np.pad(np.asarray(x, dtype=np.float32), ((window, window), (0, 0)), constant_values=-1)
-            rows += [padded[t : t + 2 * window + 1].ravel() for t in range(len(x))]
-        return np.array(rows), []
+def window_of_numbers(X: Any, window: int) -> Any:
+    """Rows for LightGBM: the columns of the positions of a window, -1 outside the sequence."""
     rows = []
     for x in X:
+        padded = np.pad(np.asarray(x, dtype=np.float32), ((window, window), (0, 0)), constant_values=-1)
+        rows += [padded[t : t + 2 * window + 1].ravel() for t in range(len(x))]
+    return np.array(rows)
+
+
+def window_of_categories(X: Any, window: int) -> Any:
+    """Rows for LightGBM: the values of a window as numbers; what is outside the sequence has a number of its own."""
+    rows: list[tuple[str, ...]] = []
+    for x in X:
         cells = [tuple(p.values()) if isinstance(p, dict) else (p,) for p in x]
-        width = len(cells[0])
-        padded = [("",) * width] * window + cells + [("",) * width] * window
+        outside = [("",) * len(cells[0])] * window
+        padded = outside + cells + outside
         rows += [sum(padded[t : t + 2 * window + 1], ()) for t in range(len(cells))]
-    values = sorted({value for row in rows for value in row})
-    codes = {value: i for i, value in enumerate(values)}
-    return np.array([[codes[value] for value in row] for row in rows]), ["all"]
+    codes = {value: i for i, value in enumerate(sorted({value for row in rows for value in row}))}
+    return np.array([[codes[value] for value in row] for row in rows])
 
 
 def small_with_lightgbm(name: str) -> Figures:
     import lightgbm
 
-    train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
+    train, test = load(name, "train"), load(name, "test")
     window = SMALL[name]["window"]
-    both, categories = windowed(name, [*train.X, *test.X], window)
+    numeric = name == "letters"
+    both = (window_of_numbers if numeric else window_of_categories)([*train.X, *test.X], window)
     y = np.concatenate([np.asarray(labels) for labels in train.y])
-    model = lightgbm.LGBMClassifier(n_estimators=100, n_jobs=1, verbose=-1, min_child_samples=5, reg_lambda=5.0)
+    model = lightgbm.LGBMClassifier(n_estimators=few(100, 2), n_jobs=1, verbose=-1, min_child_samples=5, reg_lambda=5.0)
     n = len(y)
     begin = time.perf_counter()
-    model.fit(both[:n], y, categorical_feature=list(range(both.shape[1])) if categories else "auto")
+    model.fit(both[:n], y, categorical_feature="auto" if numeric else list(range(both.shape[1])))
     seconds = time.perf_counter() - begin
-    right = model.predict(both[n:]) == np.concatenate([np.asarray(labels) for labels in test.y])
-    return {"seconds": seconds, "accuracy": float(right.mean())}
+    gold = np.concatenate([np.asarray(labels) for labels in test.y])
+    return {"seconds": seconds, "accuracy": float(np.mean(model.predict(both[n:]) == gold))}
 
 
 def small_with_crfsuite(name: str) -> Figures:
@@ -126,7 +132,7 @@ def small_with_crfsuite(name: str) -> Figures:
         return found
 
     window = 0 if name == "letters" else SMALL[name]["window"]  # there a window makes it worse: 73.6
-    train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
+    train, test = load(name, "train"), load(name, "test")
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", params={"c2": 1.0, "c1": 0.0}, verbose=False)
     for x, labels in zip(train.X, train.y, strict=True):
         trainer.append(items(x), [str(label) for label in labels])
@@ -142,8 +148,8 @@ def small_with_crfsuite(name: str) -> Figures:
 
 
 def small_with_trees(name: str) -> Figures:
-    train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
-    model = hr.TreeCRF(n_jobs=1, **SMALL[name])
+    train, test = load(name, "train"), load(name, "test")
+    model = hr.TreeCRF(n_jobs=1, n_rounds=few(100, 2), **SMALL[name])
     begin = time.perf_counter()
     model.fit(train.X, train.y)
     seconds = time.perf_counter() - begin
@@ -153,15 +159,16 @@ def small_with_trees(name: str) -> Figures:
 
 
 def published(name: str) -> Figures:
-    """The papers' algorithm: milliseconds a round, the quickest of five runs; accuracy of both decodings."""
+    """The published algorithm: milliseconds a round, the fastest of five runs; accuracy of both decodings."""
     window, n_rounds, _ = PUBLISHED[name]
-    train, test = hr.datasets.load(name, "train"), hr.datasets.load(name, "test")
+    n_rounds = few(n_rounds, 3)
+    train, test = load(name, "train"), load(name, "test")
     X = hr.Sequences(train.X)
     times = []
     for n_jobs in (1, 1, 1, 1, 1, 2, 2, 2):
         model = hr.TreeCRF.published(window=window, n_rounds=n_rounds, n_jobs=n_jobs).fit(X, train.y)
-        history = model.training_log_
-        times.append(1000 * (history[-1]["seconds"] - history[0]["seconds"]) / (n_rounds - 1))
+        log = model.training_log_
+        times.append(1000 * (log[-1]["seconds"] - log[0]["seconds"]) / (n_rounds - 1))
     viterbi = model.score(test.X, test.y)
     marginal = model.set_params(decode="marginal").score(test.X, test.y)
     return {"ms": min(times[:5]), "ms_two": min(times[5:]), "marginal": marginal, "viterbi": viterbi}
@@ -182,51 +189,63 @@ JOBS: dict[str, Any] = {
 
 def print_chunking() -> None:
     peer = run("crfsuite")
-    heading("CoNLL-2000", "train s", "ratio", "peak MB", "accuracy", "chunk F1", "tag tokens/s")
-    rows = [("python-crfsuite L-BFGS", peer)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "train.pickle")
-        run("encode", path)
-        rows += [(f"TreeCRF, {n} rounds", run("trees", path, n, 1)) for n in (50, ROUNDS)]
-        rows += [(f"TreeCRF, {ROUNDS} rounds, 2 threads", run("trees", path, ROUNDS, 2))]
-    rows += [(f"TreeCRF, {ROUNDS} rounds, words and tags alone, window 2", run("plain", ROUNDS, 1))]
-    rows += [("the same, 2 threads", run("plain", ROUNDS, 2))]
-    for name, row in rows:
-        print(
-            f"| {name} | {row['seconds']:.1f} | {row['seconds'] / peer['seconds']:.2f} | {row['peak']:.0f} | "
-            f"{100 * row['accuracy']:.2f} | {100 * row['f1']:.2f} | {row['speed'] / 1000:.0f}k |"
-        )
+
+    def row(name: str, figures: Figures) -> list[str]:
+        return [
+            name,
+            f"{figures['seconds']:.1f}",
+            f"{figures['seconds'] / peer['seconds']:.2f}",
+            f"{figures['peak']:.0f}",
+            f"{100 * figures['accuracy']:.2f}",
+            f"{100 * figures['f1']:.2f}",
+            f"{figures['speed'] / 1000:.0f}k",
+        ]
+
+    def rows() -> Iterator[list[str]]:
+        yield row("python-crfsuite L-BFGS", peer)
+        with encoded_file() as path:
+            yield row(f"TreeCRF, {ROUNDS // 2} rounds", run("trees", path, ROUNDS // 2, 1))
+            yield row(f"TreeCRF, {ROUNDS} rounds", run("trees", path, ROUNDS, 1))
+            yield row(f"TreeCRF, {ROUNDS} rounds, 2 threads", run("trees", path, ROUNDS, 2))
+        yield row(f"TreeCRF, {ROUNDS} rounds, words and tags alone, window 2", run("plain", ROUNDS, 1))
+        yield row("the same, 2 threads", run("plain", ROUNDS, 2))
+
+    print_table(["CoNLL-2000", "train s", "ratio", "peak MB", "accuracy", "chunk F1", "tag tokens/s"], rows())
 
 
 def print_settings() -> None:
-    heading("held-out F1 after rounds", *(str(n) for n in range(40, MOST_ROUNDS + 1, 20)))
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "train.pickle")
-        run("encode", path)
-        for change in CHANGES:
-            name = ", ".join(f"{key}={value}" for key, value in change.items()) or "start"
-            scores = run("held-out", path, change)
-            print(f"| {name} | " + " | ".join(f"{100 * f1:.2f}" for f1 in scores.values()) + " |", flush=True)
+    def rows() -> Iterator[list[str]]:
+        with encoded_file() as path:
+            for change in CHANGES[: few(len(CHANGES), 2)]:
+                name = ", ".join(f"{key}={value}" for key, value in change.items()) or "start"
+                scores = run("held-out", path, change)
+                yield [name, *(f"{100 * f1:.2f}" for f1 in scores.values())]
+
+    print_table(["held-out F1 after rounds", *map(str, MORE_ROUNDS)], rows())
 
 
 def print_published() -> None:
-    heading("published algorithm", "rounds", "ms a round", "two threads", "prototype", "marginal", "Viterbi")
-    for name, (_, n_rounds, before) in PUBLISHED.items():
-        row = run("published", name)
-        print(
-            f"| {name} | {n_rounds} | {row['ms']:.2f} | {row['ms_two']:.2f} | {before} | {100 * row['marginal']:.2f} | "
-            f"{100 * row['viterbi']:.2f} |"
-        )
+    def rows() -> Iterator[list[object]]:
+        for name, (_, n_rounds, prototype) in list(PUBLISHED.items())[: few(len(PUBLISHED), 1)]:
+            found = run("published", name)
+            accuracies = (f"{100 * found[decode]:.2f}" for decode in ("marginal", "viterbi"))
+            yield [name, n_rounds, f"{found['ms']:.2f}", f"{found['ms_two']:.2f}", prototype, *accuracies]
+
+    head = ["rounds", "ms a round", "two threads", "prototype", "marginal", "Viterbi"]
+    print_table(["published algorithm", *head], rows())
 
 
 def print_small() -> None:
-    heading("Viterbi", "TreeCRF", "s", "positions/s", "python-crfsuite", "s", "LightGBM on the window", "s")
-    for name in SMALL:
-        ours, suite, light = (run(f"small-{peer}", name) for peer in ("trees", "crfsuite", "lightgbm"))
-        cells = [f"{100 * ours['accuracy']:.2f}", f"{ours['seconds']:.2f}", f"{ours['speed'] / 1000:.0f}k"]
-        for peer in (suite, light):
-            cells += [f"{100 * peer['accuracy']:.2f}", f"{peer['seconds']:.2f}"]
-        print(f"| {name} | " + " | ".join(cells) + " |")
+    def rows() -> Iterator[list[str]]:
+        for name in list(SMALL)[-few(len(SMALL), 2) :]:
+            ours, crfsuite, lightgbm = (run(f"small-{peer}", name) for peer in ("trees", "crfsuite", "lightgbm"))
+            cells = [f"{100 * ours['accuracy']:.2f}", f"{ours['seconds']:.2f}", f"{ours['speed'] / 1000:.0f}k"]
+            for peer in (crfsuite, lightgbm):
+                cells += [f"{100 * peer['accuracy']:.2f}", f"{peer['seconds']:.2f}"]
+            yield [name, *cells]
+
+    head = ["TreeCRF", "s", "positions/s", "python-crfsuite", "s", "LightGBM on the window", "s"]
+    print_table(["Viterbi", *head], rows())
 
 
 PARTS = {
@@ -238,4 +257,4 @@ PARTS = {
 
 
 if __name__ == "__main__":
-    main(__doc__, JOBS, PARTS)
+    main(__doc__, PARTS, JOBS)

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from unittest import mock
@@ -28,8 +27,10 @@ from hedgerow.inference.lattice import Lattice
 from hedgerow.learning import base, boosting
 from hedgerow.learning.base import DevData, Record
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-from machine import describe_machine
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # experiments and benchmarks print alike
+from printing import print_machine as print_machine
+from printing import print_table as print_table
+from printing import say as say
 
 Decode: TypeAlias = Literal["marginal", "viterbi"]
 DECODINGS: tuple[Decode, ...] = ("marginal", "viterbi")
@@ -38,8 +39,6 @@ Model: TypeAlias = hr.TreeCRF | hr.LinearCRF
 
 # A rare label may be absent from a part of the training data; there it counts as wrong, which is what we want.
 warnings.filterwarnings("ignore", category=UnseenLabelWarning)
-
-say = partial(print, file=sys.stderr, flush=True)  # progress; standard output has the tables alone
 
 
 @dataclass(frozen=True)
@@ -201,19 +200,6 @@ def standard_error(percentage: float, n: int) -> float:
 def stars(p_value: float) -> str:
     """The papers' marks."""
     return "*" * sum(p_value < limit for limit in (0.025, 0.005, 0.001))
-
-
-def print_machine() -> None:
-    """Print date, processor and Python: the first line of what a script writes to standard output."""
-    print(describe_machine(), end="\n\n", flush=True)
-
-
-def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    print("| " + " | ".join(head) + " |")
-    print("|---" * len(head) + "|")
-    for row in rows:
-        print("| " + " | ".join(map(str, row)) + " |", flush=True)
-    print()
 
 
 def arguments(description: str | None, tasks: Iterable[str] = TASKS) -> argparse.ArgumentParser:

@@ -134,7 +134,7 @@ def fill(pages: Sequence[Path], command: str, root: Path) -> None:
 
 def commands(pages: Sequence[Path], pattern: str) -> Iterator[str]:
     """Yield the commands of the pages that contain `pattern`, each once. Raises PageError with the page's name."""
-    found = {}
+    found: dict[str, None] = {}
     for page in pages:
         try:
             blocks = find_blocks(page.read_text(encoding="utf-8"))
