@@ -10,7 +10,6 @@ varies.
 from __future__ import annotations
 
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 import hedgerow as hr
 from common import TASKS, Part, arguments, percent, print_machine, print_table, say, splits
 from future import KINDS, Data, Kind, synthetic
-from hedgerow.future import discovery
 
 INITIAL = (0.0, -1.0, -3.0, -5.0, -7.0, -10.0)
 BOUNDS = (1e3, 1e4, 1e5, 1e6, 1e7)
@@ -71,9 +69,7 @@ def print_bounds(kinds: list[Kind], initial: float, bounds: tuple[float, ...], s
     for kind in kinds:
         data, cells = synthetic(kind, 0, sizes), []
         for bound in bounds:
-            allowed = discovery.PUBLISHED_STEPS[bound * 1.001 >= discovery.PUBLISHED_STEPS]
-            with mock.patch.object(discovery, "PUBLISHED_STEPS", allowed):
-                model = fitted(data, True, initial_log_odds=initial)
+            model = fitted(data, True, initial_log_odds=initial, max_pattern_step=bound)
             accuracy = percent(data.test.y, model.predict(data.test.X))
             cells.append(f"{accuracy:.2f} ({len(model.future_features_)})")
         rows.append([kind.upper(), *cells])

@@ -116,6 +116,23 @@ def test_none_may_be_asked_for():
     assert all(record["what"] != "discovery" for record in model.training_log_)
 
 
+@pytest.mark.parametrize("newton", [True, False])
+def test_no_step_of_a_pattern_is_longer_than_allowed(newton):
+    X, y = ahead(100, 0)
+    held = ahead(40, 1)
+
+    def pattern_steps(**parameters):
+        model = hr.FutureMEMM(order=1, bag=3, newton=newton, max_future=1, **parameters)
+        model.fit(X, y, X_dev=held[0], y_dev=held[1])
+        (found,) = [record for record in model.training_log_ if record["what"] == "discovery"]
+        return found["pattern_steps"]
+
+    free = pattern_steps()
+    bound = max(free) / 2
+    assert max(pattern_steps(max_pattern_step=bound)) <= bound
+    assert pattern_steps(max_pattern_step=1e9) == free
+
+
 def test_history_tells_the_course():
     X, y = ahead(100, 0)
     held = ahead(40, 1)
@@ -186,7 +203,7 @@ def test_strange_bags_are_refused(bag):
 
 @pytest.mark.parametrize(
     "change",
-    [{"direction": "up"}, {"max_future": -1}, {"pattern_rounds": 0}, {"pattern_leaves": 1},
+    [{"direction": "up"}, {"max_future": -1}, {"pattern_rounds": 0}, {"pattern_leaves": 1}, {"max_pattern_step": 0},
      {"initial_log_odds": float("nan")}, {"initial_log_odds": -1e9}, {"learning_rate": 0}, {"n_rounds": 0},
      {"missing": "surrogate"}],
 )  # fmt: skip

@@ -62,6 +62,11 @@ class FutureMEMM(TreeEstimator):
     max_future: Annotated[int, AtLeast(0), AtMost(1000), "future features at most"] = 20
     pattern_rounds: Annotated[int, AtLeast(1), "trees of a pattern at most"] = 10
     pattern_leaves: Annotated[int, AtLeast(2), "leaves of such a tree at most"] = 20
+    max_pattern_step: Annotated[
+        float | None,
+        MoreThan(0),
+        "longest step that the line search of a pattern tries; None for 10 with Newton leaves, 10^7 without",
+    ] = None
     n_rounds: Annotated[int, AtLeast(1), "rounds of the top level at most"] = 400
     learning_rate: Annotated[float, MoreThan(0), "what share of its step a round takes"] = 0.3
     max_leaves: Annotated[int, AtLeast(2), "leaves of a tree at most"] = 20
@@ -121,6 +126,7 @@ class FutureMEMM(TreeEstimator):
                 self.newton,
                 self.l2,
                 lower,
+                np.inf if self.max_pattern_step is None else self.max_pattern_step,
             ),
             self._seed,
         )

@@ -48,10 +48,12 @@ class DiscoveryRules:
     newton: bool
     l2: float
     grower: _core.GrowthRules  # its l2 is of trees over instances
+    max_step: float = np.inf  # of the line search
 
     @property
     def steps(self) -> Floats:
-        return NEWTON_STEPS if self.newton else PUBLISHED_STEPS
+        """The steps that the line search tries: a grid, and the longest step allowed instead of longer ones."""
+        return np.unique(np.minimum(NEWTON_STEPS if self.newton else PUBLISHED_STEPS, self.max_step))
 
 
 @dataclass(frozen=True, eq=False)
