@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
     from hedgerow.data.frames import from_frame as from_frame
+    from hedgerow.data.frames import to_frame as to_frame
+    from hedgerow.data.padded import from_padded as from_padded
     from hedgerow.data.sequences import Sequences as Sequences
     from hedgerow.estimators import HMM as HMM
     from hedgerow.estimators import MEMM as MEMM
@@ -41,10 +43,12 @@ _HOME = {
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",
     "from_frame": "hedgerow.data.frames",
+    "from_padded": "hedgerow.data.padded",
     "inspection": "hedgerow.inspection",
     "load": "hedgerow.estimators",
     "metrics": "hedgerow.metrics",
     "significance": "hedgerow.significance",
+    "to_frame": "hedgerow.data.frames",
 }
 
 __all__ = sorted(_HOME)

@@ -75,5 +75,9 @@ class AbsentColumnWarning(UserWarning):
     """Columns of training are absent from the sequences to label: what was learned from them is not used."""
 
 
+class PaddingWarning(UserWarning):
+    """Labels that look like padding are learned as a class; `hedgerow.from_padded` removes padding."""
+
+
 class MissingColumnWarning(UserWarning):
     """A column in which training has no value, only missing ones: nothing is learned from what it might hold."""

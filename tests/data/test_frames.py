@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from hedgerow import Sequences, from_frame
+import hedgerow as hr
+from hedgerow import Sequences, from_frame, to_frame
 from hedgerow.errors import InputError
 from oracles.encoding import cells
 
@@ -180,13 +182,13 @@ def test_from_frame_refuses(frame: Any) -> None:
         (
             frame({**LONG, "id": ["a", None] * 2 + ["a"]}),
             {"sequence": "id"},
-            "'id' must not hold nulls, but 2 came",
+            "'id' must not hold nulls, but it holds 2",
         ),
         (frame({**LONG, "n": [0.5, float("nan")] * 2 + [1]}), {"sequence": "n"}, "'n' must not hold nulls"),
         (
             frame({**LONG, "tag": ["a", None] * 2 + ["a"]}),
             {"sequence": "id", "label": "tag"},
-            "'tag' must not hold nulls, but 2 came; partial labels are not supported",
+            "'tag' must not hold nulls, but it holds 2; partial labels are not supported",
         ),
         (
             frame({**LONG, "tag": [0.5] * 5}),
@@ -195,7 +197,99 @@ def test_from_frame_refuses(frame: Any) -> None:
         ),
         (frame({"id": [1]}), {"sequence": "id"}, "no columns beside"),
         (frame({"id": [], "w": []}), {"sequence": "id"}, "at least one row"),
-        ([LONG], {"sequence": "id"}, "df must be a data frame, but list came"),
+        (good, {"sequence": ["id", "q"]}, f"df has no column 'q' for `sequence`; {listed}"),
+        (good, {"sequence": []}, "`sequence` must name at least one column"),
+        ([LONG], {"sequence": "id"}, "df must be a data frame, but got list"),
     ):
         with pytest.raises(InputError, match=rule):
             from_frame(df, **arguments)
+
+
+TWO_KEYS = {
+    "doc": ["d", "e", "d", "d", "e"],
+    "sent": [1, 1, 2, 1, 1],
+    "w": ["a", "b", "c", "d", "e"],
+    "tag": ["A", "B", "C", "D", "E"],
+}
+
+
+def test_from_frame_groups_by_several_columns(frame: Any) -> None:
+    X, y = from_frame(frame(TWO_KEYS), sequence=["doc", "sent"], label="tag")
+    assert X.rows is not None
+    assert X.rows.tolist() == [0, 3, 1, 4, 2]
+    assert table(X) == {"w": ["a", "d", "b", "e", "c"]}
+    assert [labels.tolist() for labels in y] == [["A", "D"], ["B", "E"], ["C"]]
+
+
+def test_from_frame_takes_the_levels_of_an_index() -> None:
+    X, y = from_frame(pd.DataFrame(TWO_KEYS), sequence=["doc", "sent"], label="tag")
+    for index in (["doc", "sent"], ["sent", "doc"], ["doc"], ["doc", "sent", "w"]):
+        df = pd.DataFrame(TWO_KEYS | {"x": TWO_KEYS["w"]}).set_index(index)
+        if "w" in df:
+            df = df.drop(columns="x")
+        found, labels = from_frame(df, sequence=["doc", "sent"], label="tag")
+        assert found.rows.tolist() == X.rows.tolist()
+        assert list(table(found).values()) == list(table(X).values())  # a level that is not named is not a column
+        assert [row.tolist() for row in labels] == [row.tolist() for row in y]
+    by_name, _ = from_frame(pd.DataFrame(TWO_KEYS).set_index("doc"), sequence="doc")
+    assert by_name.lengths.tolist() == [3, 2]
+
+
+def test_rows_travel_with_the_sequences() -> None:
+    X, _ = from_frame(pd.DataFrame(TWO_KEYS), sequence=["doc", "sent"])
+    assert X[1:].rows.tolist() == [1, 4, 2]
+    assert X[[2, 0]].rows.tolist() == [2, 0, 3]
+    assert X[1].rows.tolist() == [1, 4]
+    assert Sequences(X).rows is X.rows
+    assert pickle.loads(pickle.dumps(X)).rows.tolist() == X.rows.tolist()
+    assert Sequences(["ab"]).rows is None
+
+
+def test_to_frame_aligns_interleaved_groups(frame: Any) -> None:
+    df = frame(TWO_KEYS)
+    X, y = from_frame(df, sequence=["doc", "sent"], label="tag")
+    assert to_frame(df, y, X, name="again")["again"].to_list() == TWO_KEYS["tag"]
+    assert to_frame(df, [row.tolist() for row in y], X)["prediction"].to_list() == TWO_KEYS["tag"]
+    assert list(df.columns) == list(TWO_KEYS)  # the frame itself is not changed
+    some = to_frame(df, [y[2], y[0]], X[[2, 0]])["prediction"].to_list()
+    assert [value if isinstance(value, str) else None for value in some] == ["A", None, "C", "D", None]
+
+
+def test_to_frame_aligns_predictions_of_a_model(frame: Any) -> None:
+    df = frame({**TWO_KEYS, "tag": ["a", "b", "a", "b", "a"]})
+    X, y = from_frame(df, sequence=["doc", "sent"], label="tag")
+    model = hr.HMM().fit(X, y)
+    X, _ = from_frame(df, sequence=["doc", "sent"], label="tag")
+    p = model.predict_proba(X)
+    with_p = to_frame(df, p, X, name="p", classes=model.classes_)
+    assert list(with_p.columns) == [*TWO_KEYS, "p_a", "p_b"]
+    np.testing.assert_array_equal(with_p["p_b"].to_numpy()[X.rows], np.concatenate(p)[:, 1])
+    assert to_frame(with_p, model.predict(X), X)["prediction"].to_list()[3] == model.predict(X)[0][1]
+
+
+def test_to_frame_keeps_the_index_of_pandas() -> None:
+    df = pd.DataFrame(TWO_KEYS).set_index(["doc", "sent"])
+    X, y = from_frame(df, sequence=["doc", "sent"], label="tag")
+    after = to_frame(df, y, X)
+    assert after.index.equals(df.index)
+    assert after["prediction"].tolist() == TWO_KEYS["tag"]
+    integers = to_frame(df.sort_values("w", ascending=False), [np.arange(len(row)) for row in y], X)["prediction"]
+    assert integers.dtype == np.int64
+
+
+def test_to_frame_refuses(frame: Any) -> None:
+    df = frame(TWO_KEYS)
+    X, y = from_frame(df, sequence=["doc", "sent"], label="tag")
+    p = [np.ones((len(row), 2)) for row in y]
+    for arguments, rule in (
+        (([1], y, X), "df must be a data frame, but got list"),
+        ((df, y, Sequences(["ab"])), "X must be the sequences that from_frame returned"),
+        ((df, y, [["a"]]), "X must be the sequences that from_frame returned"),
+        ((df[:3], y, X), "X was read from row 4, but df has 3 rows"),
+        ((df, y[1:], X), "one entry for each position of the 3 sequences"),
+        ((df, [1, 2, 3], X), "one entry for each position"),
+        ((df, p, X), "probabilities of 2 classes need their names, but `classes` has 0; give classes=model.classes_"),
+        ((df, [q[..., None] for q in p], X), "labels or rows of probabilities, but they have 3 dimensions"),
+    ):
+        with pytest.raises(InputError, match=rule):
+            to_frame(*arguments)

@@ -289,5 +289,5 @@ def test_partial_labels_are_not_supported_yet(y):
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("labels", [["A", None], [1.0, nan], [1, None]], ids=str)
 def test_partial_labels_of_a_frame(library, labels):
-    with pytest.raises(InputError, match="column 'y' must not hold nulls, but 1 came; partial labels are not support"):
+    with pytest.raises(InputError, match="column 'y' must not hold nulls, but it holds 1; partial labels"):
         hr.from_frame(library({"id": [1, 1], "x": [1, 2], "y": labels}), sequence="id", label="y")

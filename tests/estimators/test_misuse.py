@@ -124,7 +124,7 @@ def test_more_paths_than_memory(n):
     [
         ({"g": [[1], [2]]}, {"sequence": "g"}, "the column `sequence` must hold names or numbers"),
         ({"g": [1, 2]}, {"sequence": None}, "df has no column None for `sequence`"),
-        ({"g": [1, 2]}, {"sequence": ["g"]}, r"df has no column \['g'\] for `sequence`"),
+        ({"g": [1, 2]}, {"sequence": [["g"]]}, r"df has no column \['g'\] for `sequence`"),
         ({"g": [1, 2], "l": [2**70, 1]}, {"sequence": "g", "label": "l"}, "must fit 64 bits"),
         ({"g": [1, 2], "l": ["a\0", "b"]}, {"sequence": "g", "label": "l"}, "must not end in a NUL"),
     ],

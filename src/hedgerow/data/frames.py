@@ -1,8 +1,9 @@
-"""One long data frame, with a column that says which sequence a row belongs to."""
+"""Data frames whose rows are positions: reading one long frame, and writing predictions back to its rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,32 +18,123 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-def from_frame(df: Any, *, sequence: str, label: str | None = None) -> tuple[Sequences, list[NDArray[Any]] | None]:
-    """(X, y) of a frame whose rows are positions, grouped by the column `sequence`.
+@overload
+def from_frame(
+    df: Any, *, sequence: str | list[str] | tuple[str, ...], label: None = None
+) -> tuple[Sequences, None]: ...
+@overload
+def from_frame(
+    df: Any, *, sequence: str | list[str] | tuple[str, ...], label: str
+) -> tuple[Sequences, list[NDArray[Any]]]: ...
+def from_frame(
+    df: Any, *, sequence: str | list[str] | tuple[str, ...], label: str | None = None
+) -> tuple[Sequences, list[NDArray[Any]] | None]:
+    """Read one frame whose rows are positions, grouped into sequences.
 
-    Groups come in the order of first appearance and rows keep theirs; y is None without `label`. Raises
-    InputError when a column is not there, a group or a label is null, or no other column is left.
+    Parameters
+    ----------
+    df
+        A data frame of pandas, polars or another library that narwhals supports.
+    sequence
+        The column that says which sequence a row belongs to, or a list of such columns. Levels of a pandas index may be
+        named as well.
+    label
+        The column of labels, if there is one.
+
+    Returns
+    -------
+    X
+        The other columns. Sequences are in the order of their first rows, and rows keep their order. `X.rows` holds the
+        row number of each position, which `to_frame` uses.
+    y
+        The labels of each sequence, or None without `label`.
+
+    Raises
+    ------
+    InputError
+        When a column is not there, a group or a label is null, or no other column is left.
     """
     if not is_frame(df):
-        raise InputError(f"df must be a data frame, but {type(df).__name__} came")
-    frame = open_frame(df, "df")
-    for role, name in (("sequence", sequence), ("label", label)):
-        if name not in frame.columns and not (role == "label" and name is None):
-            raise InputError(f"df has no column {name!r} for `{role}`; its columns are {frame.columns}")
-    attributes = [name for name in frame.columns if name not in (sequence, label)]
+        raise InputError(f"df must be a data frame, but got {type(df).__name__}")
+    groups = list(sequence) if isinstance(sequence, (list, tuple)) else [sequence]
+    frame = open_frame(_with_levels(df, groups), "df")
+    _check_roles(frame, groups, label)
+    attributes = [name for name in frame.columns if name not in (*groups, label)]
     if not attributes:
         raise InputError(f"df has no columns beside {frame.columns}; give at least one attribute")
     if len(frame) == 0:
         raise InputError("df must hold at least one row, but it is empty")
-    _refuse_nulls(frame[sequence], "a row belongs to one sequence; fill or drop it")
-    rows, starts = _grouped(frame[sequence].to_list())
+    for name in groups:
+        _refuse_nulls(frame[name], "every row belongs to one sequence; fill or drop these rows")
+    rows, starts = _grouped([frame[name].to_list() for name in groups])
     frame = frame[rows.tolist()]
     columns = read_frames([frame.select(attributes)], starts)
-    X = Sequences.of_columns(starts, tuple(columns))
+    X = Sequences.trusted(starts, tuple(columns), rows)
     if label is None:
         return X, None
     _refuse_nulls(frame[label], "partial labels are not supported yet; drop these sequences or label them")
     return X, np.split(_labels(frame[label]), starts[1:-1])
+
+
+def to_frame(
+    df: Any, predictions: Iterable[Any], X: Sequences, *, name: str = "prediction", classes: Iterable[Any] | None = None
+) -> Any:
+    """Add predictions to the frame that X was read from, each at its own row.
+
+    Parameters
+    ----------
+    df
+        The frame that `from_frame` read.
+    predictions
+        What `predict(X)` or `predict_proba(X)` returned.
+    X
+        The sequences that `from_frame` returned, or some of them. Rows that are not in X get null.
+    name
+        The name of the new column. Probabilities become one column for each class, named `{name}_{class}`.
+    classes
+        The classes of probabilities, in order: `model.classes_`.
+
+    Returns
+    -------
+    A new frame of the same library. The rows of `df` keep their order.
+
+    Raises
+    ------
+    InputError
+        When X was not read from a frame, or X, the predictions and df do not fit together.
+    """
+    import narwhals
+
+    if not is_frame(df):
+        raise InputError(f"df must be a data frame, but got {type(df).__name__}")
+    if not isinstance(X, Sequences) or X.rows is None:
+        raise InputError("X must be the sequences that from_frame returned; only these have row numbers")
+    frame = open_frame(df, "df")
+    if X.rows.max() >= len(frame):
+        raise InputError(f"X was read from row {X.rows.max()}, but df has {len(frame)} rows; give the frame of X")
+    flat = _flat_predictions(predictions, X)
+    columns = {name: flat} if flat.ndim == 1 else _class_columns(flat, name, classes)
+    series = [
+        narwhals.new_series(column, _at_rows(values, X.rows, len(frame)), backend=frame.implementation)
+        for column, values in columns.items()
+    ]
+    return frame.with_columns(*series).to_native()
+
+
+def _with_levels(df: Any, names: list[Any]) -> Any:
+    """The frame, with those levels of its pandas index as columns that `names` asks for."""
+    levels = getattr(getattr(df, "index", None), "names", ())
+    wanted = [name for name in names if name in levels and name not in df.columns]
+    return df.assign(**{name: df.index.get_level_values(name) for name in wanted}) if wanted else df
+
+
+def _check_roles(frame: nw.DataFrame[Any], groups: list[Any], label: str | None) -> None:
+    if not groups:
+        raise InputError("`sequence` must name at least one column, but it is empty")
+    roles = [("sequence", name) for name in groups] + ([] if label is None else [("label", label)])
+    for role, name in roles:
+        if name not in frame.columns:
+            raise InputError(f"df has no column {name!r} for `{role}`; its columns are {frame.columns}")
 
 
 def _refuse_nulls(series: nw.Series[Any], cure: str) -> None:
@@ -50,12 +142,13 @@ def _refuse_nulls(series: nw.Series[Any], cure: str) -> None:
     if series.dtype.is_float():
         null = null | series.is_nan()
     if null.any():
-        raise InputError(f"column {series.name!r} must not hold nulls, but {null.sum()} came; {cure}")
+        raise InputError(f"column {series.name!r} must not hold nulls, but it holds {null.sum()}; {cure}")
 
 
-def _grouped(groups: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows group by group, and where each group begins among them."""
+def _grouped(keys: list[list[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows group by group, and where each group begins among them; a group is a combination of keys."""
     seen: dict[Any, int] = {}
+    groups = keys[0] if len(keys) == 1 else zip(*keys, strict=True)
     try:
         codes = np.array([seen.setdefault(group, len(seen)) for group in groups], np.int64)
     except TypeError as error:
@@ -77,3 +170,37 @@ def _labels(series: nw.Series[Any]) -> NDArray[Any]:
     if all(isinstance(value, int) for value in values):
         return as_int64(values)
     raise InputError(f"labels must be strings or integers, but column {series.name!r} holds {series.dtype}; convert it")
+
+
+def _flat_predictions(predictions: Iterable[Any], X: Sequences) -> NDArray[Any]:
+    """The predictions of all positions, end to end; of 2 dimensions if they are probabilities."""
+    arrays = [np.asarray(one) for one in predictions]
+    if [len(one) if one.ndim else -1 for one in arrays] != X.lengths.tolist():
+        raise InputError(
+            f"predictions must hold one entry for each position of the {len(X)} sequences of X, but they do not; "
+            "give predict(X) or predict_proba(X) of the same X"
+        )
+    flat = np.concatenate(arrays) if arrays else np.empty(0)
+    if flat.ndim > 2:
+        raise InputError(f"predictions must be labels or rows of probabilities, but they have {flat.ndim} dimensions")
+    return flat
+
+
+def _class_columns(flat: NDArray[Any], name: str, classes: Iterable[Any] | None) -> dict[str, NDArray[Any]]:
+    names = [f"{name}_{label}" for label in (() if classes is None else classes)]
+    if len(names) != flat.shape[1]:
+        raise InputError(
+            f"probabilities of {flat.shape[1]} classes need their names, but `classes` has {len(names)}; "
+            "give classes=model.classes_"
+        )
+    return dict(zip(names, flat.T, strict=True))
+
+
+def _at_rows(values: NDArray[Any], rows: NDArray[np.int64], n_rows: int) -> Any:
+    """The values in the order of the rows, None where there is no value."""
+    if len(rows) == n_rows:
+        ordered = np.empty_like(values)
+        ordered[rows] = values
+        return ordered if ordered.dtype.kind in "biuf" else ordered.tolist()
+    by_row = dict(zip(rows.tolist(), values.tolist(), strict=True))
+    return [by_row.get(row) for row in range(n_rows)]

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.padded import warn_of_padding
 from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
@@ -85,6 +86,7 @@ class Estimator(Conventions):
         callbacks = _functions(callbacks)
         raw = Sequences(X)
         given = read_labels(y, raw)  # once, for y may be a generator
+        warn_of_padding(given)
         warn_of_missing_columns(raw)
         settings = self._converted()
         earlier = getattr(self, "model_", None) if settings._continues else None

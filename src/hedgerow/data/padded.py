@@ -1,0 +1,112 @@
+"""Padded arrays: cutting sequences of one length back to their own lengths, and noticing labels that are padding."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hedgerow.data.read_y import FlatLabels
+from hedgerow.errors import InputError, PaddingWarning, warn_user
+
+# Labels that other libraries write where there is none: Keras users -1, PyTorch and transformers -100.
+PADDING_LABELS = (-1, -100)
+
+
+@overload
+def from_padded(
+    X: Any, y: None = None, *, mask: ArrayLike | None = None, lengths: ArrayLike | None = None
+) -> tuple[list[Any], None]: ...
+@overload
+def from_padded(
+    X: Any, y: Any, *, mask: ArrayLike | None = None, lengths: ArrayLike | None = None
+) -> tuple[list[Any], list[NDArray[Any]]]: ...
+def from_padded(
+    X: Any, y: Any = None, *, mask: ArrayLike | None = None, lengths: ArrayLike | None = None
+) -> tuple[list[Any], list[NDArray[Any]] | None]:
+    """Cut the padding off sequences that were filled up to one length.
+
+    Parameters
+    ----------
+    X
+        An array (sequences, positions, columns), or (sequences, positions) of text, of integer codes or of numbers.
+        Integer codes are categories, and become text: token 17 becomes "17".
+    y
+        An array (sequences, positions) of labels, if there are labels.
+    mask
+        An array (sequences, positions), true where a position is real. Padding may stand on either side.
+    lengths
+        How many positions of each sequence are real; padding stands at the end. Give either `mask` or `lengths`.
+
+    Returns
+    -------
+    X
+        A list with the real positions of each sequence.
+    y
+        A list with their labels, or None without `y`.
+
+    Raises
+    ------
+    InputError
+        When the shapes do not fit together, or a sequence has no real position.
+    """
+    array = np.asarray(X)
+    if array.ndim not in (2, 3):
+        raise InputError(
+            "X must be an array (sequences, positions, columns) or (sequences, positions), "
+            f"but it has {array.ndim} dimensions"
+        )
+    real = _real_positions(array.shape[:2], mask, lengths)
+    if array.ndim == 2 and array.dtype.kind in "iu":
+        array = array.astype(np.str_)
+    cut = [sequence[kept] for sequence, kept in zip(array, real, strict=True)]
+    if y is None:
+        return cut, None
+    labels = np.asarray(y)
+    if labels.shape != real.shape:
+        raise InputError(f"y must be an array of shape {real.shape}, as X, but its shape is {labels.shape}")
+    return cut, [row[kept] for row, kept in zip(labels, real, strict=True)]
+
+
+def _real_positions(shape: tuple[int, ...], mask: ArrayLike | None, lengths: ArrayLike | None) -> NDArray[np.bool_]:
+    if (mask is None) == (lengths is None):
+        raise InputError("either mask or lengths must say which positions are real; give one of them")
+    if mask is not None:
+        real = np.asarray(mask).astype(np.bool_)
+        if real.shape != shape:
+            raise InputError(f"mask must be an array of shape {shape}, as X, but its shape is {real.shape}")
+    else:
+        counts = np.asarray(lengths)
+        if counts.shape != shape[:1] or counts.dtype.kind not in "iu":
+            raise InputError(f"lengths must be {shape[0]} integers, one for each sequence; got {counts.tolist()!r}")
+        if (counts > shape[1]).any():
+            i = int(np.flatnonzero(counts > shape[1])[0])
+            raise InputError(f"sequence {i} has {shape[1]} positions, but its length is given as {counts[i]}")
+        real = np.arange(shape[1]) < counts[:, None]
+    empty = np.flatnonzero(~real.any(axis=1))
+    if len(empty):
+        raise InputError(f"sequence {empty[0]} has no real position; drop it")
+    return real
+
+
+def warn_of_padding(labels: FlatLabels) -> None:
+    """Warn when labels look like padding: -1 or -100 at an end of sequences that all have the same length.
+
+    A label -1 that also stands between other labels is a class.
+    """
+    lengths = np.diff(labels.starts)
+    if labels.kind != "integers" or len(lengths) < 2 or lengths[0] < 2 or (lengths != lengths[0]).any():
+        return
+    rows = labels.values.reshape(len(lengths), -1)
+    for padding in PADDING_LABELS:
+        at = rows == padding
+        ends = at[:, [0, -1]].any(axis=1)
+        between = at & (np.cumsum(~at, axis=1) > 0) & (np.cumsum(~at[:, ::-1], axis=1)[:, ::-1] > 0)
+        if ends.any() and (padding == -100 or not between.any()):
+            warn_user(
+                f"label {padding} stands at the ends of {int(ends.sum())} of {len(lengths)} sequences, which all have "
+                f"{lengths[0]} positions: it looks like padding, and is learned like any other label; "
+                "remove padding with hedgerow.from_padded(X, y, mask=...)",
+                PaddingWarning,
+            )
