@@ -1,6 +1,6 @@
-// Which entries a tree can still use. What fewer positions than a leaf must have read at the root can never
-// be split off below it; where entries are many, histograms have places only for the others. The last place
-// of a slot with missing values counts those.
+// Which entries a tree can use. An entry that fewer than min_leaf positions of the root have can never be
+// split off. Where there are many entries, histograms have places only for the others. The last place of a
+// slot with missing values is for missing.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "trees/growth_rules.hpp"
 #include "trees/histogram.hpp"
 #include "trees/tree_data.hpp"
 
@@ -23,15 +24,15 @@ class EntryMap {
         slot_starts_.push_back(data.n_entries);
     }
 
-    // Places for the entries of which a root's histogram has enough; `marked`: only marked ones hold
-    // anything.
-    void keep(const TreeData& data, const Histogram& root, bool marked, std::int64_t min_leaf, bool subsets) {
+    // Gives places to the entries that enough positions of the root have. `marked`: only marked entries are
+    // not empty.
+    void keep(const TreeData& data, const Histogram& root, bool marked, const GrowthRules& rules) {
         entries_.clear();
         slot_starts_.clear();
         for (const TreeData::Slot& slot : data.slots) {
             slot_starts_.push_back(static_cast<std::int32_t>(entries_.size()));
-            const bool alone = slot.column->kind != TreeData::Kind::numeric && !subsets;
-            const std::int64_t least = alone ? min_leaf : 1;
+            const bool alone = slot.column->kind != TreeData::Kind::numeric && !rules.uses_subsets();
+            const std::int64_t least = alone ? rules.min_leaf : 1;
             root.each(marked, slot.first_entry, slot.absent_entry(), [&](std::int32_t e) {
                 if (root.entries[e].count() >= least) entries_.push_back(e);
             });

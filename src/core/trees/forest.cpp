@@ -103,7 +103,7 @@ std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nod
 // histories of their own.
 std::vector<std::vector<std::int32_t>> Forest::leaves_by_history(const std::vector<TreeNode>& nodes,
                                                                  const std::vector<Reached>& leaves) const {
-    std::vector<HistorySet> sets{HistorySet(k_, order_)};
+    std::vector<LabelContextSet> sets{LabelContextSet(k_, order_)};
     std::vector<std::size_t> set_of(nodes.size(), 0);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const Test& test = nodes[i].test;

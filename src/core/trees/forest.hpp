@@ -111,7 +111,7 @@ class Forest {
     std::int64_t width_;  // of the rows of shared trees
     std::int64_t most_sets_ = 2;
     std::vector<std::vector<FlatTree>> trees_;  // by label; shared ones are all under the first
-    std::vector<Division> splits_;
+    std::vector<CompiledSplit> splits_;
     std::vector<Detour> detours_;  // of the splits
     bool parts_ways_ = false;      // whether a position can go to both sides of one
     std::vector<Surrogate> surrogates_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "trees/best_first.hpp"
 #include "util/parallel.hpp"
 
 namespace hedgerow {
@@ -11,8 +12,8 @@ namespace hedgerow {
 constexpr std::int64_t kVector = 16;
 constexpr std::int64_t kWorthThreads = 1 << 20;  // additions below which a node is counted by one thread
 
-SharedGrower::SharedGrower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules,
-                           const double* weights)
+MultiOutputGrower::MultiOutputGrower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules,
+                                     const double* weights)
     : data_(data),
       k_(n_labels),
       half_((n_labels + kVector - 1) / kVector * kVector),
@@ -21,8 +22,8 @@ SharedGrower::SharedGrower(const TreeData& data, std::int64_t n_labels, const Gr
       weights_(weights),
       rows_(static_cast<std::size_t>(data.n_positions * width_), 0.0f) {}
 
-const std::vector<TreeNode>& SharedGrower::grow(const float* residuals, const std::uint8_t* in_sample,
-                                                std::uint64_t seed, std::int64_t n_threads) {
+const std::vector<TreeNode>& MultiOutputGrower::grow(const float* residuals, const std::uint8_t* in_sample,
+                                                     std::uint64_t seed, std::int64_t n_threads) {
     seed_ = seed;
     n_threads_ = n_threads;
     tree_.clear();
@@ -31,10 +32,11 @@ const std::vector<TreeNode>& SharedGrower::grow(const float* residuals, const st
     load(residuals);
     const Range counted = select(residuals, in_sample);
     Node root = make_node(counted, {counted.end, data_.n_positions});
-    study(root);
+    evaluate_node(root);
     set_value(root);
     nodes_.push_back(std::move(root));
-    split_best_first(nodes_, rules_.max_leaves, [&](std::size_t i, bool last) { split(i, last); });
+    split_best_first(nodes_, rules_.max_leaves,
+                     [&](Node& parent, bool is_last) { return split(parent, is_last); });
     for (Node& node : nodes_) {
         if (node.histogram) spare_.push_back(std::move(node.histogram));
     }
@@ -42,7 +44,7 @@ const std::vector<TreeNode>& SharedGrower::grow(const float* residuals, const st
 }
 
 // Residuals and curvatures of each position, times what it counts.
-void SharedGrower::load(const float* residuals) {
+void MultiOutputGrower::load(const float* residuals) {
     const bool newton = rules_.newton;
     for (std::int64_t t = 0; t < data_.n_positions; ++t) {
         float* to = rows_.data() + t * width_;
@@ -55,7 +57,7 @@ void SharedGrower::load(const float* residuals) {
     }
 }
 
-Range SharedGrower::select(const float* residuals, const std::uint8_t* in_sample) {
+Range MultiOutputGrower::select(const float* residuals, const std::uint8_t* in_sample) {
     const double trim = std::floor(rules_.influence_trim * kResidualUnit) / kResidualUnit;
     return order_.fill(data_, [&](std::int64_t t) {
         if (in_sample && !in_sample[t]) return false;
@@ -66,17 +68,17 @@ Range SharedGrower::select(const float* residuals, const std::uint8_t* in_sample
     });
 }
 
-SharedGrower::Node SharedGrower::make_node(Range counted, Range others) {
+MultiOutputGrower::Node MultiOutputGrower::make_node(Range counted, Range uncounted) {
     tree_.emplace_back();
     values_.resize(tree_.size() * static_cast<std::size_t>(k_), 0.0f);
     Node node{};
     node.tree = static_cast<std::int32_t>(tree_.size()) - 1;
     node.counted = counted;
-    node.others = others;
+    node.uncounted = uncounted;
     return node;
 }
 
-void SharedGrower::sum_up(Node& node) {
+void MultiOutputGrower::sum_up(Node& node) {
     const auto add = tree_kernels().add_row;
     node.total.assign(static_cast<std::size_t>(width_), 0.0f);
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
@@ -84,7 +86,7 @@ void SharedGrower::sum_up(Node& node) {
     }
 }
 
-std::unique_ptr<SharedGrower::RowHistogram> SharedGrower::take_histogram() {
+std::unique_ptr<MultiOutputGrower::RowHistogram> MultiOutputGrower::take_histogram() {
     const auto n = static_cast<std::size_t>(data_.n_entries);
     std::unique_ptr<RowHistogram> histogram;
     if (spare_.empty()) {
@@ -100,7 +102,7 @@ std::unique_ptr<SharedGrower::RowHistogram> SharedGrower::take_histogram() {
 
 // work(first slot, last slot) for all slots, in as many parts as threads are worth it.
 template <class Work>
-void SharedGrower::by_slots(const Node& node, Work work) const {
+void MultiOutputGrower::by_slots(const Node& node, Work work) const {
     const auto n = static_cast<std::int64_t>(data_.slots.size());
     const bool worth = node.counted.size() * n * width_ >= kWorthThreads;
     const std::int64_t parts = worth ? std::min(n_threads_, n) : 1;
@@ -114,7 +116,7 @@ void SharedGrower::by_slots(const Node& node, Work work) const {
 
 // Slots inside positions, whose rows are then at hand. What more than half of all positions read is not
 // counted: it is what the others leave of the node.
-void SharedGrower::count(const Node& node, RowHistogram& histogram) const {
+void MultiOutputGrower::count(const Node& node, RowHistogram& histogram) const {
     const TreeKernels& kernels = tree_kernels();
     by_slots(node, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
         std::vector<ReadSlot> dense;
@@ -147,7 +149,7 @@ void SharedGrower::count(const Node& node, RowHistogram& histogram) const {
     });
 }
 
-void SharedGrower::restore(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const {
+void MultiOutputGrower::restore(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const {
     if (slot.skipped < 0) return;
     float* rest = histogram.rows.data() + (slot.first_entry + slot.skipped) * width_;
     std::copy(node.total.begin(), node.total.end(), rest);
@@ -161,7 +163,7 @@ void SharedGrower::restore(const Node& node, const ReadSlot& slot, RowHistogram&
 }
 
 // Ties go to the entry that comes first.
-void SharedGrower::find_best(Node& node, const RowHistogram& histogram) {
+void MultiOutputGrower::find_best(Node& node, const RowHistogram& histogram) {
     const TreeKernels& kernels = tree_kernels();
     const std::uint64_t key = seed_ + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(node.tree);
     const double before = kernels.row_merit(node.total.data(), half_, rules_.l2);
@@ -172,7 +174,7 @@ void SharedGrower::find_best(Node& node, const RowHistogram& histogram) {
     std::vector<Found> found(data_.slots.size());
     const auto look = [&](const TreeData::Slot& slot, Found& best) {
         const bool numeric = slot.column->kind == TreeData::Kind::numeric;
-        if (numeric && !chosen(key, slot.first_entry, rules_.max_features)) return;
+        if (numeric && !is_drawn(key, slot.first_entry, rules_.max_features)) return;
         std::vector<float> below(numeric ? static_cast<std::size_t>(width_) : 0, 0.0f);
         std::int64_t n_below = 0;
         for (std::int32_t e = slot.first_entry; e < slot.absent_entry(); ++e) {
@@ -183,7 +185,7 @@ void SharedGrower::find_best(Node& node, const RowHistogram& histogram) {
                 kernels.add_row(below.data(), yes, width_);
                 n = n_below += n;
                 yes = below.data();
-            } else if (!numeric && !chosen(key, e, rules_.max_features)) {
+            } else if (!numeric && !is_drawn(key, e, rules_.max_features)) {
                 continue;
             }
             if (n < rules_.min_leaf || node.counted.size() - n < rules_.min_leaf) continue;
@@ -203,7 +205,7 @@ void SharedGrower::find_best(Node& node, const RowHistogram& histogram) {
     }
 }
 
-void SharedGrower::study(Node& node) {
+void MultiOutputGrower::evaluate_node(Node& node) {
     sum_up(node);
     node.histogram = take_histogram();
     count(node, *node.histogram);
@@ -211,7 +213,7 @@ void SharedGrower::study(Node& node) {
     if (!is_large(node)) spare_.push_back(std::move(node.histogram));
 }
 
-void SharedGrower::set_value(const Node& node) {
+void MultiOutputGrower::set_value(const Node& node) {
     tree_[node.tree].count = node.counted.size();
     for (std::int64_t label = 0; label < k_; ++label) {
         const double w = rules_.l2 + std::max(node.total[half_ + label], 0.0f);
@@ -221,41 +223,39 @@ void SharedGrower::set_value(const Node& node) {
     }
 }
 
-void SharedGrower::split(std::size_t i, bool last) {
-    Node parent = std::move(nodes_[i]);
-    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i));
+std::pair<MultiOutputGrower::Node, MultiOutputGrower::Node> MultiOutputGrower::split(Node& parent,
+                                                                                     bool is_last) {
     const TreeData::Slot& slot = data_.slot_of(parent.entry);
     const auto cut = [&](Range range) {
         return order_.partition(data_, slot, parent.entry - slot.first_entry, range,
                                 [](std::int64_t, std::int64_t) {});
     };
-    const std::int64_t counted = cut(parent.counted), others = cut(parent.others);
-    Node yes = make_node({parent.counted.begin, counted}, {parent.others.begin, others});
-    Node no = make_node({counted, parent.counted.end}, {others, parent.others.end});
+    const std::int64_t counted = cut(parent.counted), uncounted = cut(parent.uncounted);
+    Node yes = make_node({parent.counted.begin, counted}, {parent.uncounted.begin, uncounted});
+    Node no = make_node({counted, parent.counted.end}, {uncounted, parent.uncounted.end});
     TreeNode& tree = tree_[parent.tree];
     tree.test.attribute = slot.id(parent.entry);
     tree.gain = parent.gain;
     tree.if_true = yes.tree;
     tree.if_false = no.tree;
     tree.true_fraction = static_cast<double>(yes.counted.size()) / static_cast<double>(parent.counted.size());
-    if (last) {
+    if (is_last) {
         sum_up(yes);
         sum_up(no);
         if (parent.histogram) spare_.push_back(std::move(parent.histogram));
     } else if (parent.histogram) {
-        study_divided(parent, yes, no);
+        evaluate_split(parent, yes, no);
     } else {
-        study(yes);
-        study(no);
+        evaluate_node(yes);
+        evaluate_node(no);
     }
-    for (Node* child : {&yes, &no}) {
-        set_value(*child);
-        nodes_.push_back(std::move(*child));
-    }
+    set_value(yes);
+    set_value(no);
+    return {std::move(yes), std::move(no)};
 }
 
 // The larger side is what the smaller one leaves of the parent; its total is added up anew.
-void SharedGrower::study_divided(Node& parent, Node& yes, Node& no) {
+void MultiOutputGrower::evaluate_split(Node& parent, Node& yes, Node& no) {
     const bool yes_is_smaller = yes.counted.size() <= no.counted.size();
     Node& small = yes_is_smaller ? yes : no;
     Node& large = yes_is_smaller ? no : yes;

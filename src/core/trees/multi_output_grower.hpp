@@ -6,9 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "trees/grower.hpp"
+#include "trees/growth_rules.hpp"
 #include "trees/partition.hpp"
 #include "trees/splitter.hpp"
 #include "trees/tree.hpp"
@@ -16,10 +17,10 @@
 
 namespace hedgerow {
 
-class SharedGrower {
+class MultiOutputGrower {
   public:
-    SharedGrower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules,
-                 const double* weights);
+    MultiOutputGrower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules,
+                      const double* weights);
 
     // residuals: (positions, labels). Returns the nodes, root first; their values are in values(), a row
     // each.
@@ -31,7 +32,7 @@ class SharedGrower {
     template <class Visit>
     void apply(Visit visit) const {
         for (const Node& node : nodes_) {
-            for (const Range& range : {node.counted, node.others}) {
+            for (const Range& range : {node.counted, node.uncounted}) {
                 for (std::int64_t i = range.begin; i < range.end; ++i) {
                     visit(data_.position[order_.cells[i]], node.tree);
                 }
@@ -46,7 +47,7 @@ class SharedGrower {
     };
     struct Node {
         std::int32_t tree;
-        Range counted, others;
+        Range counted, uncounted;
         double gain = 0;
         std::int32_t entry = -1;
         std::vector<float> total;
@@ -55,14 +56,14 @@ class SharedGrower {
 
     Range select(const float* residuals, const std::uint8_t* in_sample);
     void load(const float* residuals);
-    Node make_node(Range counted, Range others);
+    Node make_node(Range counted, Range uncounted);
     void sum_up(Node& node);
     void count(const Node& node, RowHistogram& histogram) const;
     void restore(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const;
     void find_best(Node& node, const RowHistogram& histogram);
-    void study(Node& node);
-    void split(std::size_t i, bool last);
-    void study_divided(Node& parent, Node& yes, Node& no);
+    void evaluate_node(Node& node);
+    std::pair<Node, Node> split(Node& parent, bool is_last);
+    void evaluate_split(Node& parent, Node& yes, Node& no);
     std::unique_ptr<RowHistogram> take_histogram();
     void set_value(const Node& node);
     template <class Work>

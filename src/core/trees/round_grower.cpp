@@ -69,7 +69,7 @@ TreeRecords RoundGrower::grow(const RoundInput& round) {
 
 TreeRecords RoundGrower::grow_shared(const RoundInput& round) {
     const std::lock_guard<std::mutex> lock(growing_);
-    if (!shared_) shared_ = std::make_unique<SharedGrower>(*data_, k_, rules_, weights());
+    if (!shared_) shared_ = std::make_unique<MultiOutputGrower>(*data_, k_, rules_, weights());
     shared_residuals_.resize(static_cast<std::size_t>(data_->n_positions * k_));
     for (std::size_t i = 0; i < shared_residuals_.size(); ++i) shared_residuals_[i] = -round.marginals[i];
     for (std::int64_t t = 0; t < data_->n_positions; ++t) shared_residuals_[t * k_ + round.gold[t]] += 1;

@@ -66,7 +66,7 @@ class RoundGrower {
     std::size_t n_lent_ = 0;
     std::vector<std::int64_t> label_order_;  // the order in which the trees of a round are grown
     std::vector<std::int64_t> n_counted_;    // by label: positions that its last tree counted
-    std::unique_ptr<SharedGrower> shared_;
+    std::unique_ptr<MultiOutputGrower> shared_;
     std::vector<float> shared_residuals_;
 };
 

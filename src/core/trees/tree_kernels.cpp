@@ -288,7 +288,7 @@ struct ManyPositions {
 template <class Size>
 void divide_sets(const Replay& trees, const FlatTree& tree, std::uint64_t* sets) {
     using Register = typename Size::Register;
-    const Division* splits = trees.splits + tree.first_split;
+    const CompiledSplit* splits = trees.splits + tree.first_split;
     std::uint64_t* to = sets + 2 * Size::kWords;
     for (std::int64_t j = 0; j < tree.n_splits; ++j, to += 2 * Size::kWords) {
         const std::uint64_t* from = sets + splits[j].from * Size::kWords;

@@ -22,7 +22,7 @@ struct ScanRules {
 
 // Trees as programs on sets of positions. Set 0 is empty, set 1 is all; the j-th split of a tree divides set
 // `from`: set 2 + 2j are the positions where the test holds, set 3 + 2j the others.
-struct Division {
+struct CompiledSplit {
     std::int32_t from, test;
 };
 
@@ -42,7 +42,7 @@ struct FlatTree {
 };
 
 struct Replay {
-    const Division* splits;
+    const CompiledSplit* splits;
     const Part* parts;
     const std::int32_t* entries;
     const float* values;

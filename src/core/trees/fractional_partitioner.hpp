@@ -1,0 +1,47 @@
+// Weighting (C4.5): a position whose value is missing goes to both sides, a fraction to each, as large as
+// that side's share of the examples whose value is known. The sums of a fraction are rounded to whole
+// numbers, and the rest is on the other side: nothing is lost, so histograms can still be subtracted. The
+// larger fraction counts as the position.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trees/partitioner.hpp"
+#include "trees/split_test.hpp"
+
+namespace hedgerow {
+
+class FractionalPartitioner : public Partitioner {
+  public:
+    FractionalPartitioner(const Examples& examples, Layers& layers)
+        : data_(examples.data), examples_(examples), layers_(layers) {}
+
+    Division divide(const GrowingNode& parent) override;
+
+    // The examples of the positions in a range of a node, fractions as fractions.
+    static double count_examples(const Examples& examples, const Layer& layer, const NodeContexts& contexts,
+                                 Range range);
+
+  private:
+    // Where the positions of the larger side begin, and whether the test holds for the smaller side, in
+    // front.
+    struct Cut {
+        std::int64_t middle;
+        bool yes_is_smaller;
+    };
+
+    Cut move_smaller_side(const GrowingNode& parent, const SplitTest& test);
+    template <class Side>
+    Cut move_smaller_side(Layer& layer, Range range, const TreeData::Slot& slot, Side side);
+    void move_fractions(GrowingNode& small, GrowingNode& large, bool small_is_yes, double true_fraction);
+
+    const TreeData& data_;
+    const Examples& examples_;
+    Layers& layers_;
+    std::vector<std::int32_t> places_;
+    std::vector<std::int32_t> missing_;  // places of the positions whose value is missing
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,19 @@
+#include "trees/partitioner.hpp"
+
+#include "trees/directed_partitioner.hpp"
+#include "trees/fractional_partitioner.hpp"
+#include "trees/surrogate_partitioner.hpp"
+
+namespace hedgerow {
+
+std::unique_ptr<Partitioner> make_partitioner(const Examples& examples, Layers& layers,
+                                              HistogramBuilder& histograms, const GrowthRules& rules) {
+    const TreeData& data = examples.data;
+    if (splits_positions(data, rules.missing))
+        return std::make_unique<FractionalPartitioner>(examples, layers);
+    if (rules.missing == Missing::surrogate)
+        return std::make_unique<SurrogatePartitioner>(data, layers, histograms);
+    return std::make_unique<DirectedPartitioner>(data, layers, rules);
+}
+
+}  // namespace hedgerow
