@@ -21,7 +21,7 @@ import hedgerow as hr
 from data import QUICK, few, load
 from hedgerow.errors import UnseenLabelWarning
 from jobs import main
-from printing import print_table, say
+from printing import log, print_table
 
 TREES: dict[str, Any] = {"n_rounds": few(40, 2), "max_leaves": 50, "learning_rate": 0.3}
 BITS = few(40, 10)
@@ -63,7 +63,7 @@ def print_bits() -> None:
 
     def rows() -> Iterator[list[str]]:
         for name, model in models.items():
-            say(name)
+            log(name)
             fit, _ = timed(lambda m=model: m.fit(train.X, train.y))  # type: ignore[misc]
             predict, right = timed(lambda m=model: m.score(test.X, test.y))  # type: ignore[misc]
             yield [name, f"{fit:.1f}", f"{predict:.2f}", f"{megabytes(model):.0f}", f"{100 * right:.1f}"]
@@ -81,7 +81,7 @@ def print_cascades() -> None:
     def rows() -> Iterator[list[str]]:
         independent = None
         for name, parameters in cascades.items():
-            say(f"cascade {name}")
+            log(f"cascade {name}")
             model = code(**parameters)
             fit, _ = timed(lambda m=model: m.fit(train.X, train.y), REPEATS)  # type: ignore[misc]
             independent = independent or fit
@@ -104,7 +104,7 @@ def synthetic(n_sequences: int, length: int, k: int) -> tuple[list[list[str]], l
 def print_labels() -> None:
     def rows() -> Iterator[list[str]]:
         for k in (10, 20) if QUICK else (10, 100, 300, 1000):
-            say(f"{k} labels")
+            log(f"{k} labels")
             X, y = synthetic(few(1000, 20), 10, k)
             model = code(window=1)
             fit, _ = timed(lambda m=model, X=X, y=y: m.fit(X, y))  # type: ignore[misc]

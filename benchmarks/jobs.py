@@ -18,7 +18,7 @@ from typing import Any
 
 import hedgerow as hr
 from data import QUICK, attributes, chunking, sentences
-from printing import print_machine, say
+from printing import log, print_machine
 
 Figures = dict[str, Any]
 
@@ -111,7 +111,7 @@ def chunked_by_crfsuite(parameters: dict[str, Any]) -> Figures:
 
 def run(job: str, *arguments: object) -> Figures:
     """Run a job of the running script in a process of its own, and return its figures."""
-    say(f"  {job}", *arguments)
+    log(f"  {job}", *arguments)
     command = [sys.executable, sys.argv[0], "--job", json.dumps([job, *arguments]), *(["--quick"] if QUICK else [])]
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=one_thread)

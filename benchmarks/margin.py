@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import hedgerow as hr
 from data import chunking, few
 from jobs import main, tagged
-from printing import print_table, say
+from printing import log, print_table
 
 EPOCHS = few(10, 3)
 
@@ -80,7 +80,7 @@ def rows() -> Iterator[list[str]]:
     yield cells(f"python-crfsuite ap, {EPOCHS} epochs", theirs, theirs)
     sequences = hr.Sequences(X)
     for name, model in models().items():
-        say(name)
+        log(name)
         yield cells(name, with_hedgerow(model, sequences, y, *test), theirs)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-say = partial(print, file=sys.stderr, flush=True)
+log = partial(print, file=sys.stderr, flush=True)
 
 
 def processor() -> str:

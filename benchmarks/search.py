@@ -17,7 +17,7 @@ from typing import Any
 import hedgerow as hr
 from data import chunking, few, load, repeated
 from jobs import main
-from printing import print_table, say
+from printing import log, print_table
 
 REPEATS = few(3, 1)
 SHARED: dict[str, Any] = {"n_jobs": 1, "random_state": 0}
@@ -75,7 +75,7 @@ def rows(models: list[Any], load: Callable[[str], Data], measure: Measure) -> It
     train, (X_test, gold) = load("train"), load("test")
     times: list[list[tuple[float, float]]] = [[] for _ in models]
     for i in range(REPEATS):
-        say(f"  repeat {i + 1} of {REPEATS}")
+        log(f"  repeat {i + 1} of {REPEATS}")
         for model, found in zip(models, times, strict=True):
             found.append(training_times(model, train))
     for model, found in zip(models, times, strict=True):

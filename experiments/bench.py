@@ -1,7 +1,6 @@
-"""What the experiments with many labels share: the sets, models as data, and measurements in fresh processes.
+"""Shared by the experiments with many labels: data sets, models as JSON, and measurements in fresh processes.
 
-A measurement is kept in a file, if one is named, and never made twice: tables and figures can be made anew, and a run
-that is cut short loses nothing.
+With a cache file no measurement is made twice: tables can be printed again, and an interrupted run loses nothing.
 """
 
 from __future__ import annotations
@@ -23,34 +22,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from common import Part, folds, say
+from common import Split, folds, log
 
-Spec = list[Any]  # an estimator's name and its parameters; that of a base is one of them
+Spec = list[Any]  # the name of an estimator and its parameters; the parameter `base` is a Spec too
 Figures = dict[str, Any]
-LENGTHS = tuple(range(10, 201, 10))  # of the words
-HELD_OUT = 3  # one part of three
+LENGTHS = tuple(range(10, 201, 10))  # of code words
+N_FOLDS = 3  # of which one is dev data
 SMALL = 1000  # training sentences, where all of CoNLL-2000 would take hours
 
 
-def _loaded(name: str) -> Callable[[], tuple[Part, Part]]:
-    return lambda: (Part.of(hr.datasets.load(name, "train")), Part.of(hr.datasets.load(name, "test")))
+def _loaded(name: str) -> Callable[[], tuple[Split, Split]]:
+    return lambda: (Split.of(hr.datasets.load(name, "train")), Split.of(hr.datasets.load(name, "test")))
 
 
-def _small() -> tuple[Part, Part]:
+def _small() -> tuple[Split, Split]:
     train, test = _loaded("conll2000-joint")()
-    return train.take(range(SMALL)), test
+    return train.select(range(SMALL)), test
 
 
-def _forty(kind: Any, n_train: int = 400, n_test: int = 400, length: int = 25) -> Callable[[], tuple[Part, Part]]:
-    def made() -> tuple[Part, Part]:
+def _forty(kind: Any, n_train: int = 400, n_test: int = 400, length: int = 25) -> Callable[[], tuple[Split, Split]]:
+    def made() -> tuple[Split, Split]:
         sizes = enumerate((n_train, n_test), start=1)
-        train, test = (Part.of(hr.datasets.hmm_forty(n, length, kind=kind, seed=seed)) for seed, n in sizes)
+        train, test = (Split.of(hr.datasets.hmm_forty(n, length, kind=kind, seed=seed)) for seed, n in sizes)
         return train, test
 
     return made
 
 
-SETS: dict[str, tuple[str, Callable[[], tuple[Part, Part]]]] = {
+SETS: dict[str, tuple[str, Callable[[], tuple[Split, Split]]]] = {
     "nettalk": ("NETtalk", _loaded("nettalk")),
     "conll": ("CoNLL-2000", _loaded("conll2000-joint")),
     "conll-small": (f"CoNLL-2000, {SMALL:,} sentences", _small),
@@ -63,23 +62,23 @@ SETS: dict[str, tuple[str, Callable[[], tuple[Part, Part]]]] = {
 
 
 @cache
-def data(name: str, part: str) -> tuple[Part, Part]:
-    """(what is learned from, what is labelled); for the part "held" both are training data."""
+def data(name: str, part: str) -> tuple[Split, Split]:
+    """Return training and test data; for "dev" a fold of the training data replaces the test data."""
     train, test = SETS[name][1]()
-    return (train, test) if part == "test" else next(iter(folds(train, HELD_OUT)))
+    return (train, test) if part == "test" else next(iter(folds(train, N_FOLDS)))
 
 
 def make(spec: Spec) -> Any:
-    """A new estimator, not fitted."""
+    """Return a new estimator, not fitted."""
     name, parameters = spec
     made = {key: make(value) if key == "base" else value for key, value in parameters.items()}
     return getattr(hr, name)(n_jobs=1, **made)
 
 
 def measure(name: str, part: str, spec: Spec) -> Figures:
-    """Accuracy, CPU seconds of learning and of labelling, the peak of memory, and which positions are right.
+    """Measure accuracy, CPU seconds of training and labelling, peak memory, and which positions are right.
 
-    Codes that compare words position by position are also measured at each length: their first bits are a shorter code.
+    Codes with distance "l1" are also measured at each length: their first bits are a shorter code.
     """
     train, test = data(name, part)
     gold = np.concatenate(test.y)
@@ -90,7 +89,7 @@ def measure(name: str, part: str, spec: Spec) -> Figures:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     X = hr.Sequences(test.X)
     encoded = time.process_time()
-    # Positions are counted, so each is labelled by its marginals, as in the thesis; a perceptron has none of its own.
+    # Accuracy counts positions, so labels are decoded by marginals, as in the thesis; a perceptron has no marginals.
     decode = "viterbi" if isinstance(model, hr.StructuredPerceptron) else "marginal"
     right = np.concatenate(model.predict(X, decode=decode)) == gold
     labelled = time.process_time()
@@ -110,7 +109,7 @@ def measure(name: str, part: str, spec: Spec) -> Figures:
 
 
 def by_length(model: Any, X: Any, gold: NDArray[Any]) -> list[list[float]]:
-    """[bits, % right] for the beginnings of a code."""
+    """Return [bits, % right] for the first bits of a code."""
     probabilities, words = np.concatenate(model.predict_bits(X)), model.code_
     curve = []
     for n in (n for n in LENGTHS if n <= words.shape[1]):
@@ -128,35 +127,35 @@ def is_right(figures: Figures) -> NDArray[np.bool_]:
 
 @dataclass
 class Bench:
-    """Measurements, kept in a file; each in a process of its own, so that its memory is its own, unless `here`."""
+    """Measurements, kept in a file. Each runs in a process of its own, so that memory is its own, unless `here`."""
 
     path: Path | None
     here: bool = False
 
     def __call__(self, name: str, spec: Spec, part: str = "test") -> Figures:
         key = json.dumps([name, part, spec])
-        if (known := self._kept().get(key)) is not None:
+        if (known := self._cached().get(key)) is not None:
             return known
         if self.here:
             found = measure(name, part, spec)
         else:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
                 found = process.submit(measure, name, part, spec).result()
-        say(f"    {key}: {found['accuracy']:.2f} %, {found['fit']:.1f} s")
+        log(f"    {key}: {found['accuracy']:.2f} %, {found['fit']:.1f} s")
         if self.path is not None:
             with self.path.open("a") as file:
                 file.write(json.dumps([key, found]) + "\n")
         return found
 
-    def _kept(self) -> dict[str, Figures]:
-        """Read anew each time: several parts may run side by side."""
+    def _cached(self) -> dict[str, Figures]:
+        """Read the file again each time, because several parts may run at once."""
         if self.path is None or not self.path.exists():
             return {}
         return dict(json.loads(line) for line in self.path.read_text().splitlines())
 
     def best(self, name: str, candidates: Iterable[Spec]) -> Spec:
-        """The candidate that is right most often on held-out training data; the first of several."""
-        found = [(self(name, spec, "held")["accuracy"], spec) for spec in candidates]
+        """Return the candidate with the highest accuracy on dev data; the first of several."""
+        found = [(self(name, spec, "dev")["accuracy"], spec) for spec in candidates]
         return max(found, key=lambda pair: pair[0])[1]
 
 
@@ -164,6 +163,6 @@ def arguments(description: str | None, parts: Sequence[str]) -> argparse.Argumen
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="*", choices=parts, default=list(parts))
     parser.add_argument("--cache", type=Path, help="file that keeps measurements, so that none is made twice")
-    parser.add_argument("--figures", type=Path, help="the folder for the figures")
+    parser.add_argument("--figures", type=Path, help="folder for the plots")
     parser.add_argument("--quick", action="store_true", help="a small run on synthetic data, to see that it works")
     return parser

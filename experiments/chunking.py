@@ -1,7 +1,7 @@
-"""How far TreeCRF gets on CoNLL-2000 chunking: columns and settings chosen on the last fifth of the training data.
+"""TreeCRF on CoNLL-2000 chunking, with columns and settings chosen on the last fifth of the training data.
 
-Candidates are tried one after another, each a change of the best so far; the number of rounds is the one of the highest
-held-out accuracy. Then the best is trained on all training data and tested once.
+Each candidate changes the best settings so far; the number of rounds is the one with the highest accuracy on the
+held-out sentences. The best candidate is then trained on all training data and tested once.
 
 python experiments/chunking.py
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import hedgerow as hr
-from common import arguments, percent, print_machine, print_table, say
+from common import arguments, log, percent, print_machine, print_table
 
 Sentences = list[list[dict[str, str]]]
 START: dict[str, Any] = {
@@ -31,13 +31,13 @@ CHANGES: tuple[dict[str, Any], ...] = (
 
 
 def shape(word: str) -> str:
-    """Capitals, small letters, digits and the rest, runs of the same as one."""
+    """Return the word with A for capitals, a for small letters and 0 for digits; equal neighbours count once."""
     kinds = ["A" if c.isupper() else "a" if c.islower() else "0" if c.isdigit() else c for c in word]
     return "".join(kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind)
 
 
 def with_shapes(X: Sentences) -> Sentences:
-    """Beside each word its ends, its shape, and the word in small letters."""
+    """Add to each word its ends, its shape, and the word in lower case."""
     return [
         [
             {**p, "lower": p["word"].lower(), "end2": p["word"][-2:], "end3": p["word"][-3:], "shape": shape(p["word"])}
@@ -47,31 +47,31 @@ def with_shapes(X: Sentences) -> Sentences:
     ]
 
 
-def columns_of(given: dict[str, Any], X: Sentences) -> Sentences:
-    return with_shapes(X) if given.get("columns") == "shapes" else X
+def with_columns(settings: dict[str, Any], X: Sentences) -> Sentences:
+    return with_shapes(X) if settings.get("columns") == "shapes" else X
 
 
-def model_of(given: dict[str, Any], n_rounds: int) -> hr.TreeCRF:
-    return hr.TreeCRF(**{**{key: value for key, value in given.items() if key != "columns"}, "n_rounds": n_rounds})
+def make_model(settings: dict[str, Any], n_rounds: int) -> hr.TreeCRF:
+    return hr.TreeCRF(**{**{key: value for key, value in settings.items() if key != "columns"}, "n_rounds": n_rounds})
 
 
-def held_out(given: dict[str, Any], X: Sentences, y: list[Any]) -> tuple[float, int]:
-    """(the highest held-out accuracy, the round that has it)"""
+def held_out(settings: dict[str, Any], X: Sentences, y: list[Any]) -> tuple[float, int]:
+    """Return the highest accuracy on the held-out sentences, and its round."""
     n = len(X) * 4 // 5
-    X = columns_of(given, X)
-    model = model_of(given, given["n_rounds"]).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
+    X = with_columns(settings, X)
+    model = make_model(settings, settings["n_rounds"]).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
     best = max(model.training_log_, key=lambda record: record["dev_accuracy"])
-    say(f"    {given}: {best['dev_accuracy']:.4f} after {best['round']} rounds")
+    log(f"    {settings}: {best['dev_accuracy']:.4f} after {best['round']} rounds")
     return best["dev_accuracy"], best["round"]
 
 
 def search(X: Sentences, y: list[Any], start: dict[str, Any]) -> tuple[dict[str, Any], float, int]:
-    given, (accuracy, n_rounds) = start, held_out(start, X, y)
+    settings, (accuracy, n_rounds) = start, held_out(start, X, y)
     for change in CHANGES:
-        found, at = held_out({**given, **change}, X, y)
+        found, at = held_out({**settings, **change}, X, y)
         if found > accuracy:
-            given, accuracy, n_rounds = {**given, **change}, found, at
-    return given, accuracy, n_rounds
+            settings, accuracy, n_rounds = {**settings, **change}, found, at
+    return settings, accuracy, n_rounds
 
 
 def load(split: str, quick: bool) -> tuple[Sentences, list[Any]]:
@@ -87,10 +87,10 @@ def main() -> None:
     quick = arguments(__doc__, []).parse_args().quick
     print_machine()
     train, test = load("train", quick), load("test", quick)
-    given, accuracy, n_rounds = search(*train, START | ({"n_rounds": 2} if quick else {}))
-    model = model_of(given, n_rounds).fit(columns_of(given, train[0]), train[1])
-    found = [labels.tolist() for labels in model.predict(columns_of(given, test[0]))]
-    shown = ", ".join(f"{k}={v}" for k, v in given.items() if k not in ("n_rounds", "random_state"))
+    settings, accuracy, n_rounds = search(*train, START | ({"n_rounds": 2} if quick else {}))
+    model = make_model(settings, n_rounds).fit(with_columns(settings, train[0]), train[1])
+    found = [labels.tolist() for labels in model.predict(with_columns(settings, test[0]))]
+    shown = ", ".join(f"{k}={v}" for k, v in settings.items() if k not in ("n_rounds", "random_state"))
     f1 = 100 * hr.metrics.span_f1(test[1], found)
     row = [shown, n_rounds, f"{100 * accuracy:.2f}", f"{percent(test[1], found):.2f}", f"{f1:.2f}"]
     print_table(["chosen", "rounds", "held-out accuracy", "test accuracy", "test chunk F1"], [row])

@@ -1,9 +1,9 @@
-"""Output codes against the length of their words, and against time (MSc thesis, figures 5.1 to 5.6).
+"""Accuracy of output codes by the length of code words, and by training time (MSc thesis, figures 5.1 to 5.6).
 
 "Window size 1" of the thesis is the position itself (window=0), size 3 one position to either side (window=1). "iid"
-has bits of order 0, "i-SECOC" independent bits of order 1, "c-SECOC(h)" a cascade of length h. Rounds, leaves, steps
-or epochs are chosen with codes of 40 bits on a third of the training data, for each of the three; the curves over code
-lengths are on test data, as the thesis has them, from one fit each: the first bits of a code are a shorter code.
+has bits of order 0, "i-SECOC" independent bits of order 1, "c-SECOC(h)" a cascade of length h. A third of the training
+data chooses rounds, leaves, steps or epochs with codes of 40 bits, for each of the three. The curves over code lengths
+are on test data, as in the thesis, and need one fit each, because the first bits of a code are a shorter code.
 
 python experiments/codes.py --cache build/many-labels.jsonl --figures docs/figures
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import plots
 from bench import SETS, Bench, Figures, Spec, arguments
-from common import print_machine, print_table, say
+from common import log, print_machine, print_table
 
 Settings = dict[str, Any]
 Candidate = dict[str, Figures]  # by method
@@ -25,8 +25,8 @@ TREES: tuple[Settings, ...] = tuple(
     {"n_rounds": n, "max_leaves": leaves, "learning_rate": step}
     for n, leaves, step in ((15, 50, 0.3), (40, 10, 0.3), (40, 50, 0.3), (100, 10, 0.1), (100, 50, 0.1))
 )
-FEW_TREES = (TREES[0], TREES[1], TREES[3])  # where little is read, and large trees say nothing more
-WORD_TREES: tuple[Settings, ...] = tuple({**given, "category_splits": "subset"} for given in (TREES[0], TREES[2]))
+FEW_TREES = (TREES[0], TREES[1], TREES[3])  # for windows so small that large trees add nothing
+WORD_TREES: tuple[Settings, ...] = tuple({**settings, "category_splits": "subset"} for settings in (TREES[0], TREES[2]))
 EPOCHS: tuple[Settings, ...] = tuple({"epochs": n} for n in (3, 10, 30))
 PENALTIES: tuple[Settings, ...] = tuple({"l2": l2} for l2 in (0.1, 1.0))
 BITS_TRIED = 40
@@ -35,7 +35,7 @@ SHOWN = (20, 50, 100, 200)
 
 @dataclass(frozen=True)
 class Plan:
-    """A panel of a figure: a set, a window, what learns the bits and with which settings, and which cascades."""
+    """A panel of a figure: a data set, a window, the base estimator with its candidate settings, and the cascades."""
 
     name: str
     window: int
@@ -49,22 +49,24 @@ class Plan:
         kind = "trees" if self.base == "TreeCRF" else "perceptron"
         return f"{SETS[self.name][0]}, window size {2 * self.window + 1}, {kind}"
 
-    def spec(self, order: int, cascade: Any, given: Settings, n_bits: int) -> Spec:
-        base = [self.base, {"window": self.window, "order": order, **given}]
+    def spec(self, order: int, cascade: Any, settings: Settings, n_bits: int) -> Spec:
+        base = [self.base, {"window": self.window, "order": order, **settings}]
         return ["OutputCode", {"base": base, "n_bits": n_bits, "cascade": cascade, "random_state": 0}]
 
     def run(self, bench: Bench) -> Candidate:
-        """What each method does with the settings that held-out data prefer; all cascades have those of length 5."""
-        say(self.title)
+        """Measure each method with the settings that dev data prefer; all cascades use those of length 5."""
+        log(self.title)
         found: Candidate = {}
         for name, order, tried, cascades in (
             ("iid", 0, 0, (0,)), ("i-SECOC", 1, 0, (0,)), ("c-SECOC({})", 1, 5, self.cascades)
         ):  # fmt: skip
             n_bits = min(self.n_bits, BITS_TRIED)
-            specs = [self.spec(order, tried, given, n_bits) for given in self.candidates]
-            given = self.candidates[specs.index(bench.best(self.name, specs))]
+            specs = [self.spec(order, tried, settings, n_bits) for settings in self.candidates]
+            settings = self.candidates[specs.index(bench.best(self.name, specs))]
             for h in cascades:
-                found[name.format(h)] = bench(self.name, self.spec(order, h, given, self.n_bits)) | {"given": given}
+                found[name.format(h)] = bench(self.name, self.spec(order, h, settings, self.n_bits)) | {
+                    "settings": settings
+                }
         return found
 
 
@@ -91,7 +93,7 @@ FIGURES: dict[str, tuple[Plan, ...]] = {
 }  # fmt: skip
 
 BEAMS = (None, 5, 20)
-# All labels at once: the estimator, what is chosen among, and the beams that are tried.
+# Models of all labels at once: the estimator and its candidate settings. Each is measured with all beams.
 DIRECT: dict[str, tuple[tuple[str, tuple[Settings, ...]], ...]] = {
     "nettalk": (("TreeCRF", TREES), ("LinearCRF", PENALTIES), (VP, EPOCHS)),
     "conll": ((VP, EPOCHS[:1]),),
@@ -100,22 +102,22 @@ DIRECT: dict[str, tuple[tuple[str, tuple[Settings, ...]], ...]] = {
 
 
 def direct(bench: Bench, name: str, window: int) -> Candidate:
-    """Models of all labels, exact and with beams; settings are chosen for each."""
+    """Measure models of all labels, exact and with beams; settings are chosen for each."""
     found: Candidate = {}
     for estimator, candidates in DIRECT[name]:
         for beam in BEAMS:
-            specs: list[Spec] = [[estimator, {"window": window, "beam": beam, **given}] for given in candidates]
-            best = bench.best(name, specs) if len(specs) > 1 else specs[0]  # a single one is not tried
+            specs: list[Spec] = [[estimator, {"window": window, "beam": beam, **settings}] for settings in candidates]
+            best = bench.best(name, specs) if len(specs) > 1 else specs[0]  # a single candidate needs no choice
             shown = {key: value for key, value in best[1].items() if key not in ("window", "beam")}
             how = "exact" if beam is None else f"beam {beam}"
-            found[f"{estimator}, {how}"] = bench(name, best) | {"given": shown}
+            found[f"{estimator}, {how}"] = bench(name, best) | {"settings": shown}
     return found
 
 
-def described(given: Settings) -> str:
+def describe(settings: Settings) -> str:
     names = {"n_rounds": "{} rounds", "max_leaves": "{} leaves", "learning_rate": "steps of {}", "epochs": "{} epochs",
              "l2": "l2 {}", "category_splits": "{}", "max_features": "{} of the tests"}  # fmt: skip
-    return ", ".join(names[key].format(value) for key, value in given.items())
+    return ", ".join(names[key].format(value) for key, value in settings.items())
 
 
 def print_curves(title: str, found: Candidate) -> None:
@@ -123,12 +125,12 @@ def print_curves(title: str, found: Candidate) -> None:
     for name, measured in found.items():
         curve = dict(measured["curve"])
         by_length = [f"{curve[n]:.1f}" if n in curve else "" for n in SHOWN]
-        rows.append([name, *by_length, f"{measured['fit']:.1f}", described(measured["given"])])
+        rows.append([name, *by_length, f"{measured['fit']:.1f}", describe(measured["settings"])])
     print_table([f"{title}: % right", *(f"{n} bits" for n in SHOWN), "fit, CPU s", "chosen"], rows)
 
 
 def print_times(title: str, found: Candidate) -> None:
-    rows = [[name, f"{f['accuracy']:.2f}", f"{f['fit']:.1f}", f"{f['label']:.2f}", described(f["given"])]
+    rows = [[name, f"{f['accuracy']:.2f}", f"{f['fit']:.1f}", f"{f['label']:.2f}", describe(f["settings"])]
             for name, f in sorted(found.items(), key=lambda item: -item[1]["accuracy"])]  # fmt: skip
     print_table([f"{title}", "% right", "fit, CPU s", "labelling, CPU s", "chosen"], rows)
 
@@ -145,7 +147,7 @@ def plot_curves(found: dict[str, Candidate], path: Path) -> None:
                 panel.plot(bits, accuracies, STYLES[name], label=name, linewidth=1.2)
             panel.set_title(title, fontsize=9)
             panel.set(xlabel="bits", ylabel="% right")
-        # Where all methods are; of several such panels the second, which has room.
+        # The legend goes to the panel with all methods; of several such panels to the second, which has room.
         n_methods = [len(methods) for methods in found.values()]
         full = 1 if n_methods[1] == max(n_methods) else 0
         axes[full].legend(frameon=False, fontsize=7, loc="lower right")
@@ -189,7 +191,7 @@ def main() -> None:
 
 
 def compare_times(bench: Bench, part: str, found: dict[str, Candidate], folder: Path | None) -> None:
-    """The whole codes beside direct models, for each window."""
+    """Print codes of full length beside direct models, for each window."""
     timed: dict[str, Candidate] = {}
     for window in dict.fromkeys(plan.window for plan in FIGURES[part]):
         title = f"{SETS[part][0]}, window size {2 * window + 1}"

@@ -1,6 +1,6 @@
-"""What the experiments share: the tasks, choosing by cross-validation within training data, and tables.
+"""Shared by the experiments: the tasks, and cross-validation within the training data.
 
-Parameters and the number of rounds are chosen on training data alone; test data are labelled once, at the end.
+Parameters and the number of rounds are chosen on training data only; test data are labelled once, at the end.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from hedgerow.learning import base, boosting
 from hedgerow.learning.base import DevData, Record
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # experiments and benchmarks print alike
+from printing import log as log
 from printing import print_machine as print_machine
 from printing import print_table as print_table
-from printing import say as say
 
 Decode: TypeAlias = Literal["marginal", "viterbi"]
 DECODINGS: tuple[Decode, ...] = ("marginal", "viterbi")
 Floats = NDArray[np.float64]
 Model: TypeAlias = hr.TreeCRF | hr.LinearCRF
 
-# A rare label may be absent from a part of the training data; there it counts as wrong, which is what we want.
+# A rare label may be absent from a fold of the training data; it then counts as wrong, which is what we want.
 warnings.filterwarnings("ignore", category=UnseenLabelWarning)
 
 
 @dataclass(frozen=True)
-class Part:
-    """Sequences, their labels, and for each the family that folds keep together."""
+class Split:
+    """Sequences, their labels, and the family of each; folds keep families together."""
 
     X: Any  # a list, or hr.Sequences
     y: list[Any]
     family: list[int]
 
     @classmethod
-    def of(cls, data: Dataset) -> Part:
+    def of(cls, data: Dataset) -> Split:
         return cls(data.X, data.y, families(data.X) if data.name == "protein" else list(range(len(data))))
 
-    def take(self, which: Iterable[int]) -> Part:
+    def select(self, which: Iterable[int]) -> Split:
         chosen = list(which)
         X = self.X[chosen] if isinstance(self.X, hr.Sequences) else [self.X[i] for i in chosen]
-        return Part(X, [self.y[i] for i in chosen], [self.family[i] for i in chosen])
+        return Split(X, [self.y[i] for i in chosen], [self.family[i] for i in chosen])
 
     @property
     def n_positions(self) -> int:
@@ -65,7 +65,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Task:
-    """A data set with the papers' window; `train` and `test` name its splits."""
+    """A data set with the papers' window, and the names of its training and test data."""
 
     title: str
     data: str
@@ -83,20 +83,20 @@ TASKS = {
 QUICK = Task("Synthetic", "hmm_three", 1)
 
 
-def splits(task: Task) -> list[tuple[Part, Part]]:
-    """(training, test) as the papers have it: one pair, or one for each file that is left out."""
+def train_test_pairs(task: Task) -> list[tuple[Split, Split]]:
+    """Return (training, test) as in the papers: one pair, or one for each file that is left out."""
     if task is QUICK:
         made = [hr.datasets.hmm_three(20, 15, seed=seed) for seed in (0, 1)]
-        return [(Part.of(made[0]), Part.of(made[1]))]
+        return [(Split.of(made[0]), Split.of(made[1]))]
     if task.test == "leave one out":
-        files = Part.of(hr.datasets.load(task.data, task.train))
+        files = Split.of(hr.datasets.load(task.data, task.train))
         n = len(files.X)
-        return [(files.take(j for j in range(n) if j != i), files.take([i])) for i in range(n)]
-    train, test = (Part.of(hr.datasets.load(task.data, split)) for split in (task.train, task.test))
+        return [(files.select(j for j in range(n) if j != i), files.select([i])) for i in range(n)]
+    train, test = (Split.of(hr.datasets.load(task.data, split)) for split in (task.train, task.test))
     return [(train, test)]
 
 
-def fit(candidate: Model, n_rounds: int, train: Part, held: Part | None = None) -> Model:
+def fit(candidate: Model, n_rounds: int, train: Split, held: Split | None = None) -> Model:
     """A new estimator with the candidate's parameters, fitted; with held-out data, both decodings are recorded."""
     rounds = "n_rounds" if isinstance(candidate, hr.TreeCRF) else "max_iter"
     model: Model = type(candidate)(**{**candidate.get_params(), rounds: n_rounds})
@@ -112,7 +112,7 @@ def _both_accuracies(lattice: Lattice, held: DevData, decode: str) -> Record:
     return {decode: float(np.mean(best_labels(lattice, decode) == held.codes)) for decode in DECODINGS}
 
 
-def accuracy_by_round(candidate: Model, n_rounds: int, train: Part, held: Part) -> dict[Decode, Floats]:
+def accuracy_by_round(candidate: Model, n_rounds: int, train: Split, held: Split) -> dict[Decode, Floats]:
     """For each decoding the share of held-out positions that are right after 1, 2, ... rounds."""
     history = fit(candidate, n_rounds, train, held).training_log_
     found: dict[Decode, Floats] = {}
@@ -122,17 +122,17 @@ def accuracy_by_round(candidate: Model, n_rounds: int, train: Part, held: Part) 
     return found
 
 
-def folds(data: Part, n_folds: int) -> Iterator[tuple[Part, Part]]:
-    """(kept, held out) for each fold; the families are shuffled once, with a fixed seed."""
+def folds(data: Split, n_folds: int) -> Iterator[tuple[Split, Split]]:
+    """Yield (training, dev) for each fold; the families are shuffled once, with a fixed seed."""
     shuffled = np.random.default_rng(0).permutation(sorted(set(data.family)))
-    for held in np.array_split(shuffled, n_folds):
-        out = np.isin(data.family, held)
-        yield data.take(np.flatnonzero(~out)), data.take(np.flatnonzero(out))
+    for fold in np.array_split(shuffled, n_folds):
+        is_dev = np.isin(data.family, fold)
+        yield data.select(np.flatnonzero(~is_dev)), data.select(np.flatnonzero(is_dev))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What cross-validation within the training data found best for one decoding."""
+    """The candidate and the number of rounds that cross-validation prefers for one decoding."""
 
     candidate: Model
     decode: Decode
@@ -141,51 +141,51 @@ class Choice:
 
 
 def validate(
-    candidate: Model, n_rounds: int, train: Part, n_folds: int, n_used: int | None = None, to_the_end: bool = False
+    candidate: Model, n_rounds: int, train: Split, n_folds: int, n_used: int | None = None, to_the_end: bool = False
 ) -> dict[Decode, Choice]:
-    """How the candidate does on held-out training data, for each decoding; `n_used` of the folds are tried.
+    """Cross-validate a candidate, with `n_used` of the folds, for each decoding.
 
-    The number of rounds is the best of them, or, to the end, all.
+    The number of rounds is the one with the highest accuracy, or with `to_the_end` all of them.
     """
     right: dict[Decode, Floats] = {decode: np.zeros(n_rounds) for decode in DECODINGS}
     n_positions = 0
-    for kept, held in list(folds(train, n_folds))[:n_used]:
-        n_positions += held.n_positions
-        for decode, curve in accuracy_by_round(candidate, n_rounds, kept, held).items():
-            right[decode] += curve * held.n_positions
+    for kept, dev in list(folds(train, n_folds))[:n_used]:
+        n_positions += dev.n_positions
+        for decode, curve in accuracy_by_round(candidate, n_rounds, kept, dev).items():
+            right[decode] += curve * dev.n_positions
     best = {decode: n_rounds - 1 if to_the_end else int(counts.argmax()) for decode, counts in right.items()}
     found = {d: Choice(candidate, d, at + 1, right[d][at] / n_positions) for d, at in best.items()}
     shown = ", ".join(f"{d} {choice.accuracy:.2%} after {choice.n_rounds} rounds" for d, choice in found.items())
-    say(f"    {described(candidate)}: {shown}")
+    log(f"    {describe(candidate)}: {shown}")
     return found
 
 
 def choose(
     candidates: Sequence[Model],
     n_rounds: int,
-    train: Part,
+    train: Split,
     n_folds: int,
     n_used: int | None = None,
     to_the_end: bool = False,
 ) -> dict[Decode, Choice]:
-    """For each decoding the candidate and the number of rounds that are best in cross-validation."""
+    """Return, for each decoding, the candidate and the number of rounds that are best in cross-validation."""
     found = [validate(candidate, n_rounds, train, n_folds, n_used, to_the_end) for candidate in candidates]
     return {decode: max((f[decode] for f in found), key=lambda choice: choice.accuracy) for decode in DECODINGS}
 
 
-def labelled(choice: Choice, train: Part, test: Part) -> list[NDArray[Any]]:
-    """What the chosen model, trained on all training data, says of the test data."""
+def predict_test(choice: Choice, train: Split, test: Split) -> list[NDArray[Any]]:
+    """Train the chosen model on all training data and label the test data."""
     return fit(choice.candidate, choice.n_rounds, train).predict(test.X, decode=choice.decode)
 
 
-def described(model: Model) -> str:
-    """The parameters that differ from the defaults, without those every candidate shares."""
-    usual, given = type(model)().get_params(), model.get_params()
+def describe(model: Model) -> str:
+    """Return the parameters that differ from the defaults, without those that every candidate shares."""
+    usual, parameters = type(model)().get_params(), model.get_params()
     kind = ""
     if isinstance(model, hr.TreeCRF) and not model.newton and model.learning_rate == 1 and model.transitions == "trees":
         usual, kind = hr.TreeCRF.published(l2=-1).get_params(), "published: "  # so that l2 is always shown
     shared = ("window", "n_rounds", "n_jobs", "random_state")
-    shown = {name: value for name, value in given.items() if value != usual[name] and name not in shared}
+    shown = {name: value for name, value in parameters.items() if value != usual[name] and name not in shared}
     return kind + (", ".join(f"{name}={value}" for name, value in shown.items()) or "defaults")
 
 
@@ -198,12 +198,12 @@ def standard_error(percentage: float, n: int) -> float:
 
 
 def stars(p_value: float) -> str:
-    """The papers' marks."""
+    """Return the papers' marks of significance."""
     return "*" * sum(p_value < limit for limit in (0.025, 0.005, 0.001))
 
 
 def arguments(description: str | None, tasks: Iterable[str] = TASKS) -> argparse.ArgumentParser:
-    """Which tasks, and --quick for a run of a second on synthetic data."""
+    """Return a parser with --tasks, and --quick for a run of seconds on synthetic data."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = list(tasks)
     parser.add_argument("--tasks", nargs="*", choices=names, default=names)

@@ -1,7 +1,7 @@
 """Test accuracy after each round, for settings chosen on training data (dissertation, figure 3.1).
 
-`published` is what shrinkage.py chose, `modern` what modern.py chose. On the Perl FAQ, where parameters are chosen
-anew for each file, both are the same for all files: λ = 20, and the defaults.
+"published" is what shrinkage.py chose, "modern" what modern.py chose without random settings. On the Perl FAQ, where
+shrinkage.py chooses parameters for each file, the settings are the same for all files: λ = 20, and the defaults.
 
 python experiments/curves.py --figures docs/figures
 """
@@ -23,10 +23,10 @@ from common import (
     Task,
     accuracy_by_round,
     arguments,
+    log,
     print_machine,
     print_table,
-    say,
-    splits,
+    train_test_pairs,
 )
 
 N_ROUNDS = 200
@@ -42,12 +42,12 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-def curve(task: Task, given: dict[str, Any], n_rounds: int) -> dict[Decode, Floats]:
-    """For each decoding the percentage of test positions that are right, by round; over all files left out."""
-    pairs = splits(task)
+def curve(task: Task, parameters: dict[str, Any], n_rounds: int) -> dict[Decode, Floats]:
+    """Return, for each decoding, the accuracy in % on all test data after each round."""
+    pairs = train_test_pairs(task)
     n_positions = sum(test.n_positions for _, test in pairs)
     right: dict[Decode, Floats] = {"marginal": np.zeros(n_rounds), "viterbi": np.zeros(n_rounds)}
-    model = hr.TreeCRF(window=task.window, random_state=0, n_jobs=1, **given)
+    model = hr.TreeCRF(window=task.window, random_state=0, n_jobs=1, **parameters)
     for train, test in pairs:
         for decode, shares in accuracy_by_round(model, n_rounds, train, test).items():
             right[decode] += shares * test.n_positions
@@ -55,7 +55,7 @@ def curve(task: Task, given: dict[str, Any], n_rounds: int) -> dict[Decode, Floa
 
 
 def highest(percent: Floats) -> str:
-    """Where the curve is at its top: what no choice on training data can promise."""
+    """Return the highest accuracy and its round, which no choice on training data can promise."""
     return f"{percent.max():.2f} at {percent.argmax() + 1}"
 
 
@@ -79,15 +79,15 @@ def plot(found: dict[str, dict[str, dict[Decode, Floats]]], folder: Path) -> Non
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--figures", type=Path, help="the folder for curves.png")
+    parser.add_argument("--figures", type=Path, help="folder for curves.png")
     options = parser.parse_args()
     print_machine()
     n_rounds = 10 if options.quick else N_ROUNDS
     tasks = {"quick": QUICK} if options.quick else {name: TASKS[name] for name in options.tasks}
     found = {}
     for name, task in tasks.items():
-        say(task.title)
-        found[task.title] = {kind: curve(task, given, n_rounds) for kind, given in SETTINGS[name].items()}
+        log(task.title)
+        found[task.title] = {kind: curve(task, parameters, n_rounds) for kind, parameters in SETTINGS[name].items()}
     shown = [at for at in SHOWN if at <= n_rounds]
     print_table(
         ["set", "settings", "decoding", *(f"{at} rounds" for at in shown), "highest"],

@@ -1,9 +1,9 @@
-"""Models that look ahead and models that do not, where the future tells (dissertation, tables 5.4 and 5.5).
+"""Sliding windows, MEMMs, CRFs and FutureMEMM where labels depend on later positions (dissertation, 5.4 and 5.5).
 
 python experiments/future.py
 
-A column of a table is a function of the data that gives the accuracy on the test part. The size of the trees and the
-number of rounds are chosen on the validation part.
+A column of a table is a function from the data to the accuracy on test data. Validation data choose the size of the
+trees and the number of rounds.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 import hedgerow as hr
-from common import Decode, Part, arguments, described, folds, percent, print_machine, print_table, say
+from common import Decode, Split, arguments, describe, folds, log, percent, print_machine, print_table
 
 ORDERS = (1, 2, 3, 4)
-SIZES = (400, 200, 100)  # sequences to train, to validate and to test
+SIZES = (400, 200, 100)  # sequences for training, validation and test
 LENGTH = 30
 LEAVES = (10, 30, 50)
-MOST_ROUNDS = 100
+MAX_ROUNDS = 100
 Kind: TypeAlias = Literal["xor", "or", "extra"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-FEATURES = 6  # the bag of the synthetic sets
-BAGS = (2, 4)  # those of NETtalk
+SYNTHETIC_BAG = 6
+NETTALK_BAGS = (2, 4)
 PUBLISHED_5_4 = {
     "xor": {"SW": 51.6, "MEMM-1": 50.7, "CRF-1": 56.0, "CRF-2": 57.3, "CRF-3": 57.6, "CRF-4": 58.4, "FF-MEMM-0": 100},
     "or": {"SW": 67.5, "MEMM-1": 66.5, "CRF-1": 76.6, "CRF-2": 85.9, "CRF-3": 91.1, "CRF-4": 93.9, "FF-MEMM-0": 100},
@@ -44,12 +44,12 @@ PUBLISHED_5_5 = {
 
 @dataclass(frozen=True)
 class Data:
-    """To train, to choose by, to test; `all_of_it` is what the chosen model is trained on."""
+    """Training, validation and test data; the chosen model is trained on `all_training`."""
 
-    train: Part
-    validation: Part
-    test: Part
-    all_of_it: Part
+    train: Split
+    validation: Split
+    test: Split
+    all_training: Split
 
 
 Column: TypeAlias = Callable[[Data], float]
@@ -57,41 +57,41 @@ Column: TypeAlias = Callable[[Data], float]
 
 def synthetic(kind: Kind, seed: int, sizes: tuple[int, ...] = SIZES) -> Data:
     train, validation, test = (
-        Part.of(hr.datasets.future(kind, n, LENGTH, seed=3 * seed + part)) for part, n in enumerate(sizes)
+        Split.of(hr.datasets.future(kind, n, LENGTH, seed=3 * seed + part)) for part, n in enumerate(sizes)
     )
     return Data(train, validation, test, train)
 
 
 def nettalk() -> Data:
-    """A quarter of the training words are held out to choose by."""
-    train, test = (Part.of(hr.datasets.load("nettalk-binary", split)) for split in ("train", "test"))
-    kept, held = next(iter(folds(train, 4)))
-    return Data(kept, held, test, train)
+    """NETtalk with two labels; a quarter of the training words is validation data."""
+    train, test = (Split.of(hr.datasets.load("nettalk-binary", split)) for split in ("train", "test"))
+    kept, validation = next(iter(folds(train, 4)))
+    return Data(kept, validation, test, train)
 
 
 def tuned(make: Callable[[int], Any]) -> Column:
-    """The test accuracy of the model whose size and number of rounds are best on the validation part."""
+    """A column: test accuracy of the model whose size and number of rounds are best on validation data."""
 
     def column(data: Data) -> float:
         best, chosen = -1.0, None
         for leaves in LEAVES:
-            model = make(leaves).set_params(n_rounds=MOST_ROUNDS, early_stopping="accuracy", n_jobs=1)
+            model = make(leaves).set_params(n_rounds=MAX_ROUNDS, early_stopping="accuracy", n_jobs=1)
             model.fit(data.train.X, data.train.y, X_dev=data.validation.X, y_dev=data.validation.y)
             curve = [record["dev_accuracy"] for record in model.training_log_]
             if max(curve) > best:
                 best, chosen, rounds = max(curve), model, int(np.argmax(curve)) + 1
         assert chosen is not None
-        if data.all_of_it is not data.train:
-            chosen.set_params(n_rounds=rounds, early_stopping=None).fit(data.all_of_it.X, data.all_of_it.y)
+        if data.all_training is not data.train:
+            chosen.set_params(n_rounds=rounds, early_stopping=None).fit(data.all_training.X, data.all_training.y)
         accuracy = percent(data.test.y, chosen.predict(data.test.X))
-        say(f"    {described(chosen)}, {rounds} rounds: {100 * best:.1f}, on test {accuracy:.1f}")
+        log(f"    {describe(chosen)}, {rounds} rounds: {100 * best:.1f}, on test {accuracy:.1f}")
         return accuracy
 
     return column
 
 
 def memm(order: int, decode: Decode = "viterbi") -> Column:
-    """The papers' trees: first-order residuals, step 1, kept small by their number of leaves alone."""
+    """A MEMM with the papers' trees: first-order residuals, step 1, only the number of leaves is limited."""
     return tuned(
         lambda leaves: hr.MEMM(order=order, newton=False, learning_rate=1.0, l2=0.0, max_leaves=leaves, decode=decode)
     )
@@ -101,17 +101,17 @@ def crf(order: int) -> Column:
     return tuned(lambda leaves: hr.TreeCRF.published(order=order, l2=0.0, max_leaves=leaves, decode="marginal"))
 
 
-def ahead(order: int, bag: int) -> Column:
-    """FutureMEMM as it comes: with the validation part, or where that is training data, a mean over five trials."""
+def future_memm(order: int, bag: int) -> Column:
+    """FutureMEMM with its defaults: with validation data, or where those are training data, a mean over five trials."""
 
     def column(data: Data) -> float:
-        given = {} if data.all_of_it is not data.train else {"X_dev": data.validation.X, "y_dev": data.validation.y}
+        dev = {} if data.all_training is not data.train else {"X_dev": data.validation.X, "y_dev": data.validation.y}
         found = []
-        for seed in range(1 if given else 5):
+        for seed in range(1 if dev else 5):
             model = hr.FutureMEMM(order=order, bag=bag, n_jobs=1, random_state=seed)
-            model.fit(data.all_of_it.X, data.all_of_it.y, **given)
+            model.fit(data.all_training.X, data.all_training.y, **dev)
             found.append(percent(data.test.y, model.predict(data.test.X)))
-            say(f"    bag {bag}, {len(model.future_features_)} features: on test {found[-1]:.2f}")
+            log(f"    bag {bag}, {len(model.future_features_)} features: on test {found[-1]:.2f}")
         return float(np.mean(found))
 
     return column
@@ -122,35 +122,35 @@ COLUMNS_5_4: dict[str, Column] = {
     "MEMM-1": memm(1),
     "MEMM-1, marginal": memm(1, "marginal"),
     **{f"CRF-{k}": crf(k) for k in ORDERS},
-    "FF-MEMM-0": ahead(0, FEATURES),
+    "FF-MEMM-0": future_memm(0, SYNTHETIC_BAG),
 }
 ROWS_5_5: dict[str, Callable[[int], Column]] = {
     "MEMM": memm,
     "MEMM, marginal": lambda order: memm(order, "marginal"),
     "CRF": crf,
-    **{f"FF-MEMM, bag {bag}": partial(ahead, bag=bag) for bag in BAGS},
+    **{f"FF-MEMM, bag {bag}": partial(future_memm, bag=bag) for bag in NETTALK_BAGS},
 }
 
 
 def print_5_4(kinds: list[Kind], seeds: range, sizes: tuple[int, ...], columns: dict[str, Column]) -> None:
-    """Means over the seeds, with the deviation of a single one: the published figures are of one draw."""
+    """Print means over the seeds ± the standard deviation of a single draw; the published figures are of one draw."""
     rows = []
     for kind in kinds:
         found: dict[str, list[float]] = {name: [] for name in columns}
         for seed in seeds:
-            say(f"  {kind}, seed {seed}")
+            log(f"  {kind}, seed {seed}")
             data = synthetic(kind, seed, sizes)
             for name, column in columns.items():
                 found[name].append(column(data))
         rows.append([kind.upper(), *(f"{np.mean(each):.1f} ± {np.std(each):.1f}" for each in found.values())])
         rows.append(["published", *(str(PUBLISHED_5_4[kind].get(name, "")) for name in columns)])
-        say(*rows[-2:], sep="\n")
+        log(*rows[-2:], sep="\n")
     print_table(["set", *columns], rows)
 
 
 def print_5_5() -> None:
     data = nettalk()
-    say("  NETtalk binary")
+    log("  NETtalk binary")
     rows = [["SW", f"{memm(0)(data):.1f} ({PUBLISHED_5_5['SW']})", "", "", ""]]
     for name, make in ROWS_5_5.items():
         cells = []
@@ -158,13 +158,13 @@ def print_5_5() -> None:
             published = PUBLISHED_5_5.get(f"{name}-{order}")
             cells.append(f"{make(order)(data):.1f}" + ("" if published is None else f" ({published})"))
         rows.append([name, *cells])
-        say(rows[-1])
+        log(rows[-1])
     print_table(["model (published)", *(f"k = {k}" for k in ORDERS)], rows)
 
 
 def main() -> None:
     parser = arguments(__doc__, [*KINDS, "nettalk"])
-    parser.add_argument("--seeds", type=int, default=5, help="how many draws of the synthetic sets")
+    parser.add_argument("--seeds", type=int, default=5, help="number of draws of the synthetic sets")
     options = parser.parse_args()
     print_machine()
     if options.quick:

@@ -1,10 +1,9 @@
-"""What future features are found, and where they help (dissertation, table 5.3 and section 6.2).
+"""Which future features are found, and where they help (dissertation, table 5.3 and section 6.2).
 
 python experiments/future_features.py
 
-Table 5.3 varies where the log-odds of patterns begin, and how long a step may be. The two tasks of FAQ lines, the sets
-with many labels and the words are the dissertation's wishes. All of FutureMEMM is as it comes, but for what a table
-varies.
+Table 5.3 varies the initial log-odds of patterns and the longest step. FAQ lines, many labels and single words are
+suggestions of the dissertation's last chapter. FutureMEMM has its defaults, except for what a table varies.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from common import TASKS, Part, arguments, percent, print_machine, print_table, say, splits
+from common import TASKS, Split, arguments, log, percent, print_machine, print_table, train_test_pairs
 from future import KINDS, Data, Kind, synthetic
 
 INITIAL = (0.0, -1.0, -3.0, -5.0, -7.0, -10.0)
@@ -29,8 +28,8 @@ def fitted(data: Data, published: bool, **parameters: Any) -> hr.FutureMEMM:
     return model.fit(data.train.X, data.train.y, X_dev=data.validation.X, y_dev=data.validation.y)
 
 
-def shows(model: hr.FutureMEMM, part: Part) -> tuple[float, float]:
-    """Per cent of positions and of bags of which it is right whether they show the pattern, as any feature says."""
+def pattern_accuracy(model: hr.FutureMEMM, part: Split) -> tuple[float, float]:
+    """Return in how many % of positions, and of bags, the features tell correctly whether they show the pattern."""
     right: list[NDArray[np.bool_]] = []
     right_bags: list[NDArray[np.bool_]] = []
     for x in part.X:
@@ -54,17 +53,17 @@ def print_5_3(kinds: list[Kind], starts: tuple[float, ...], sizes: tuple[int, ..
                 rounds = sum(record["what"] == "round" for record in model.training_log_)
                 parts = (data.train, data.validation, data.test)
                 accuracy = [f"{percent(part.y, model.predict(part.X)):.2f}" for part in parts]
-                pattern = [f"{value:.1f}" for value in shows(model, data.test)] if len(found) else ["", ""]
+                pattern = [f"{value:.1f}" for value in pattern_accuracy(model, data.test)] if len(found) else ["", ""]
                 name = "published" if published else "Newton"
                 n = len(model.future_features_)
                 rows.append([kind.upper(), f"{initial:g}", name, n, rounds, f"{longest:g}", *accuracy, *pattern])
-                say(rows[-1])
+                log(rows[-1])
     head = ["set", "initial", "steps", "features", "rounds", "longest step", "train", "validation", "test"]
     print_table([*head, "positions right", "bags right"], rows)
 
 
 def print_bounds(kinds: list[Kind], initial: float, bounds: tuple[float, ...], sizes: tuple[int, ...]) -> None:
-    """The published algorithm where no step of the lower level is longer than a bound."""
+    """Print the accuracy of the published algorithm with bounded steps."""
     rows = []
     for kind in kinds:
         data, cells = synthetic(kind, 0, sizes), []
@@ -73,13 +72,13 @@ def print_bounds(kinds: list[Kind], initial: float, bounds: tuple[float, ...], s
             accuracy = percent(data.test.y, model.predict(data.test.X))
             cells.append(f"{accuracy:.2f} ({len(model.future_features_)})")
         rows.append([kind.upper(), *cells])
-        say(rows[-1])
+        log(rows[-1])
     print_table(["set", *(f"to {bound:g}" for bound in bounds)], rows)
 
 
 def print_lines() -> None:
-    """Each role of FAQ lines against all others, a file left out at a time."""
-    files = splits(TASKS["perlfaq"])
+    """Print the accuracy for each role of FAQ lines against all others; each file is left out once."""
+    files = train_test_pairs(TASKS["perlfaq"])
     models = {
         "SW": hr.MEMM(order=0),
         "MEMM-1": hr.MEMM(),
@@ -92,15 +91,15 @@ def print_lines() -> None:
     for role in ("tail", "answer"):
         for name, model in models.items():
             gold: list[Any] = []
-            said: list[Any] = []
+            predicted: list[Any] = []
             for train, test in files:
                 model.set_params(n_jobs=1).fit(train.X, [np.asarray(y) == role for y in train.y])
                 gold += [np.asarray(y) == role for y in test.y]
-                said += model.predict(test.X)
-            truth, found = np.concatenate(gold), np.concatenate(said)
+                predicted += model.predict(test.X)
+            truth, found = np.concatenate(gold), np.concatenate(predicted)
             f1 = 2 * float((truth & found).sum()) / max(float(truth.sum() + found.sum()), 1.0)
-            rows.append([role, name, f"{percent(gold, said):.2f}", int((truth != found).sum()), f"{f1:.3f}"])
-            say(rows[-1])
+            rows.append([role, name, f"{percent(gold, predicted):.2f}", int((truth != found).sum()), f"{f1:.3f}"])
+            log(rows[-1])
     print_table(["role", "model", "accuracy", "lines wrong", "F1 of the role"], rows)
 
 
@@ -123,12 +122,12 @@ def print_many_labels() -> None:
             n = len(model.future_features_) if isinstance(model, hr.FutureMEMM) else ""
             seconds = f"{model.training_log_[-1]['seconds']:.1f}"
             rows.append([name, order, title, *accuracy, n, seconds])
-            say(rows[-1])
+            log(rows[-1])
     print_table(["set", "order", "model", "Viterbi", "marginal", "features", "seconds"], rows)
 
 
 def print_words() -> None:
-    """Stress of words whose end decides about their beginning, from a quarter of the other words."""
+    """Print the stress of words whose end decides about their beginning, learned from a quarter of the other words."""
     train = hr.datasets.load("nettalk-stress", "all")
     drawn = np.random.default_rng(0).permutation(len(train.X))[: len(train.X) // 4]
     kept = [i for i in drawn.tolist() if train.X[i] not in WORDS]
@@ -143,7 +142,7 @@ def print_words() -> None:
     ]
     print_table(["word", "stress", "MEMM", "FutureMEMM"], rows)
     for feature in after.future_features_:
-        say(feature)
+        log(feature)
 
 
 def main() -> None:

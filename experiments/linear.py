@@ -1,8 +1,8 @@
 """Linear CRFs, without and with feature induction, beside TreeCRF (dissertation, table 3.5).
 
-The variance of the prior is chosen by cross-validation within the training data, and with induction the number of
-iterations as well; without it, a linear CRF is trained to the end. TreeCRF is the papers' algorithm with what
-shrinkage.py chose. The papers do not say whether their attributes speak of single labels or of pairs: --pairs.
+Cross-validation within the training data chooses the prior variance, and with induction also the number of iterations;
+without induction a linear CRF is trained until it converges. TreeCRF is the published algorithm with the settings that
+shrinkage.py chose. The papers do not say whether weights belong to single labels or to pairs of labels: --pairs.
 
 python experiments/linear.py
 python experiments/linear.py --pairs --tasks hyphen
@@ -23,26 +23,26 @@ from common import (
     TASKS,
     Choice,
     Decode,
-    Part,
+    Split,
     Task,
     arguments,
     choose,
     fit,
+    log,
     percent,
     print_machine,
     print_table,
-    say,
-    splits,
     standard_error,
+    train_test_pairs,
 )
 
 VARIANCES = (1.0, 5.0, 10.0, 20.0)
-MOST_ITERATIONS = 200  # with induction; without, a fit ends by itself
-TO_THE_END = 1000
+MAX_ITERATIONS = 200  # with induction
+CONVERGED = 1000  # iterations at most without induction; a fit converges earlier
 N_FOLDS = 5
-N_FOLDS_EACH = 3  # where files are left out in turn; one fold is held out then, for all is done for each file
+N_FOLDS_EACH = 3  # where each file is left out once; then only one fold is dev data, to save time
 
-# (λ, rounds) of marginal decoding in shrinkage.py; on the Perl FAQ, where each file has its own, those of curves.py.
+# (λ, rounds) of marginal decoding in shrinkage.py; on the Perl FAQ, where each file has its own, the same for all.
 TREECRF = {
     "protein": (40.0, 147),
     "stress": (40.0, 121),
@@ -51,7 +51,7 @@ TREECRF = {
     "quick": (20.0, 5),
 }
 
-# Accuracy, iterations and CPU seconds of table 3.5. The FAQ files cannot be had: nothing to compare.
+# Accuracy, iterations and CPU seconds of table 3.5. The published FAQ data cannot be obtained.
 PUBLISHED = {
     "protein": {"linear": (62.44, 66, 32.8), "induced": (64.43, 123, 786.9), "TreeCRF": (64.52, 142, 419.6)},
     "stress": {"linear": (82.81, 34, 13.7), "induced": (85.94, 167, 941.4), "TreeCRF": (85.20, 169, 454.6)},
@@ -60,24 +60,24 @@ PUBLISHED = {
 
 
 def candidates(method: str, window: int, pairs: bool, quick: bool) -> list[hr.LinearCRF]:
-    given: dict[str, Any] = {"window": window, "n_jobs": 1, "random_state": 0}
+    shared: dict[str, Any] = {"window": window, "n_jobs": 1, "random_state": 0}
     if method == "induced":
-        given["induce"] = "mccallum"
+        shared["induce"] = "mccallum"
     return [
-        hr.LinearCRF(l2=1 / (2 * variance), edge_features=pairs, **given)
+        hr.LinearCRF(l2=1 / (2 * variance), edge_features=pairs, **shared)
         for variance in (VARIANCES[:2] if quick else VARIANCES)
     ]
 
 
-def named(part: Part) -> Part:
-    """Lines of booleans as the names of what is true, and one that always is: what can be conjoined."""
+def named(part: Split) -> Split:
+    """Turn lines of booleans into the names of those that are true, and one name that always is."""
     bags = [[["always", *(name for name, holds in line.items() if holds)] for line in x] for x in part.X]
-    return Part(bags, part.y, part.family)
+    return Split(bags, part.y, part.family)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One method and decoding on one task; several choices and fits where files are left out in turn."""
+    """One method and decoding on one task; several choices and fits where each file is left out once."""
 
     choices: list[Choice]
     predicted: list[Any]
@@ -97,7 +97,7 @@ class Outcome:
 Candidate = dict[str, dict[Decode, Outcome]]  # by method and decoding
 
 
-def tested(choices: list[Choice], pairs: list[tuple[Part, Part]]) -> Outcome:
+def tested(choices: list[Choice], pairs: list[tuple[Split, Split]]) -> Outcome:
     predicted: list[Any] = []
     iterations, n_features, seconds = [], [], 0.0
     for choice, (train, test) in zip(choices, pairs, strict=True):
@@ -112,8 +112,8 @@ def tested(choices: list[Choice], pairs: list[tuple[Part, Part]]) -> Outcome:
 
 
 def run(name: str, task: Task, with_pairs: bool, quick: bool) -> tuple[list[Any], Candidate]:
-    """(labels of the test data, what each method makes of them by decoding)"""
-    pairs = splits(task)
+    """Return the gold labels of the test data, and the outcome of each method and decoding."""
+    pairs = train_test_pairs(task)
     n_folds, n_used = (N_FOLDS, None) if len(pairs) == 1 else (N_FOLDS_EACH, 1)
     gold = [labels for _, test in pairs for labels in test.y]
     l2, n_rounds = TREECRF[name]
@@ -122,18 +122,18 @@ def run(name: str, task: Task, with_pairs: bool, quick: bool) -> tuple[list[Any]
     if name == "perlfaq":
         pairs = [(named(train), named(test)) for train, test in pairs]
     for method in ("linear", "induced"):
-        most = TO_THE_END if method == "linear" else 20 if quick else MOST_ITERATIONS
+        most = CONVERGED if method == "linear" else 20 if quick else MAX_ITERATIONS
         chosen = []
         for i, (train, _) in enumerate(pairs):
-            say(f"  {method}, split {i + 1} of {len(pairs)}")
-            given = candidates(method, task.window, with_pairs, quick)
-            chosen.append(choose(given, most, train, n_folds, n_used, to_the_end=method == "linear"))
+            log(f"  {method}, split {i + 1} of {len(pairs)}")
+            tried = candidates(method, task.window, with_pairs, quick)
+            chosen.append(choose(tried, most, train, n_folds, n_used, to_the_end=method == "linear"))
         found[method] = {d: tested([best[d] for best in chosen], pairs) for d in DECODINGS}
     return gold, found
 
 
 def preferred(found: dict[Decode, Outcome]) -> Decode:
-    """The decoding that cross-validation prefers; the dissertation takes the one that is better on test data."""
+    """Return the decoding that cross-validation prefers; the dissertation uses the one that is better on test data."""
     return max(DECODINGS, key=lambda decode: found[decode].promised)
 
 
@@ -187,13 +187,13 @@ def rows_of_3_5(name: str, task: Task, gold: list[Any], found: Candidate) -> lis
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--pairs", action="store_true", help="attributes also speak of pairs of labels")
+    parser.add_argument("--pairs", action="store_true", help="weights of attributes for pairs of labels")
     options = parser.parse_args()
     print_machine()
     tasks = {"quick": QUICK} if options.quick else {name: TASKS[name] for name in options.tasks}
     accuracies, table = [], []
     for name, task in tasks.items():
-        say(task.title)
+        log(task.title)
         gold, found = run(name, task, options.pairs, options.quick)
         accuracies += rows_of_accuracy(task, gold, found)
         table += rows_of_3_5(name, task, gold, found)

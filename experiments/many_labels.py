@@ -1,11 +1,11 @@
-"""Which method for many labels: direct models and output codes on three sets, and what decoding adds to a code.
+"""Methods for many labels: direct models and output codes on three data sets, and ways to decode a code.
 
-methods    every method with settings chosen on a third of the training data, tested once; McNemar against the best
-cascades   cascades as published, out of fold, and a lattice over the bits, with the same settings and seeds
-trust      how much a lattice should trust transitions, and at which temperature: on held-out training data alone
+methods    all methods with settings chosen on a third of the training data; McNemar's test against the best
+cascades   published cascades, out-of-fold cascades, and a lattice over the bits, with the same settings and seeds
+trust      the factor of the transition table and the temperature of a lattice, on held-out training data only
 
-Trees learn the bits. Codes and perceptrons are run with three seeds (one for cascades out of fold), the other models
-draw nothing; on CoNLL-2000 there is one seed, and 1,000 training sentences.
+Trees learn the bits. Codes and perceptrons are run with three seeds (out-of-fold cascades with one); the other models
+are not random. CoNLL-2000 has one seed and 1,000 training sentences.
 
 python experiments/many_labels.py --cache build/many-labels.jsonl
 """
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 import hedgerow as hr
 from bench import LENGTHS, SETS, Bench, Figures, Spec, arguments, data, is_right, make
-from codes import BITS_TRIED, EPOCHS, FEW_TREES, PENALTIES, TREES, VP, WORD_TREES, Settings, described
-from common import print_machine, print_table, say
+from codes import BITS_TRIED, EPOCHS, FEW_TREES, PENALTIES, TREES, VP, WORD_TREES, Settings, describe
+from common import log, print_machine, print_table
 from hedgerow.codes.learner import TRUST
 from hedgerow.codes.potential import CodePotential
 from hedgerow.inference.decoding import best_labels
@@ -41,15 +41,15 @@ SMALL_TREES: tuple[Settings, ...] = (
 
 @dataclass(frozen=True)
 class Field:
-    """A set, the windows to choose from, the bits of its codes, settings of the trees of bits, and seeds."""
+    """A data set with candidate windows, the length of codes, candidate settings of trees, and the number of seeds."""
 
     name: str
     windows: tuple[int, ...]
     n_bits: int
     trees: tuple[Settings, ...]
-    direct: tuple[Settings, ...]  # for a tree a label
+    direct: tuple[Settings, ...]  # of models with one tree for each label
     n_seeds: int = 3
-    tests_labels: bool = True  # whether trees that ask for previous labels can be afforded
+    tests_labels: bool = True  # whether trees that test previous labels are fast enough
     cascade: int = 5
 
 
@@ -60,21 +60,21 @@ FIELDS = {
     "quick": Field("quick", (0, 1), 10, ({"n_rounds": 2},), ({"n_rounds": 2},), 2),
 }
 SHOWN = (10, 20, 30, 50, 100)
-Measured = dict[str, tuple[list[Figures], Settings]]  # by method: for each seed, and what was chosen
+Measured = dict[str, tuple[list[Figures], Settings]]  # by method: figures for each seed, and the chosen settings
 
 
 def product(field: Field, candidates: tuple[Settings, ...]) -> list[Settings]:
-    return [{"window": window, **given} for window in field.windows for given in candidates]
+    return [{"window": window, **settings} for window in field.windows for settings in candidates]
 
 
 def of_bits(field: Field, orders: tuple[int, ...]) -> list[Settings]:
-    """Settings of what learns the bits."""
+    """Return the candidate settings of the base estimator."""
     windows_and_orders = [{"window": window, "order": order} for window in field.windows for order in orders]
-    return [{**first, **given} for first in windows_and_orders for given in field.trees]
+    return [{**first, **settings} for first in windows_and_orders for settings in field.trees]
 
 
 def direct(bench: Bench, field: Field) -> Measured:
-    """Models of all labels at once."""
+    """Measure models of all labels at once."""
     kinds: dict[str, tuple[str, Settings, list[Settings]]] = {
         "HMM": ("HMM", {}, [{}]),
         "TreeCRF, table": ("TreeCRF", {"transitions": "table"}, product(field, field.direct)),
@@ -88,44 +88,44 @@ def direct(bench: Bench, field: Field) -> Measured:
         kinds["TreeCRF, trees"] = ("TreeCRF", {"transitions": "trees"}, product(field, field.direct[:1]))
     found: Measured = {}
     for title, (estimator, fixed, candidates) in kinds.items():
-        given = preferred(bench, field, candidates, [[estimator, {**fixed, **given}] for given in candidates])
+        settings = preferred(bench, field, candidates, [[estimator, {**fixed, **settings}] for settings in candidates])
         drawn = [{"random_state": seed} for seed in range(field.n_seeds)] if estimator == VP else [{}]
-        found[title] = [bench(field.name, [estimator, {**fixed, **given, **seed}]) for seed in drawn], given
+        found[title] = [bench(field.name, [estimator, {**fixed, **settings, **seed}]) for seed in drawn], settings
     return found
 
 
 def preferred(bench: Bench, field: Field, candidates: list[Settings], specs: list[Spec]) -> Settings:
-    """The candidate that held-out training data prefer; where there is but one, it is not measured."""
+    """Return the candidate that dev data prefer; a single candidate is not measured."""
     return candidates[0 if len(specs) == 1 else specs.index(bench.best(field.name, specs))]
 
 
-def code(given: Settings, n_bits: int, seed: int, *, cascade: int = 0, **parameters: Any) -> Spec:
-    # The names are in the order of experiments/codes.py, so that measurements are found again.
-    base = ["TreeCRF", given]
+def code(settings: Settings, n_bits: int, seed: int, *, cascade: int = 0, **parameters: Any) -> Spec:
+    # Parameters in the order of experiments/codes.py, so that measurements are found in the cache.
+    base = ["TreeCRF", settings]
     return ["OutputCode", {"base": base, "n_bits": n_bits, "cascade": cascade, "random_state": seed, **parameters}]
 
 
 def bits_settings(bench: Bench, field: Field, parameters: Settings) -> Settings:
-    """What learns the bits, chosen with short codes; only a lattice can do with bits that know no transitions."""
+    """Choose the settings of the base estimator with short codes; only a lattice may use bits of order 0."""
     lattice = parameters.get("distance") == "lattice"
     tried = {"cascade": min(parameters.get("cascade", 0), 1) * 5} | ({"distance": "lattice"} if lattice else {})
     candidates = of_bits(field, (0, 1) if lattice and not tried["cascade"] else (1,))
-    specs = [code(given, min(field.n_bits, BITS_TRIED), 0, **tried) for given in candidates]
+    specs = [code(settings, min(field.n_bits, BITS_TRIED), 0, **tried) for settings in candidates]
     return preferred(bench, field, candidates, specs)
 
 
 def run_codes(bench: Bench, field: Field, kinds: dict[str, Settings]) -> Measured:
     found: Measured = {}
     for title, parameters in kinds.items():
-        given = bits_settings(bench, field, parameters)
-        n_seeds = 1 if "cascade_predictions" in parameters else field.n_seeds  # three times as dear as the others
-        specs = [code(given, field.n_bits, seed, **parameters) for seed in range(n_seeds)]
-        found[title] = [bench(field.name, spec) for spec in specs], given
+        settings = bits_settings(bench, field, parameters)
+        n_seeds = 1 if "cascade_predictions" in parameters else field.n_seeds  # which takes three times as long
+        specs = [code(settings, field.n_bits, seed, **parameters) for seed in range(n_seeds)]
+        found[title] = [bench(field.name, spec) for spec in specs], settings
     return found
 
 
 def methods(bench: Bench, field: Field) -> None:
-    say(f"{SETS[field.name][0]}: all methods")
+    log(f"{SETS[field.name][0]}: all methods")
     h = field.cascade
     kinds: dict[str, Settings] = {
         "code, independent": {},
@@ -138,20 +138,20 @@ def methods(bench: Bench, field: Field) -> None:
     ranked = sorted(found.items(), key=lambda item: -mean(item[1][0]))
     best = is_right(ranked[0][1][0][0])
     rows = []
-    for title, (measured, given) in ranked:
+    for title, (measured, settings) in ranked:
         first = measured[0]
         p = "" if title == ranked[0][0] else f"{max(p_value(is_right(first), best), 1e-99):.2g}"
         seconds = np.mean([one["fit"] for one in measured])
         speed = first["positions"] / np.mean([max(one["label"], 1e-3) for one in measured])
         rows.append([title, percentage(measured), p, f"{seconds:.1f}", f"{speed / 1000:.0f}k", f"{first['peak']:.0f}",
-                     chosen(given, first)])  # fmt: skip
+                     chosen(settings, first)])  # fmt: skip
     name = SETS[field.name][0]
     print_table([name, "% right", "McNemar p", "fit, CPU s", "positions a CPU s", "peak MB", "chosen"], rows)
     print_lengths(name, {title: found[title][0] for title in ("code, independent", "code, grown")})
 
 
 def print_lengths(name: str, codes: dict[str, list[Figures]]) -> None:
-    """How random and grown codes do when only their first bits are used, on average over the seeds."""
+    """Print the accuracy of random and grown codes when only their first bits are used, averaged over seeds."""
     curves = {title: [dict(one["curve"]) for one in measured] for title, measured in codes.items()}
     lengths = [n for n in LENGTHS if all(n in curve for of in curves.values() for curve in of)]
     shown = [n for n in lengths if n in SHOWN]
@@ -159,12 +159,12 @@ def print_lengths(name: str, codes: dict[str, list[Figures]]) -> None:
     print_table([f"{name}: % right with the first", *(f"{n} bits" for n in shown)], rows)
 
 
-def chosen(given: Settings, figures: Figures) -> str:
-    window = f"window {given['window']}" if "window" in given else ""
+def chosen(settings: Settings, figures: Figures) -> str:
+    window = f"window {settings['window']}" if "window" in settings else ""
     bits = f"{figures['bits']} bits" if "bits" in figures else ""
-    order = "of order 0" if given.get("order") == 0 else ""
-    others = {key: value for key, value in given.items() if key not in ("window", "order", "random_state")}
-    return ", ".join(filter(None, (window, described(others), " ".join(filter(None, (bits, order))))))
+    order = "of order 0" if settings.get("order") == 0 else ""
+    others = {key: value for key, value in settings.items() if key not in ("window", "order", "random_state")}
+    return ", ".join(filter(None, (window, describe(others), " ".join(filter(None, (bits, order))))))
 
 
 def mean(measured: list[Figures]) -> float:
@@ -190,10 +190,10 @@ CASCADES = (
 
 
 def cascades(bench: Bench, fields: tuple[Field, ...]) -> None:
-    """The same bits, or bits in cascade with the same settings, decoded in different ways."""
+    """Print the accuracy of the same bits, or of cascades with the same settings, decoded in different ways."""
     rows = []
     for field in fields:
-        say(f"{SETS[field.name][0]}: cascades")
+        log(f"{SETS[field.name][0]}: cascades")
         h, cross = field.cascade, {"cascade_predictions": "cross"}
         kinds: dict[str, Settings] = {
             "independent": {},
@@ -211,7 +211,7 @@ def cascades(bench: Bench, fields: tuple[Field, ...]) -> None:
 
 
 def star(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> str:
-    """Whether a method differs from the published cascade."""
+    """Mark a method that differs significantly from the published cascade."""
     return " *" if p_value(ours, theirs) < 0.025 else ""
 
 
@@ -224,21 +224,21 @@ TEMPERATURES = (0.7, 1.0, 1.4)
 def trust(bench: Bench, fields: tuple[Field, ...]) -> None:
     rows = []
     for field in fields:
-        train, held = data(field.name, "held")
+        train, dev = data(field.name, "held")
         for order in (0, 1):
             title = f"{SETS[field.name][0]}, window size {2 * field.windows[0] + 1}, bits of order {order}"
-            say(f"{title}: trust")
-            given = bits_settings(bench, field, {}) | {"order": order}
-            model = make(code(given, field.n_bits, 0, distance="lattice")).fit(train.X, train.y)
+            log(f"{title}: trust")
+            settings = bits_settings(bench, field, {}) | {"order": order}
+            model = make(code(settings, field.n_bits, 0, distance="lattice")).fit(train.X, train.y)
             own = 1.0 if order == 0 and field.windows == (0,) else TRUST
-            for temperature, line in zip(TEMPERATURES, sweep(model, held, own), strict=True):
+            for temperature, line in zip(TEMPERATURES, sweep(model, dev, own), strict=True):
                 rows.append([title, f"{temperature:g}", *map("{:.2f}".format, line)])
     print_table(["% right of held-out training data", "temperature", *map("trust {:g}".format, TRUSTS)], rows)
 
 
-def sweep(model: hr.OutputCode, held: Any, own: float) -> Iterator[list[float]]:
-    """% right for each temperature and trust, from one set of bits; `own` is the trust that the model has."""
-    X, gold = model.model_.encode(held.X), np.concatenate(held.y)
+def sweep(model: hr.OutputCode, dev: Any, own: float) -> Iterator[list[float]]:
+    """Yield, for each temperature, the accuracy in % for each trust; `own` is the trust of the fitted model."""
+    X, gold = model.model_.encode(dev.X), np.concatenate(dev.y)
     potential = cast("CodePotential", model.model_.potential)
     scores = potential.scores(X)
     assert scores.state is not None

@@ -1,7 +1,7 @@
 """The perceptron tables of the lecture (noun phrases, parts of speech, ATIS), with the structured SVM and LinearCRF.
 
-The number of epochs is the one of the highest accuracy on the last tenth of the training sentences; then all of them
-are trained on, and tested once. ATIS goes epoch by epoch on its dev data, as the lecture does.
+The number of epochs is the one with the highest accuracy on the last tenth of the training sentences; then the model is
+trained on all of them and tested once. ATIS shows the error on dev data after each epoch, as the lecture does.
 
 python experiments/margin.py
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import hedgerow as hr
-from common import arguments, percent, print_machine, print_table, say
+from common import arguments, log, percent, print_machine, print_table
 
 Sentences = list[list[dict[str, str]]]
 Labels = list[list[str]]
@@ -21,7 +21,7 @@ Data = tuple[Sentences, Labels]
 EPOCHS = 40
 ATIS_SENTENCES = 488
 ATIS_EPOCHS = 10
-# (what, least frequency, published F1 of noun phrases, published error of parts of speech)
+# (averaging, least frequency, published F1 of noun phrases, published error of parts of speech)
 VARIANTS: tuple[tuple[Literal["average", "none"], int, str, str], ...] = (
     ("average", 1, "93.53 (13)", "2.93 (10)"),
     ("none", 1, "93.04 (35)", "3.68 (20)"),
@@ -31,7 +31,7 @@ VARIANTS: tuple[tuple[Literal["average", "none"], int, str, str], ...] = (
 
 
 def conll(split: str, quick: bool) -> list[list[tuple[str, str, str]]]:
-    """(word, part of speech, chunk label) of each position."""
+    """Return (word, part of speech, chunk label) of each position."""
     if quick:
         data = hr.datasets.load("pronounce", split)
         pairs = list(zip(data.X, data.y, strict=True))[:40]
@@ -44,7 +44,7 @@ def conll(split: str, quick: bool) -> list[list[tuple[str, str, str]]]:
 
 
 def joined(columns: dict[str, Sequence[str]], parts: dict[str, tuple[tuple[str, int], ...]]) -> list[dict[str, str]]:
-    """For each position the values of some columns around it, those of a name joined; none that reach outside."""
+    """Return a dict for each position: under each name the joined values of some columns around it, if all exist."""
     n = len(next(iter(columns.values())))
     items = []
     for t in range(n):
@@ -71,7 +71,7 @@ WORD_PARTS = {f"w{i}": run_of("word", i, 1) for i in range(-2, 3)}
 
 
 def noun_phrases(split: str, quick: bool) -> Data:
-    """The lecture's feature table, and labels that are O outside noun phrases."""
+    """The lecture's feature table; labels are O outside noun phrases."""
     X, y = [], []
     for sentence in conll(split, quick):
         words, tags, chunks = zip(*sentence, strict=True)
@@ -81,7 +81,7 @@ def noun_phrases(split: str, quick: bool) -> Data:
 
 
 def spelling(word: str) -> dict[str, str]:
-    """What a word that training never saw still shows."""
+    """Return the spelling features of a word, which help for words that training never saw."""
     ends = {f"first {n}": word[:n] for n in range(1, 5) if len(word) >= n}
     ends |= {f"last {n}": word[-n:] for n in range(1, 5) if len(word) >= n}
     marks = {"digit": any(map(str.isdigit, word)), "capital": word[0].isupper(), "hyphen": "-" in word}
@@ -100,7 +100,7 @@ def parts_of_speech(split: str, quick: bool) -> Data:
 
 
 def chosen_epochs(model: Any, train: Data, largest: int) -> int:
-    """How many epochs do best on the last tenth."""
+    """Return the number of epochs that is best on the last tenth."""
     X, y = train
     n = len(X) * 9 // 10
     model.set_params(epochs=largest).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
@@ -109,7 +109,7 @@ def chosen_epochs(model: Any, train: Data, largest: int) -> int:
 
 
 def models(quick: bool) -> Iterator[tuple[str, Any, int]]:
-    """(name, model, which of VARIANTS or -1)"""
+    """Yield (name, model, index into VARIANTS or -1)."""
     for i, (averaging, least, _, _) in enumerate(VARIANTS):
         name = f"perceptron, {'averaged' if averaging == 'average' else 'not averaged'}, cut-off {least}"
         yield name, hr.StructuredPerceptron(averaging=averaging, min_freq=least, random_state=0), i
@@ -119,11 +119,11 @@ def models(quick: bool) -> Iterator[tuple[str, Any, int]]:
 
 def table(title: str, load: Callable[[str, bool], Data], measure: Callable[[Labels, Labels], float], at: int,
           quick: bool) -> None:  # fmt: skip
-    """A row for each model; `at` is where VARIANTS has the published figure."""
+    """Print a row for each model; `at` is the index of the published figure in VARIANTS."""
     train, (X_test, y_test) = load("train", quick), load("test", quick)
     rows = []
     for name, model, variant in models(quick):
-        say(f"{title}: {name}")
+        log(f"{title}: {name}")
         epochs = None
         if not isinstance(model, hr.LinearCRF):
             epochs = chosen_epochs(model, train, 2 if quick else EPOCHS)
@@ -136,7 +136,7 @@ def table(title: str, load: Callable[[str, bool], Data], measure: Callable[[Labe
 
 
 def atis(quick: bool) -> None:
-    """Error on dev data after each epoch, words alone, 488 sentences as in the lecture."""
+    """Print the error on dev data after each epoch, from words only and 488 sentences, as in the lecture."""
     if quick:
         train = conll("train", quick)
         X: Any = [[{"word": w} for w, _, _ in sentence] for sentence in train]
@@ -159,7 +159,7 @@ def atis(quick: bool) -> None:
     for name, model in tried.items():
         model.fit(X, y, X_dev=X_dev, y_dev=y_dev)
         shown = [f"{100 - 100 * record['dev_accuracy']:.2f}" for record in model.training_log_]
-        errors[name] = shown + [shown[-1]] * (ATIS_EPOCHS - len(shown))  # it ended without a mistake
+        errors[name] = shown + [shown[-1]] * (ATIS_EPOCHS - len(shown))  # the fit ended early, without a mistake
     published = {1: ("9.36", "6.14", "5.85"), 2: ("8.19", "4.97", "4.97"), 6: ("6.14", "5.56", "4.68")}
     rows = []
     for epoch in range(1, ATIS_EPOCHS + 1):

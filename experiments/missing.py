@@ -1,9 +1,9 @@
-"""How to deal with values that are lost at random (dissertation, chapter 4: figure 4.1 and table 4.1).
+"""Methods for values that are missing at random (dissertation, chapter 4: figure 4.1 and table 4.1).
 
-At each rate five training and five test sets lose values; a model for each training set labels each test set, by
-marginal decoding. For each method, parameters and rounds are chosen on a third of the first damaged training set, by
-models of the other two thirds. A logistic model with an effect for each training set says whether a method differs
-from the baseline. What a hold-out chooses is partly luck; --fixed gives every method the same parameters and rounds.
+At each rate five training and five test sets lose values; a model of each training set labels each test set, by
+marginal decoding. A third of the first damaged training set chooses the parameters and rounds of each method. A
+logistic model with an effect for each training set tests whether a method differs from the baseline.
+What a hold-out chooses is partly luck; --fixed gives every method the same parameters and rounds.
 
 python experiments/missing.py --figures docs/figures
 python experiments/missing.py --figures docs/figures --modern
@@ -22,20 +22,33 @@ from numpy.typing import NDArray
 
 import hedgerow as hr
 import plots
-from common import QUICK, TASKS, Choice, Part, Task, arguments, choose, fit, print_machine, print_table, say, splits
+from common import (
+    QUICK,
+    TASKS,
+    Choice,
+    Split,
+    Task,
+    arguments,
+    choose,
+    fit,
+    log,
+    print_machine,
+    print_table,
+    train_test_pairs,
+)
 from hedgerow.errors import InputError
 
 METHODS = ("weighting", "surrogate", "impute", "indicator", "learned")  # the last is not in the dissertation
 RATES = (0.05, 0.1, 0.2, 0.4)
-N_SETS = 5  # of training data, and of test data
-MOST_ROUNDS = 150
+N_SETS = 5  # damaged training sets, and damaged test sets
+MAX_ROUNDS = 150
 LAMBDAS = (20.0, 40.0, 80.0)
 LEAVES = (20, 50)
 FIXED_ROUNDS = 60  # with the second of the parameters above
-HELD_OUT = 3  # one part of three
+N_FOLDS = 3  # of which one is dev data
 
-# The dissertation trains on the first six of seven files; here the last three of nine are kept for the test. In
-# "hyphen" a word loses a letter; in "hyphen-gaps" each gap loses its six letters by itself, and what is outside, too.
+# The dissertation trains on the first six of seven files; here the last three of nine are test data. In "hyphen" a word
+# loses a letter; in "hyphen-gaps" each gap loses its six letters by itself, including those outside the word.
 STUDIED = {
     **TASKS,
     "perlfaq": Task(TASKS["perlfaq"].title, "perlfaq", 0),
@@ -43,7 +56,7 @@ STUDIED = {
 }
 BASELINES = {"perlfaq": "impute"}  # elsewhere weighting
 
-# Table 4.1, by rate: surrogate splitting, imputation, indicator features. The FAQ files cannot be had.
+# Table 4.1, by rate: surrogate splitting, imputation, indicator features. The published FAQ data cannot be obtained.
 PUBLISHED = {
     "protein": ("-0.018 -0.072* -0.028*", "-0.013 -0.040* 0.001", "-0.025* -0.074* -0.020*", "-0.041* -0.072* -0.020*"),
     "stress": (
@@ -58,30 +71,30 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run."""
+    """The size of the experiment."""
 
     rates: tuple[float, ...] = RATES
     n_sets: int = N_SETS
-    n_rounds: int = MOST_ROUNDS
+    n_rounds: int = MAX_ROUNDS
     modern: bool = False
     fixed: bool = False
 
     def candidates(self, method: str, window: int) -> list[hr.TreeCRF]:
-        given: dict[str, Any] = {"window": window, "missing": method, "n_jobs": 1, "random_state": 0}
+        shared: dict[str, Any] = {"window": window, "missing": method, "n_jobs": 1, "random_state": 0}
         if self.modern:
-            return [hr.TreeCRF(max_leaves=n, **given) for n in LEAVES]
-        return [hr.TreeCRF.published(l2=l2, **given) for l2 in LAMBDAS]
+            return [hr.TreeCRF(max_leaves=n, **shared) for n in LEAVES]
+        return [hr.TreeCRF.published(l2=l2, **shared) for l2 in LAMBDAS]
 
-    def choice(self, method: str, window: int, train: Part) -> Choice:
+    def choice(self, method: str, window: int, train: Split) -> Choice:
         candidates = self.candidates(method, window)
         if self.fixed:
             return Choice(candidates[1], "marginal", FIXED_ROUNDS, np.nan)
-        return choose(candidates, self.n_rounds, train, HELD_OUT, n_used=1)["marginal"]
+        return choose(candidates, self.n_rounds, train, N_FOLDS, n_used=1)["marginal"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One method at one rate: positions right, by training set and test set, of `n_positions` each time."""
+    """One method at one rate: the number of correct positions (of `n_positions`) by training set and test set."""
 
     choice: Choice
     right: NDArray[np.int64]
@@ -102,13 +115,13 @@ class Outcome:
 Candidate = dict[float, dict[str, Outcome]]  # by rate and method
 
 
-def damaged(name: str, part: Part, rate: float, seed: int) -> Part:
+def damaged(name: str, part: Split, rate: float, seed: int) -> Split:
     X = without_letters(part.X, rate, seed) if name == "hyphen" else hr.datasets.damage(part.X, rate, seed)
-    return Part(X, part.y, part.family)
+    return Split(X, part.y, part.family)
 
 
 def without_letters(words: list[list[dict[str, str]]], rate: float, seed: int) -> hr.Sequences:
-    """As `damage`, but a letter of a word is lost at all gaps that look at it, and what is outside is not lost."""
+    """Like `damage`, but a letter of a word is lost at all gaps that contain it, and what is outside is not lost."""
     rng = np.random.default_rng(seed)
     after = {"l3": -2, "l2": -1, "l1": 0, "r1": 1, "r2": 2, "r3": 3}  # the first gap comes after letter 0
     lost = []
@@ -124,33 +137,33 @@ def without_letters(words: list[list[dict[str, str]]], rate: float, seed: int) -
 
 
 def run(name: str, task: Task, plan: Plan) -> Candidate:
-    ((train, test),) = splits(task)
+    ((train, test),) = train_test_pairs(task)
     gold = np.concatenate(test.y)
     found: Candidate = {}
     for rate in plan.rates:
-        # No training set loses the same values as another, nor as a test set.
+        # Seeds differ, so that no two sets lose the same values.
         seeds = range(plan.n_sets)
         trains = [damaged(name, train, rate, seed) for seed in seeds]
         tests = [damaged(name, test, rate, 1000 + seed) for seed in seeds]
         found[rate] = {}
         for method in METHODS:
-            say(f"  {rate:.0%}, {method}")
+            log(f"  {rate:.0%}, {method}")
             choice = plan.choice(method, task.window, trains[0])
             right = [list(counts(choice, one, tests, gold)) for one in trains]
             found[rate][method] = Outcome(choice, np.array(right), len(gold))
-            say(f"    {found[rate][method].accuracy:.2f}")
+            log(f"    {found[rate][method].accuracy:.2f}")
     return found
 
 
-def counts(choice: Choice, train: Part, tests: list[Part], gold: NDArray[Any]) -> Iterator[int]:
-    """Of how many positions of each test set the model is right."""
+def counts(choice: Choice, train: Split, tests: list[Split], gold: NDArray[Any]) -> Iterator[int]:
+    """Yield the number of correct positions of each test set."""
     model = fit(choice.candidate, choice.n_rounds, train)
     for test in tests:
         yield int((np.concatenate(model.predict(test.X, decode="marginal")) == gold).sum())
 
 
 def log_odds(outcomes: dict[str, Outcome], baseline: str) -> dict[str, str]:
-    """Against the baseline, with a star where p < 0.05; infinite where a method makes no mistake."""
+    """Return log-odds against the baseline, with a star where p < 0.05; infinite where a method makes no mistake."""
     rows = [
         (int(n), outcome.n_positions, method, training_set)
         for method, outcome in outcomes.items()
@@ -165,7 +178,7 @@ def log_odds(outcomes: dict[str, Outcome], baseline: str) -> dict[str, str]:
 
 
 def points(outcomes: dict[str, Outcome], method: str, baseline: str) -> str:
-    """The difference in percentage points, and how much it moves from one training set to another."""
+    """Return the difference in percentage points ± its standard deviation over training sets."""
     ours, base = outcomes[method], outcomes[baseline]
     differences = 100 * (ours.right - base.right).mean(axis=1) / ours.n_positions
     return f"{differences.mean():+.2f} ± {differences.std(ddof=1):.2f}"
@@ -205,8 +218,10 @@ def plot(found: dict[str, Candidate], path: Path) -> None:
 
 def main() -> None:
     parser = arguments(__doc__, STUDIED)
-    parser.add_argument("--modern", action="store_true", help="the defaults of TreeCRF, not the papers' algorithm")
-    parser.add_argument("--figures", type=Path, help="the folder for missing.png or missing-modern.png")
+    parser.add_argument(
+        "--modern", action="store_true", help="the defaults of TreeCRF instead of the published algorithm"
+    )
+    parser.add_argument("--figures", type=Path, help="folder for missing.png or missing-modern.png")
     parser.add_argument("--fixed", action="store_true", help="nothing is chosen: λ = 40 (50 leaves) and 60 rounds")
     parser.set_defaults(tasks=list(TASKS))
     options = parser.parse_args()
@@ -216,10 +231,10 @@ def main() -> None:
     tasks = {"quick": QUICK} if options.quick else {name: STUDIED[name] for name in options.tasks}
     found: dict[str, Candidate] = {}
     for name, task in tasks.items():
-        say(task.title)
+        log(task.title)
         found[task.title] = run(name, task, plan)
         print_tables(name, task, found[task.title], plan.fixed)
-        if options.figures:  # anew after each set: a long run that is cut short has drawn something
+        if options.figures:  # after each set, so that an interrupted run has a plot
             plot(found, options.figures / ("missing-modern.png" if options.modern else "missing.png"))
 
 

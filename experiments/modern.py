@@ -1,7 +1,7 @@
-"""How well TreeCRF does when its parameters are chosen on held-out training data, against the papers' algorithm.
+"""TreeCRF with parameters chosen by cross-validation, against the published algorithm.
 
-From each start, parameters are changed one after another, and a change stays when held-out accuracy rises; so is the
-number of rounds chosen. Proteins, where no single change helps, also have parameters drawn at random. Then the model is
+The search changes one parameter after another and keeps a change when the accuracy on dev data rises; the number of
+rounds is chosen in the same way. Protein, where no single change helps, also tries random parameters. Then the model is
 trained on all training data and tested once.
 
 python experiments/modern.py --tasks protein stress hyphen
@@ -23,17 +23,17 @@ from common import (
     TASKS,
     Choice,
     Decode,
-    Part,
+    Split,
     Task,
     arguments,
-    described,
-    labelled,
+    describe,
+    log,
     percent,
+    predict_test,
     print_machine,
     print_table,
-    say,
-    splits,
     standard_error,
+    train_test_pairs,
     validate,
 )
 
@@ -77,7 +77,7 @@ SHARED: Axes = {
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the search starts and what it tries; `lambdas` are those of the papers' algorithm, to compare with."""
+    """Where the search starts and what it tries; `lambdas` are those of the published algorithm."""
 
     task: Task
     starts: Starts
@@ -85,9 +85,9 @@ class Plan:
     lambdas: tuple[float, ...]
     published_rounds: int
     n_folds: int = 3
-    n_used: int | None = None  # of the folds
+    n_used: int | None = None  # folds; None for all
     n_drawn: int = 0  # candidates with parameters drawn from DRAWN
-    bar: float | None = None
+    aim: float | None = None
 
 
 PAPERS: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees", "max_leaves": 100, "l2": 80.0}
@@ -99,11 +99,11 @@ MANY_LABELS: Starts = (
 LAMBDAS = (5.0, 10.0, 20.0, 40.0, 80.0)
 
 PLANS = {
-    "protein": Plan(TASKS["protein"], FEW_LABELS, 300, LAMBDAS, 200, n_folds=5, n_drawn=40, bar=65.0),
-    "stress": Plan(TASKS["stress"], FEW_LABELS, 300, LAMBDAS, 200, bar=86.0),
-    "hyphen": Plan(TASKS["hyphen"], FEW_LABELS, 300, LAMBDAS, 200, bar=92.5),
-    "nettalk": Plan(Task("NETtalk, 126 labels", "nettalk", 3), MANY_LABELS, 150, (20.0,), 60, n_used=1, bar=78.0),
-    "letters": Plan(Task("Letters", "letters", 1), MANY_LABELS, 150, (20.0,), 60, n_used=1, bar=87.5),
+    "protein": Plan(TASKS["protein"], FEW_LABELS, 300, LAMBDAS, 200, n_folds=5, n_drawn=40, aim=65.0),
+    "stress": Plan(TASKS["stress"], FEW_LABELS, 300, LAMBDAS, 200, aim=86.0),
+    "hyphen": Plan(TASKS["hyphen"], FEW_LABELS, 300, LAMBDAS, 200, aim=92.5),
+    "nettalk": Plan(Task("NETtalk, 126 labels", "nettalk", 3), MANY_LABELS, 150, (20.0,), 60, n_used=1, aim=78.0),
+    "letters": Plan(Task("Letters", "letters", 1), MANY_LABELS, 150, (20.0,), 60, n_used=1, aim=87.5),
     "letters-reverse": Plan(
         Task("Letters, reverse", "letters", 1, train="test", test="train"),
         (({"trees": "shared", "max_leaves": 300}, {"max_features": (0.2,)}),),
@@ -111,60 +111,60 @@ PLANS = {
         (20.0,),
         30,
         n_used=1,
-        bar=95.0,
+        aim=95.0,
     ),
     "quick": Plan(QUICK, (({"max_leaves": 5}, {"l2": (5.0,)}),), 4, (20.0,), 4, n_used=1),
 }
 
 
-def tried(plan: Plan, given: dict[str, Any], train: Part, n_rounds: int) -> dict[Decode, Choice]:
-    candidate = hr.TreeCRF(**{"window": plan.task.window, "random_state": 0, **given})
+def evaluate(plan: Plan, parameters: dict[str, Any], train: Split, n_rounds: int) -> dict[Decode, Choice]:
+    candidate = hr.TreeCRF(**{"window": plan.task.window, "random_state": 0, **parameters})
     return validate(candidate, n_rounds, train, plan.n_folds, plan.n_used)
 
 
-def draw(plan: Plan, train: Part) -> Iterator[dict[Decode, Choice]]:
-    """Candidates with parameters drawn at random."""
+def draw(plan: Plan, train: Split) -> Iterator[dict[Decode, Choice]]:
+    """Evaluate candidates with random parameters."""
     rng = np.random.default_rng(0)
     for _ in range(plan.n_drawn):
-        given = {name: values[int(rng.integers(len(values)))] for name, values in DRAWN.items()}
-        yield tried(plan, given, train, plan.n_rounds)
+        parameters = {name: values[int(rng.integers(len(values)))] for name, values in DRAWN.items()}
+        yield evaluate(plan, parameters, train, plan.n_rounds)
 
 
-def search(plan: Plan, start: dict[str, Any], axes: Axes, train: Part, n_rounds: int) -> dict[Decode, Choice]:
-    """The best parameters found from a start, by the better of the two decodings."""
-    given, best = start, tried(plan, start, train, n_rounds)
+def search(plan: Plan, start: dict[str, Any], axes: Axes, train: Split, n_rounds: int) -> dict[Decode, Choice]:
+    """Return the best choices found from a start; the better of the two decodings decides."""
+    parameters, best = start, evaluate(plan, start, train, n_rounds)
     for name, values in axes.items():
         for value in values:
-            found = tried(plan, {**given, name: value}, train, n_rounds)
+            found = evaluate(plan, {**parameters, name: value}, train, n_rounds)
             if preferred(found).accuracy > preferred(best).accuracy:
                 best = found
-        given = {**given, name: getattr(preferred(best).candidate, name)}
+        parameters = {**parameters, name: getattr(preferred(best).candidate, name)}
     return best
 
 
 def preferred(found: dict[Decode, Choice]) -> Choice:
-    """The decoding that held-out data prefer."""
+    """Return the decoding that dev data prefer."""
     return max((found[decode] for decode in DECODINGS), key=lambda choice: choice.accuracy)
 
 
 def row(plan: Plan) -> Iterator[str]:
-    ((train, test),) = splits(plan.task)
-    say(f"{plan.task.title}: the papers' algorithm")
+    ((train, test),) = train_test_pairs(plan.task)
+    log(f"{plan.task.title}: the papers' algorithm")
     first, *others = plan.lambdas
     published = search(plan, {**PAPERS, "l2": first}, {"l2": tuple(others)}, train, plan.published_rounds)
-    say(f"{plan.task.title}: modern")
+    log(f"{plan.task.title}: modern")
     searched = [search(plan, *start, train, plan.n_rounds) for start in plan.starts]
     searched += draw(plan, train)
     best = max(searched, key=lambda found: preferred(found).accuracy)
     choice = preferred(best)
-    ours = {decode: labelled(best[decode], train, test) for decode in DECODINGS}
+    ours = {decode: predict_test(best[decode], train, test) for decode in DECODINGS}
     papers = preferred(published)
-    theirs = labelled(papers, train, test)
+    theirs = predict_test(papers, train, test)
     accuracy = {decode: percent(test.y, predicted) for decode, predicted in ours.items()}
     reached = accuracy[choice.decode]
     yield plan.task.title
     window = choice.candidate.window
-    yield described(choice.candidate) + ("" if window == plan.task.window else f", window={window}")
+    yield describe(choice.candidate) + ("" if window == plan.task.window else f", window={window}")
     yield f"{choice.n_rounds}"
     yield f"{choice.decode}, {100 * choice.accuracy:.2f}"
     yield f"{accuracy['marginal']:.2f}"
@@ -172,10 +172,10 @@ def row(plan: Plan) -> Iterator[str]:
     yield f"{standard_error(reached, test.n_positions):.2f}"
     yield f"{percent(test.y, theirs):.2f} (λ {papers.candidate.l2:g}, {papers.n_rounds} rounds)"
     yield f"{max(hr.significance.mcnemar(test.y, ours[choice.decode], theirs).p_value, 1e-99):.2g}"
-    if plan.bar is None:
+    if plan.aim is None:
         yield ""
     else:
-        yield f"{plan.bar:.1f}: {'reached' if reached >= plan.bar else 'missed'}"
+        yield f"{plan.aim:.1f}: {'reached' if reached >= plan.aim else 'missed'}"
 
 
 def main() -> None:

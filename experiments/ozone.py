@@ -1,7 +1,7 @@
-"""Values that were lost in life: days of high ozone from 72 measurements, of which every twelfth is missing.
+"""Real missing data: days of high ozone from 72 measurements, of which every twelfth is missing.
 
-One sequence of days, in the order of time. Parameters and rounds are chosen by the likelihood of the last third of the
-training days, with models of the days before; then a model of all training days labels the test days once.
+The data are one sequence of days. The likelihood of the last third of the training days chooses parameters and rounds;
+then a model of all training days labels the test days once.
 
 python experiments/ozone.py
 """
@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from common import described, print_machine, print_table, say
+from common import describe, log, print_machine, print_table
 from missing import METHODS
 
-MOST_ROUNDS = 200
+MAX_ROUNDS = 200
 LEAVES = (4, 8, 20)
 SMALLEST_LEAVES = (1, 20)
 PENALTIES = (0.1, 1.0, 10.0, 100.0)
 RARE = "ozone"
-MONTH = 30  # days that are drawn together: weather lasts
+MONTH = 30  # days that are drawn together, because neighbouring days are alike
 N_DRAWS = 1000
 
 Estimator: TypeAlias = hr.TreeCRF | hr.LinearCRF | hr.HMM
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Days:
-    """Measurements, labels, and the measurements in units of their spread, as linear models want them."""
+    """Measurements, labels, and the standardised measurements for linear models."""
 
     X: Floats
     y: NDArray[Any]
@@ -41,10 +41,10 @@ class Days:
 
     @classmethod
     def of(cls, X: Floats, y: NDArray[Any], known: Floats) -> Days:
-        """The spread is that of the days known in training."""
+        """Standardise with the mean and standard deviation of the training days, `known`."""
         return cls(X, y, (X - np.nanmean(known, axis=0)) / np.nanstd(known, axis=0))
 
-    def as_seen_by(self, model: Estimator) -> list[Floats]:
+    def input_of(self, model: Estimator) -> list[Floats]:
         return [self.scaled if isinstance(model, hr.LinearCRF) else self.X]
 
 
@@ -53,12 +53,12 @@ def split(X: Floats, y: NDArray[Any], at: int) -> tuple[Days, Days]:
 
 
 def candidates(quick: bool) -> dict[str, list[Estimator]]:
-    most = 3 if quick else MOST_ROUNDS
+    most = 3 if quick else MAX_ROUNDS
     tried: dict[str, list[Estimator]] = {}
     for method in METHODS:
-        given: dict[str, Any] = {"missing": method, "n_rounds": most, "n_jobs": 1, "random_state": 0}
+        shared: dict[str, Any] = {"missing": method, "n_rounds": most, "n_jobs": 1, "random_state": 0}
         shapes = [(leaves, smallest) for leaves in LEAVES for smallest in SMALLEST_LEAVES]
-        tried[f"TreeCRF, {method}"] = [hr.TreeCRF(max_leaves=n, min_leaf=smallest, **given) for n, smallest in shapes]
+        tried[f"TreeCRF, {method}"] = [hr.TreeCRF(max_leaves=n, min_leaf=smallest, **shared) for n, smallest in shapes]
     tried["LinearCRF, impute"] = [hr.LinearCRF(missing="impute", l2=l2) for l2 in PENALTIES]
     tried["LinearCRF, indicator"] = [hr.LinearCRF(missing="indicator", l2=l2) for l2 in PENALTIES]
     tried["HMM"] = [hr.HMM()]
@@ -67,12 +67,12 @@ def candidates(quick: bool) -> dict[str, list[Estimator]]:
 
 def fitted(candidate: Estimator, train: Days, dev: Days | None = None) -> Estimator:
     model: Estimator = type(candidate)(**candidate.get_params())
-    held: dict[str, Any] = {} if dev is None else {"X_dev": dev.as_seen_by(model), "y_dev": [dev.y]}
-    return model.fit(train.as_seen_by(model), [train.y], **held)
+    held: dict[str, Any] = {} if dev is None else {"X_dev": dev.input_of(model), "y_dev": [dev.y]}
+    return model.fit(train.input_of(model), [train.y], **held)
 
 
 def validated(candidate: Estimator, train: Days, dev: Days) -> tuple[float, Estimator]:
-    """Log-likelihood of a held-out day, and the candidate with the best number of rounds."""
+    """Return the log-likelihood of a dev day, and the candidate with the best number of rounds."""
     model = fitted(candidate, train, dev)
     if not isinstance(candidate, hr.TreeCRF):
         return likelihood(model, dev), candidate
@@ -82,28 +82,28 @@ def validated(candidate: Estimator, train: Days, dev: Days) -> tuple[float, Esti
 
 
 def likelihood(model: Estimator, days: Days) -> float:
-    return float(model.log_likelihood(days.as_seen_by(model), [days.y])[0] / len(days.y))
+    return float(model.log_likelihood(days.input_of(model), [days.y])[0] / len(days.y))
 
 
 def roc_area(score: Floats, rare: NDArray[np.bool_]) -> float:
-    """The chance that a rare day scores higher than another, ties one half."""
+    """Return the probability that a rare day scores higher than another day; ties count one half."""
     difference = score[rare][:, None] - score[~rare][None, :]
     return float((difference > 0).mean() + (difference == 0).mean() / 2)
 
 
 def average_precision(score: Floats, rare: NDArray[np.bool_]) -> float:
-    """The mean, over rare days, of the share of rare ones among the days that score as high or higher."""
+    """Return the mean, over rare days, of the share of rare days among those that score as high or higher."""
     return float(np.mean([rare[score >= at].mean() for at in score[rare]]))
 
 
 def scores(model: Estimator, days: Days) -> Floats:
-    """The probability of the rare label, by day."""
-    (probability,) = model.predict_proba(days.as_seen_by(model))
+    """Return the probability of the rare label for each day."""
+    (probability,) = model.predict_proba(days.input_of(model))
     return probability[:, list(model.classes_).index(RARE)].astype(np.float64)
 
 
 def against(score: Floats, base: Floats, rare: NDArray[np.bool_]) -> str:
-    """What average precision is above that of the base, and how far that moves when other months are drawn."""
+    """Return the difference in average precision to the base ± its standard deviation when months are resampled."""
     months = np.array_split(np.arange(len(rare)), len(rare) // MONTH)
     rng = np.random.default_rng(0)
 
@@ -124,7 +124,7 @@ def row(score: Floats, rare: NDArray[np.bool_]) -> list[str]:
 
 
 def without_measurements(train: Days, test: Days) -> list[str]:
-    """What the share of rare days in training says, of every day the same."""
+    """Return the row of a model that predicts the training share of rare days for every day."""
     share, rare = np.mean(train.y == RARE), test.y == RARE
     day = np.where(rare, np.log(share), np.log(1 - share)).mean()
     return ["no measurements", f"{day:.4f}", *row(np.full(len(rare), share), rare), "", "", ""]
@@ -159,7 +159,7 @@ def main() -> None:
         compared = "" if score is base else against(score, base, rare)
         row_of = [name, f"{likelihood(model, test):.4f}", *row(score, rare), compared, f"{promised:.4f}", setting(best)]
         rows.append(row_of)
-        say(*row_of)
+        log(*row_of)
     print_table(
         ["model", "log-likelihood a day", "accuracy", "ROC area", "average precision", "against weighting",
          "held-out log-likelihood", "chosen"],
@@ -171,7 +171,7 @@ def setting(model: Estimator) -> str:
     if isinstance(model, hr.HMM):
         return "defaults"
     rounds = f", {model.n_rounds} rounds" if isinstance(model, hr.TreeCRF) else ""
-    return described(model) + rounds
+    return describe(model) + rounds
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Small figures in one look."""
+"""Small plots in a common style."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def draw(path: Path, n_panels: int, draw_on: Callable[[list[Any]], None], columns: int = 2) -> None:
-    """Writes a figure of several panels; `draw_on` is given their axes."""
+    """Write a figure of several panels; `draw_on` receives their axes."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -31,7 +31,7 @@ def draw(path: Path, n_panels: int, draw_on: Callable[[list[Any]], None], column
 
 
 def _with_few_colours(path: Path) -> None:
-    """Thin lines need no more, and the file is a third."""
+    """Reduce the image to 16 colours, which thin lines do not need more of: the file shrinks to a third."""
     from PIL import Image
 
     with Image.open(path) as image:

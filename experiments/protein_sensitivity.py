@@ -1,7 +1,7 @@
-"""How far test accuracy on proteins moves for reasons that mean nothing: a few leaves more or less in every tree.
+"""How much test accuracy on proteins changes when every tree has a few leaves more or less.
 
-The papers' algorithm, marginal decoding. This looks at test data, to judge how exact a reproduction can be; nothing
-is chosen by it.
+The published algorithm with marginal decoding. The script looks at test data, to judge how exact a reproduction can be;
+nothing is chosen from it.
 
 python experiments/protein_sensitivity.py
 """
@@ -9,7 +9,7 @@ python experiments/protein_sensitivity.py
 from __future__ import annotations
 
 import hedgerow as hr
-from common import QUICK, TASKS, accuracy_by_round, arguments, print_machine, print_table, say, splits
+from common import QUICK, TASKS, accuracy_by_round, arguments, log, print_machine, print_table, train_test_pairs
 
 LAMBDAS = (20.0, 40.0, 80.0)
 LEAVES = (90, 95, 100, 105, 110)
@@ -20,10 +20,10 @@ def main() -> None:
     options = arguments(__doc__, ["protein"]).parse_args()
     print_machine()
     task, n_rounds, many = (QUICK, 4, (4, 5)) if options.quick else (TASKS["protein"], PUBLISHED_ROUNDS, LEAVES)
-    ((train, test),) = splits(task)
+    ((train, test),) = train_test_pairs(task)
     rows = []
     for l2 in LAMBDAS:
-        say(f"λ {l2:g}")
+        log(f"λ {l2:g}")
         models = [hr.TreeCRF.published(l2=l2, max_leaves=n, window=task.window, n_jobs=1) for n in many]
         curves = [100 * accuracy_by_round(model, n_rounds, train, test)["marginal"] for model in models]
         last, top = [curve[-1] for curve in curves], [curve.max() for curve in curves]

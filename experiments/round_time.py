@@ -1,8 +1,8 @@
-"""Where a round spends its time, and how that grows (dissertation, table 3.6 and figure 3.3; paper, table 3).
+"""Time of a boosting round, and how it grows (dissertation, table 3.6 and figure 3.3; paper, table 3).
 
-Inference is forward-backward; growing is everything that makes the round's trees, and adds their leaves to the scores
-of the training positions, which the papers count as inference. One thread, the papers' algorithm with 100 leaves and
-λ = 40 unless said; a quiet machine is needed.
+Inference is forward-backward. Growing makes the trees of the round and adds their leaves to the scores of the training
+positions, which the papers count as inference. One thread, the published algorithm with 100 leaves and λ = 40 unless
+said; run it on an idle machine.
 
 python experiments/round_time.py --figures docs/figures
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 import hedgerow as hr
 import plots
-from common import TASKS, Part, arguments, fit, print_machine, print_table, say, splits
+from common import TASKS, Split, arguments, fit, log, print_machine, print_table, train_test_pairs
 from hedgerow.learning.boosting import BoostingLearner
 
 PUBLISHED = {"protein": (1.493, 1.433), "stress": (0.622, 2.049), "hyphen": (0.324, 0.332)}  # table 3.6
@@ -61,8 +61,8 @@ def clocks() -> Iterator[dict[str, float]]:
         yield spent
 
 
-def cost(model: hr.TreeCRF, data: Part, n_rounds: int, repeats: int) -> Cost:
-    """The quickest of several runs, by the sum: the one least disturbed."""
+def cost(model: hr.TreeCRF, data: Split, n_rounds: int, repeats: int) -> Cost:
+    """Return the fastest of several runs: the one least disturbed."""
     runs = []
     for _ in range(repeats):
         with clocks() as spent:
@@ -75,25 +75,25 @@ def papers(window: int, **others: Any) -> hr.TreeCRF:
     return hr.TreeCRF.published(l2=40, window=window, n_jobs=1, **others)
 
 
-def synthetic(length: int, n_sequences: int = 100) -> Part:
-    return Part.of(hr.datasets.hmm_three(n_sequences, length, seed=0))
+def synthetic(length: int, n_sequences: int = 100) -> Split:
+    return Split.of(hr.datasets.hmm_three(n_sequences, length, seed=0))
 
 
-def with_labels(n_labels: int, n_sequences: int) -> Part:
-    """The same observations whatever the number of labels: the forty labels are merged."""
+def with_labels(n_labels: int, n_sequences: int) -> Split:
+    """The same observations for any number of labels: the forty labels are merged."""
     made = hr.datasets.hmm_forty(n_sequences, 100, kind="both", seed=0)
     merged = [np.array([f"l{int(label[1:]) % n_labels}" for label in labels]) for labels in made.y]
-    return Part.of(replace(made, y=merged))
+    return Split.of(replace(made, y=merged))
 
 
-class Growth:
-    """The tables, each measured in rounds and repeats that --quick makes few."""
+class Tables:
+    """The tables; --quick makes them small."""
 
     def __init__(self, quick: bool) -> None:
         self.quick = quick
         self.n_sequences, self.n_rounds, self.repeats = (5, 2, 1) if quick else (100, 50, 3)
 
-    def cost(self, model: hr.TreeCRF, data: Part, n_rounds: int | None = None) -> Cost:
+    def cost(self, model: hr.TreeCRF, data: Split, n_rounds: int | None = None) -> Cost:
         return cost(model, data, n_rounds or self.n_rounds, self.repeats)
 
     def few(self, values: tuple[int, ...]) -> tuple[int, ...]:
@@ -103,8 +103,8 @@ class Growth:
         rows = []
         for name in names:
             task = TASKS[name]
-            (train, _), *_ = splits(task)
-            say(task.title)
+            (train, _), *_ = train_test_pairs(task)
+            log(task.title)
             found = self.cost(papers(task.window), train)
             row = [task.title, f"{train.n_positions / len(train.X):.0f}", f"{found.inference:.2f}"]
             row += [f"{found.growing:.2f}"]
@@ -120,7 +120,7 @@ class Growth:
             rows,
         )
 
-    def windows(self, data: Part) -> None:
+    def windows(self, data: Split) -> None:
         rows = []
         for size in self.few((1, 3, 5, 7, 11, 21, 41)):
             found = self.cost(papers(size // 2), data)
@@ -133,7 +133,7 @@ class Growth:
         return {length: self.cost(papers(1), synthetic(length, self.n_sequences)) for length in lengths}
 
     def features(self) -> dict[int, Cost]:
-        """By the number of features as the papers count them: 25 for each position of the window."""
+        """Costs by the number of features as the papers count them: 25 for each position of the window."""
         data = synthetic(100, self.n_sequences)
         return {25 * size: self.cost(papers(size // 2), data) for size in self.few((3, 5, 7, 9, 11, 21, 41))}
 
@@ -153,7 +153,7 @@ class Growth:
 
 
 def print_costs(what: str, costs: dict[int, Cost]) -> None:
-    say(what)
+    log(what)
     rows = [[at, f"{c.inference:.3f}", f"{c.growing:.2f}", f"{c.both:.2f}"] for at, c in costs.items()]
     print_table([what, "inference, ms a round", "growing", "both"], rows)
 
@@ -174,20 +174,20 @@ def plot(lengths: dict[int, Cost], features: dict[int, Cost], folder: Path) -> N
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--figures", type=Path, help="the folder for growth.png")
+    parser.add_argument("--figures", type=Path, help="folder for growth.png")
     options = parser.parse_args()
     print_machine()
-    growth = Growth(options.quick)
+    tables = Tables(options.quick)
     if not options.quick:
-        growth.sets(options.tasks)
-    growth.windows(synthetic(10, 5) if options.quick else splits(TASKS["protein"])[0][0])
-    lengths, features = growth.lengths(), growth.features()
+        tables.sets(options.tasks)
+    tables.windows(synthetic(10, 5) if options.quick else train_test_pairs(TASKS["protein"])[0][0])
+    lengths, features = tables.lengths(), tables.features()
     print_costs("positions of a sequence (100 sequences, window size 3)", lengths)
     print_costs("features (100 sequences of 100)", features)
-    print_costs("leaves (window size 3)", growth.leaves())
-    print_costs("labels, transitions in trees", growth.labels(papers(1)))
-    print_costs("labels, transitions in a table", growth.labels(papers(1).set_params(transitions="table")))
-    print_costs("rounds (window size 3)", growth.rounds())
+    print_costs("leaves (window size 3)", tables.leaves())
+    print_costs("labels, transitions in trees", tables.labels(papers(1)))
+    print_costs("labels, transitions in a table", tables.labels(papers(1).set_params(transitions="table")))
+    print_costs("rounds (window size 3)", tables.rounds())
     if options.figures:
         plot(lengths, features, options.figures)
 

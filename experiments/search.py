@@ -1,7 +1,7 @@
-"""Learning to search: what to learn from where a beam loses gold, how many labels to look back, and from which end.
+"""Learning to search: update rules, orders and directions, beside the exact perceptron.
 
-Order and number of epochs are those of the highest accuracy on the last tenth of the training sequences; then all of
-them are trained on, and tested once. The exact perceptron stands beside.
+The order and the number of epochs are those with the highest accuracy on the last tenth of the training sequences; then
+the model is trained on all of them and tested once.
 
 python experiments/search.py
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, TypeAlias, get_args
 
 import hedgerow as hr
-from common import arguments, percent, print_machine, print_table, say
+from common import arguments, log, percent, print_machine, print_table
 from margin import CHUNK_PARTS, WORD_PARTS, conll, joined, spelling
 
 Data = tuple[Any, list[Any]]
@@ -29,7 +29,7 @@ EPOCHS = 8
 
 
 def chunk_data(split: str, quick: bool = False) -> Data:
-    """Words and tags around a position, alone and joined, labelled with chunks."""
+    """Words and tags around a position, alone and joined; labels are chunks."""
     X, y = [], []
     for sentence in conll(split, quick):
         words, tags, chunks = zip(*sentence, strict=True)
@@ -39,7 +39,7 @@ def chunk_data(split: str, quick: bool = False) -> Data:
 
 
 def joint_data(split: str, quick: bool = False) -> Data:
-    """Words around a position and the spelling of its own, labelled with part of speech and noun phrase at once."""
+    """Words around a position and the spelling of its own word; labels join part of speech and noun phrase."""
     X, y = [], []
     for sentence in conll(split, quick):
         words, tags, chunks = zip(*sentence, strict=True)
@@ -51,24 +51,24 @@ def joint_data(split: str, quick: bool = False) -> Data:
 
 
 def sound_data(split: str, quick: bool = False) -> Data:
-    """Letters, labelled with phoneme and stress at once."""
+    """Letters; labels join phoneme and stress."""
     data = hr.datasets.load("pronounce" if quick else "nettalk", split)
     n = 40 if quick else len(data.X)
     return hr.Sequences(data.X[:n]), list(data.y[:n])
 
 
 def models(window: int, quick: bool) -> Iterator[tuple[str, list[Any]]]:
-    """(name, candidates that differ in their order)"""
-    given: dict[str, Any] = {"window": window, "random_state": 0, "epochs": 2 if quick else EPOCHS}
-    yield "exact perceptron, order 1", [hr.StructuredPerceptron(order=1, **given)]
+    """Yield (name, candidates that differ in their order)."""
+    shared: dict[str, Any] = {"window": window, "random_state": 0, "epochs": 2 if quick else EPOCHS}
+    yield "exact perceptron, order 1", [hr.StructuredPerceptron(order=1, **shared)]
     orders = ORDERS[:1] if quick else ORDERS
     for update, direction in WAYS:
-        candidates = [hr.SearchTagger(order=o, update=update, direction=direction, **given) for o in orders]
+        candidates = [hr.SearchTagger(order=o, update=update, direction=direction, **shared) for o in orders]
         yield f"{update}, {direction}", candidates
 
 
 def chosen(candidates: list[Any], train: Data) -> tuple[Any, float]:
-    """(the candidate with its best number of epochs, its held-out accuracy)"""
+    """Return the best candidate with its best number of epochs, and its accuracy on dev data."""
     X, y = train
     n = len(X) * 9 // 10
     best: tuple[Any, float] = candidates[0], -1.0
@@ -90,7 +90,7 @@ def table(title: str, load: Callable[[str, bool], Data], measure: Callable[[Any,
         model.fit(*train)
         found = [labels.tolist() for labels in model.predict(X_test)]
         measured = measure(y_test, found)
-        say(f"{title}: {name}: order {model.order}, {model.epochs} epochs, {measured:.2f}")
+        log(f"{title}: {name}: order {model.order}, {model.epochs} epochs, {measured:.2f}")
         rows.append([name, model.order, model.epochs, f"{100 * held_out:.2f}", f"{measured:.2f}"])
     print_table([title, "order", "epochs", "held-out accuracy", "test"], rows)
 

@@ -1,4 +1,4 @@
-"""Shrinkage of leaves against a limit on their number, and the time it takes (dissertation, tables 3.4 and 3.5).
+"""Shrinkage of leaves (λ) against a limit on their number, and training time (dissertation, tables 3.4 and 3.5).
 
 python experiments/shrinkage.py
 """
@@ -18,25 +18,25 @@ from common import (
     TASKS,
     Choice,
     Decode,
-    Part,
+    Split,
     Task,
     arguments,
     choose,
     fit,
+    log,
     percent,
     print_machine,
     print_table,
-    say,
-    splits,
     standard_error,
     stars,
+    train_test_pairs,
 )
 
-MOST_ROUNDS = 200
+MAX_ROUNDS = 200
 N_FOLDS = 5
-N_FOLDS_EACH = 3  # where files are left out in turn; one fold is held out then, for all is done for each file
+N_FOLDS_EACH = 3  # where each file is left out once; then only one fold is dev data, to save time
 
-# Table 3.4 (marginal, Viterbi) and the TreeCRF rows of table 3.5. The FAQ files cannot be had: nothing to compare.
+# Table 3.4 (marginal, Viterbi) and the TreeCRF rows of table 3.5. The published FAQ data cannot be obtained.
 PUBLISHED = {
     "protein": {"shrinkage": (64.52, 62.05), "leaf limit": (62.70, 59.20), "best": (64.52, 142, 419.6)},
     "stress": {"shrinkage": (85.18, 85.20), "leaf limit": (84.08, 84.18), "best": (85.20, 169, 454.6)},
@@ -45,19 +45,19 @@ PUBLISHED = {
 
 
 def methods(window: int, quick: bool) -> dict[str, list[hr.TreeCRF]]:
-    """What cross-validation chooses from, for each of the two ways to keep trees small."""
+    """Return the candidates of each of the two ways to keep trees small."""
     lambdas = (5, 80) if quick else (0, 5, 10, 20, 40, 80)
     leaves = (5,) if quick else (30, 50, 75, 100)
-    given: dict[str, Any] = {"window": window, "n_jobs": 1}
+    shared: dict[str, Any] = {"window": window, "n_jobs": 1}
     return {
-        "shrinkage": [hr.TreeCRF.published(l2=l2, max_leaves=100, **given) for l2 in lambdas],
-        "leaf limit": [hr.TreeCRF.published(l2=0, max_leaves=n, **given) for n in leaves],
+        "shrinkage": [hr.TreeCRF.published(l2=l2, max_leaves=100, **shared) for l2 in lambdas],
+        "leaf limit": [hr.TreeCRF.published(l2=0, max_leaves=n, **shared) for n in leaves],
     }
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One method and decoding on one task; several choices and fits where files are left out in turn."""
+    """One method and decoding on one task; several choices and fits where each file is left out once."""
 
     choices: list[Choice]
     gold: list[Any]
@@ -79,27 +79,27 @@ def span(numbers: list[int]) -> str:
 
 
 def run(task: Task, quick: bool) -> dict[tuple[str, Decode], Outcome]:
-    """(method, decoding) → what came of it on the test data."""
-    pairs = splits(task)
+    """Return the outcome on test data of each method and decoding."""
+    pairs = train_test_pairs(task)
     n_folds, n_used = (N_FOLDS, None) if len(pairs) == 1 else (N_FOLDS_EACH, 1)
     outcomes: dict[tuple[str, Decode], Outcome] = {}
     for method, candidates in methods(task.window, quick).items():
         chosen = []
         for i, (train, _) in enumerate(pairs):
-            say(f"  {method}, split {i + 1} of {len(pairs)}")
-            chosen.append(choose(candidates, 5 if quick else MOST_ROUNDS, train, n_folds, n_used))
+            log(f"  {method}, split {i + 1} of {len(pairs)}")
+            chosen.append(choose(candidates, 5 if quick else MAX_ROUNDS, train, n_folds, n_used))
         for decode in DECODINGS:
             outcomes[method, decode] = tested([best[decode] for best in chosen], pairs)
     return outcomes
 
 
-def tested(choices: list[Choice], pairs: list[tuple[Part, Part]]) -> Outcome:
+def tested(choices: list[Choice], pairs: list[tuple[Split, Split]]) -> Outcome:
     gold: list[Any] = []
     predicted: list[Any] = []
     seconds = 0.0
     for choice, (train, test) in zip(choices, pairs, strict=True):
         took = []
-        for _ in range(3 if len(pairs) == 1 else 1):  # the quickest of three is the one least disturbed
+        for _ in range(3 if len(pairs) == 1 else 1):  # the fastest of three is the one least disturbed
             began = time.process_time()
             model = fit(choice.candidate, choice.n_rounds, train)
             took.append(time.process_time() - began)
@@ -139,7 +139,7 @@ def values(outcome: Outcome, parameter: str) -> str:
 
 
 def row_of_3_5(name: str, task: Task, outcomes: dict[tuple[str, Decode], Outcome]) -> list[str]:
-    """The decoding that cross-validation prefers; the dissertation takes the one that is better on test data."""
+    """Return the row of the decoding that cross-validation prefers; the dissertation prefers by test accuracy."""
     by_validation = {
         decode: np.mean([choice.accuracy for choice in outcomes["shrinkage", decode].choices]) for decode in DECODINGS
     }
@@ -158,11 +158,11 @@ def main() -> None:
     tasks = {"quick": QUICK} if options.quick else {name: TASKS[name] for name in options.tasks}
     shrinkage, treecrf = [], []
     for name, task in tasks.items():
-        say(task.title)
+        log(task.title)
         outcomes = run(task, options.quick)
         shrinkage += rows_of_3_4(name, task, outcomes)
         treecrf.append(row_of_3_5(name, task, outcomes))
-        say(*shrinkage[-len(DECODINGS) :], treecrf[-1], sep="\n")  # a long run that is cut short has said something
+        log(*shrinkage[-len(DECODINGS) :], treecrf[-1], sep="\n")  # so that an interrupted run has shown something
     print_table(
         [
             "set",

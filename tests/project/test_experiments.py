@@ -55,7 +55,7 @@ def test_figures_are_small(script: str, n_figures: int, tmp_path: Path) -> None:
 
 
 def test_folds_hold_every_sequence_out_once(common) -> None:
-    data = common.Part(list(range(17)), list(range(17)), [i // 2 for i in range(17)])
+    data = common.Split(list(range(17)), list(range(17)), [i // 2 for i in range(17)])
     parts = list(common.folds(data, 5))
     assert sorted(np.concatenate([held.X for _, held in parts])) == list(range(17))
     for kept, held in parts:
@@ -71,7 +71,7 @@ def test_families_are_relatives_and_theirs(common) -> None:
 
 
 def test_curves_end_where_the_fitted_model_stands(common) -> None:
-    ((train, test),) = common.splits(common.QUICK)
+    ((train, test),) = common.train_test_pairs(common.QUICK)
     model = common.hr.TreeCRF(window=1, max_leaves=5, n_jobs=1)
     curves = common.accuracy_by_round(model, 6, train, test)
     for decode, curve in curves.items():
@@ -81,7 +81,7 @@ def test_curves_end_where_the_fitted_model_stands(common) -> None:
 
 
 def test_the_choice_is_the_best_round_of_the_best_candidate(common) -> None:
-    ((train, _),) = common.splits(common.QUICK)
+    ((train, _),) = common.train_test_pairs(common.QUICK)
     candidates = [common.hr.TreeCRF(window=window, n_jobs=1) for window in (0, 1)]
     best = common.choose(candidates, 4, train, n_folds=3)
     for decode, choice in best.items():
@@ -148,15 +148,15 @@ def test_the_curve_of_a_code_is_that_of_its_beginnings(bench) -> None:
 
 def test_a_measurement_is_made_once(bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tmp_path / "kept"
-    first = bench.Bench(kept, here=True)("quick", CODE, "held")
+    first = bench.Bench(kept, here=True)("quick", CODE, "dev")
     monkeypatch.delattr(bench, "measure")
-    assert bench.Bench(kept, here=True)("quick", CODE, "held") == first
+    assert bench.Bench(kept, here=True)("quick", CODE, "dev") == first
 
 
 def test_the_best_candidate_is_best_on_held_out_training_data(common, bench) -> None:
     measured = bench.Bench(None, here=True)
     specs = [["StructuredPerceptron", {"window": 0, "epochs": n, "random_state": 0}] for n in (1, 30)]
-    kept, held = bench.data("quick", "held")
+    kept, held = bench.data("quick", "dev")
     assert not {id(x) for x in kept.X} & {id(x) for x in held.X}
     labelled = [bench.make(spec).fit(kept.X, kept.y).predict(held.X) for spec in specs]
     accuracies = [common.percent(held.y, predicted) for predicted in labelled]
@@ -166,7 +166,7 @@ def test_the_best_candidate_is_best_on_held_out_training_data(common, bench) -> 
 
 def test_the_sweep_of_trust_has_the_library_s_own_lattice_in_it(bench) -> None:
     many_labels = importlib.import_module("many_labels")
-    train, held = bench.data("quick", "held")
+    train, held = bench.data("quick", "dev")
     model = bench.make([CODE[0], {**CODE[1], "distance": "lattice"}]).fit(train.X, train.y)
     table = np.array(list(many_labels.sweep(model, held, many_labels.TRUST)))
     own = np.concatenate(model.predict(held.X, decode="marginal")) == np.concatenate(held.y)
