@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -80,6 +81,29 @@ def answers(paths, length, order, n_labels):
         "paths": paths, "log_z": log_z, "state": state, "pair": pair, "entropy": entropy, "ranked": ranked,
         "count": len(paths),
     }  # fmt: skip
+
+
+def exact_answers(length, order, n_labels, **scores):
+    """Marginals and entropy from path scores that are summed as fractions: no score is too large to be exact."""
+    paths = {}
+    for labels in product(range(n_labels), repeat=length):
+        cells = [c for t in range(length) for c in score_cells(t, labels, order, n_labels, **scores)]
+        if -math.inf not in cells:
+            paths[labels] = sum(map(Fraction, cells), Fraction(0))
+    top = max(paths.values())
+    behind = {labels: float(score - top) if score - top > -800 else -800.0 for labels, score in paths.items()}
+    return answers(behind, length, order, n_labels) | {"top": top}
+
+
+def score_cells(t, labels, order, n_labels, *, state=None, edge=None, table=None):
+    """The numbers whose sum is the score of labelling position t."""
+    h = history(labels, t, order)
+    if state is not None:
+        yield float(state[t, labels[t]])
+    if edge is not None:
+        yield float(edge[t, number(h, n_labels), labels[t]])
+    if table is not None:
+        yield float(table[table_row(h, n_labels), labels[t]])
 
 
 def node(labels, t, order):

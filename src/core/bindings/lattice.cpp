@@ -426,7 +426,7 @@ nb::object path_score(const Batch<Real>& batch, const Labels& labels) {
                 for (std::int64_t back = 1; back <= std::min(t, topology.order); ++back) {
                     history = history * topology.n_labels + path[t - back];
                 }
-                sum += reader(t, topology.first_row(t), history, path[t]);
+                sum += reader.template read<double>(t, topology.first_row(t), history, path[t]);
             }
             score.data()[i] = sum;
         };

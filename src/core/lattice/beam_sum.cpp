@@ -27,11 +27,11 @@ template <class Real>
 struct Certain;
 template <>
 struct Certain<float> {
-    static constexpr float kept = 1e-28f, safe = 1e-20f;
+    static constexpr float kept = 1e-28f, safe = 1e-20f, apart = 64;
 };
 template <>
 struct Certain<double> {
-    static constexpr double kept = 1e-140, safe = 1e-140;
+    static constexpr double kept = 1e-140, safe = 1e-140, apart = 1e6;
 };
 
 // Half-way between the bits: values of all sizes are halved alike.
@@ -66,12 +66,19 @@ class BeamChain {
         backward_ = inputs_ + all;
         growth_ = backward_ + all;
         shift_ = growth_ + scores.length;
-        terms_ = shift_ + scores.length;
+        edge_shift_ = shift_ + scores.length;
+        state_shift_ = edge_shift_ + scores.length;
+        terms_ = state_shift_ + scores.length;
         row_ = terms_ + 2 * room_;
         rows_ = row_ + 2 * width_;
         labels_ = work.places;
         counts_ = labels_ + all;
         offsets_ = counts_ + scores.length;
+        for (std::int64_t t = 0; t < scores.length; ++t) edge_shift_[t] = state_shift_[t] = 0;
+        if (several_parts() && scores.table) {
+            first_table_shift_ = shift_of(scores.table, k);
+            table_shift_ = shift_of(scores.table + k, k * k);
+        }
     }
 
     bool run(const Marginals<Real>& out, double* log_z) {
@@ -84,7 +91,7 @@ class BeamChain {
 
     static BeamSize size(std::int64_t k, std::int64_t beam, std::int64_t length, bool per_position) {
         const std::int64_t width = padded<Real>(k), room = padded<Real>(beam + 1);
-        return {(3 * length + 2) * room + 2 * length + (2 + (per_position ? beam + 1 : 0)) * width,
+        return {(3 * length + 2) * room + 4 * length + (2 + (per_position ? beam + 1 : 0)) * width,
                 (length + 1) * room + length};
     }
 
@@ -108,12 +115,14 @@ class BeamChain {
         double sum = scores_.edge ? 0 : shifts_[0] + shifts_[1] * static_cast<double>(scores_.length - 1);
         for (std::int64_t t = 0; t < scores_.length; ++t) {
             if (scores_.edge) {
-                reach_by_edges(t);
+                if (!reach_by_edges(t)) return false;
             } else {
                 reach_by_table(t);
             }
             if (!keep_best(t)) return false;
-            sum += std::log(static_cast<double>(growth_[t])) + static_cast<double>(shift_[t]);
+            sum += std::log(static_cast<double>(growth_[t])) + static_cast<double>(shift_[t]) +
+                   static_cast<double>(edge_shift_[t]) + static_cast<double>(state_shift_[t]) +
+                   static_cast<double>(table_shift(t));
         }
         *log_z = sum;
         return true;
@@ -136,8 +145,10 @@ class BeamChain {
             store<N>(row_ + i, load<N>(row_ + i) * load<N>(inputs + i));
     }
 
-    void reach_by_edges(std::int64_t t) {
+    // False if the parts of the scores are so far apart that rounding of their sum may matter.
+    bool reach_by_edges(std::int64_t t) {
         const Sources from = before(t);
+        shift_parts(t, from);
         Real most = -INFINITY;
         for (std::int64_t j = 0; j < from.n; ++j) {
             Real* row = rows_ + j * width_;
@@ -147,10 +158,31 @@ class BeamChain {
             const Real highest = largest(row, width_);
             most = highest > most ? highest : most;
         }
+        if (several_parts() && !(most >= -Certain<Real>::apart)) return false;
         shift_[t] = exponentiate(rows_, from.n * width_, most);
         multiply(from.n, from.values, rows_);
         for (std::int64_t i = 0; i < width_; ++i) row_[width_ + i] = 1;
+        return true;
     }
+
+    bool several_parts() const { return scores_.edge && (scores_.state || scores_.table); }
+
+    // Where scores have several parts, each is shifted by its largest number, as in sum_product.cpp.
+    void shift_parts(std::int64_t t, const Sources& from) {
+        if (!several_parts()) return;
+        Real most = -INFINITY;
+        for (std::int64_t j = 0; j < from.n; ++j) {
+            const Real highest = largest(scores_.edge + (t * k_ + from.history(j)) * k_, k_);
+            most = highest > most ? highest : most;
+        }
+        edge_shift_[t] = most == -INFINITY ? 0 : most;
+        if (scores_.state) state_shift_[t] = shift_of(scores_.state + t * k_, k_);
+    }
+    static Real shift_of(const Real* x, std::int64_t n) {
+        const Real most = largest(x, n);
+        return most == -INFINITY ? 0 : most;
+    }
+    Real table_shift(std::int64_t t) const { return t == 0 ? first_table_shift_ : table_shift_; }
 
     // x <- exp(x - shift), and the shift: 0 where everything is forbidden.
     static Real exponentiate(Real* x, std::int64_t n, Real shift) {
@@ -163,9 +195,12 @@ class BeamChain {
     void add_scores(std::int64_t t, std::int64_t history, std::int64_t row, Real* to, std::int64_t n,
                     Label label) const {
         const Real* edge = scores_.edge + (t * k_ + history) * k_;
-        for (std::int64_t i = 0; i < n; ++i) to[i] = edge[label(i)];
-        for (std::int64_t i = 0; scores_.table && i < n; ++i) to[i] += scores_.table[row * k_ + label(i)];
-        for (std::int64_t i = 0; scores_.state && i < n; ++i) to[i] += scores_.state[t * k_ + label(i)];
+        const Real* table = scores_.table ? scores_.table + row * k_ : nullptr;
+        const Real* state = scores_.state ? scores_.state + t * k_ : nullptr;
+        const Real of_edge = edge_shift_[t], of_table = table_shift(t), of_state = state_shift_[t];
+        for (std::int64_t i = 0; i < n; ++i) to[i] = edge[label(i)] - of_edge;
+        for (std::int64_t i = 0; table && i < n; ++i) to[i] += table[label(i)] - of_table;
+        for (std::int64_t i = 0; state && i < n; ++i) to[i] += state[label(i)] - of_state;
     }
 
     // row <- sum of values, each times the row at its offset; W vectors that stay in registers.
@@ -304,8 +339,9 @@ class BeamChain {
     Beam beam_;
     const Real* prepared_;
     const double* shifts_;
-    Real *values_, *inputs_, *backward_;  // a, S and b of the kept labels: [length, room]
-    Real *growth_, *shift_;               // [length]
+    Real *values_, *inputs_, *backward_;                  // a, S and b of the kept labels: [length, room]
+    Real *growth_, *shift_, *edge_shift_, *state_shift_;  // [length]
+    Real first_table_shift_ = 0, table_shift_ = 0;
     Real *terms_, *row_, *rows_;
     std::int32_t *labels_, *counts_, *offsets_;
 };

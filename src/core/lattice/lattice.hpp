@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "lattice/beam.hpp"
@@ -50,13 +51,19 @@ class ScoreReader {
           order_(topology.order) {}
     std::int64_t length() const { return scores_.length; }
 
-    double operator()(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
+    // (edge + table) + state. As a DoubleDouble, `low` is what rounding took from `high`, the sum in double.
+    template <class Score>
+    Score read(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
         const std::int64_t h = order_ == 0 ? 0 : node;
-        double score = 0;
-        if (scores_.edge) score += scores_.edge[(t * histories_ + h) * k_ + y];
-        if (scores_.table) score += scores_.table[(first_row + h) * k_ + y];
-        if (scores_.state) score += scores_.state[t * k_ + y];
-        return score;
+        const double edge = scores_.edge ? scores_.edge[(t * histories_ + h) * k_ + y] : 0;
+        const double table = scores_.table ? scores_.table[(first_row + h) * k_ + y] : 0;
+        const double state = scores_.state ? scores_.state[t * k_ + y] : 0;
+        if constexpr (std::is_same_v<Score, double>) {
+            return edge + table + state;
+        } else {
+            const DoubleDouble first = two_sum(edge, table), second = two_sum(first.high, state);
+            return {second.high, second.low + first.low};
+        }
     }
 
   private:
@@ -69,13 +76,17 @@ template <class Real>
 class SupportReader : public ScoreReader<Real> {
   public:
     using ScoreReader<Real>::ScoreReader;
-    double operator()(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
-        return ScoreReader<Real>::operator()(t, first_row, node, y) == kMinusInfinity ? kMinusInfinity : 0.0;
+    template <class Score>
+    Score read(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
+        const double score = ScoreReader<Real>::template read<double>(t, first_row, node, y);
+        return {score == kMinusInfinity ? kMinusInfinity : 0.0};
     }
 };
 
 template <class Semiring, class Reader>
 class Lattice {
+    using Score = typename Semiring::Score;
+
   public:
     Lattice(const Topology& topology, Semiring& semiring, const Reader& reader, const Beam& beam)
         : topology_(topology), semiring_(semiring), reader_(reader), beam_(beam) {}
@@ -89,11 +100,12 @@ class Lattice {
         for (std::int64_t t = 0; t < reader_.length(); ++t) {
             expand(t);
             prune(first_.back(), beam_.size, state_to_keep(t), nodes_, semiring_);
+            semiring_.shift(first_.back());
             first_.push_back(static_cast<std::int64_t>(nodes_.size()));
         }
         goal_edges(edges_);
         semiring_.push_sum(edges_);
-        return semiring_.value(goal());
+        return semiring_.result();
     }
 
     std::int64_t goal() const { return static_cast<std::int64_t>(nodes_.size()); }
@@ -112,7 +124,7 @@ class Lattice {
         const std::int64_t length = reader_.length();
         weights_.assign(nodes_.size(), 0.0);
         goal_edges(edges_);
-        semiring_.hand_back(goal(), weight, edges_, [&](const Edge& e, double w) {
+        semiring_.hand_back(goal(), weight, edges_, [&](const Edge<Score>& e, double w) {
             weights_[e.source] += w;
             visit(length, e.source, 0, w, weight);
         });
@@ -120,7 +132,7 @@ class Lattice {
             for (std::int64_t i = first_[t + 1]; i < first_[t + 2]; ++i) {
                 if (weights_[i] == 0) continue;
                 incoming(t, nodes_[i], edges_);
-                semiring_.hand_back(i, weights_[i], edges_, [&](const Edge& e, double w) {
+                semiring_.hand_back(i, weights_[i], edges_, [&](const Edge<Score>& e, double w) {
                     weights_[e.source] += w;
                     visit(t, nodes_[e.source].state, nodes_[i].label, w, weights_[i]);
                 });
@@ -167,17 +179,17 @@ class Lattice {
         return state;
     }
 
-    void incoming(std::int64_t t, const Node& node, Edges& edges) const {
+    void incoming(std::int64_t t, const Node& node, Edges<Score>& edges) const {
         const std::int64_t row = topology_.first_row(t);
         edges.clear();
         for (std::int64_t i = node.first_source; i < node.first_source + node.n_sources; ++i) {
-            edges.push_back({i, reader_(t, row, nodes_[i].state, node.label)});
+            edges.push_back({i, reader_.template read<Score>(t, row, nodes_[i].state, node.label)});
         }
     }
 
-    void goal_edges(Edges& edges) const {
+    void goal_edges(Edges<Score>& edges) const {
         edges.clear();
-        for (std::int64_t i = first_[first_.size() - 2]; i < first_.back(); ++i) edges.push_back({i, 0.0});
+        for (std::int64_t i = first_[first_.size() - 2]; i < first_.back(); ++i) edges.push_back({i, {}});
     }
 
     Topology topology_;
@@ -187,7 +199,7 @@ class Lattice {
     std::vector<Node> nodes_;
     std::vector<std::int64_t> first_;  // first_[t + 1]: where the nodes of position t begin
     std::vector<double> weights_;
-    Edges edges_;
+    Edges<Score> edges_;
 };
 
 }  // namespace hedgerow

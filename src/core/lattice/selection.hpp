@@ -65,9 +65,12 @@ static inline std::int64_t count_from(const Real* row, std::int64_t n, Real x) {
 template <class Real>
 static inline Real largest(const Real* row, std::int64_t n) {
     constexpr int N = kLanes<Real>;
-    Vec<Real, N> most = load<N>(row);
-    for (std::int64_t i = N; i < n; i += N) most = larger<Real, N>(most, load<N>(row + i));
-    return greatest<Real, N>(most);
+    Vec<Real, N> most = fill<Real, N>(-INFINITY);
+    std::int64_t i = 0;
+    for (; i + N <= n; i += N) most = larger<Real, N>(most, load<N>(row + i));
+    Real found = greatest<Real, N>(most);
+    for (; i < n; ++i) found = row[i] > found ? row[i] : found;
+    return found;
 }
 
 // What is at least `sure` is kept and, of what is at least `perhaps`, the first `spare`.

@@ -12,57 +12,108 @@
 #include <limits>
 #include <vector>
 
+#include "util/double_double.hpp"
+#include "util/random.hpp"
+
 namespace hedgerow {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
+// Score is what the semiring needs: double, or DoubleDouble where differences of large scores matter.
+template <class Score>
 struct Edge {
     std::int64_t source;  // index of the node it comes from
-    double score;
+    Score score;
 };
 
-using Edges = std::vector<Edge>;
+template <class Score>
+using Edges = std::vector<Edge<Score>>;
 
-// log Σ exp. value(i) is the log of the summed weight of all paths that reach node i.
+// log Σ exp. The value of a node is the log of the sum over the paths to it of exp(score of the path). It is
+// kept as `score`, that of one of the best paths, and `log`, the logarithm of the sum relative to that path:
+// a single double would lose the logarithm beside a score of 1e17. Scores are relative to the best node of
+// their position, so that large scores which all paths share cancel.
 class LogSum {
   public:
-    void clear() { values_.clear(); }
-    void push_one() { values_.push_back(0.0); }
-    void push_sum(const Edges& edges) {
-        double top = kMinusInfinity;
-        for (const Edge& e : edges) top = std::max(top, values_[e.source] + e.score);
-        if (top == kMinusInfinity) return values_.push_back(top);
-        double sum = 0;
-        for (const Edge& e : edges) sum += std::exp(values_[e.source] + e.score - top);
-        values_.push_back(top + std::log(sum));
+    using Score = DoubleDouble;
+
+    void clear() {
+        values_.clear();
+        offset_ = {};
     }
-    double value(std::int64_t node) const { return values_[node]; }
+    void push_one() { values_.push_back({}); }
+    void push_sum(const Edges<Score>& edges) {
+        Value total{{kMinusInfinity, 0}, 0, 0};  // of the edge whose paths weigh most
+        for (const Edge<Score>& e : edges) {
+            const Value& v = values_[e.source];
+            const DoubleDouble score = loose_sum(v.score, e.score);
+            if (difference(score, total.score) + (v.log - total.log) > 0) total = {score, v.log, 0};
+        }
+        if (total.score.high != kMinusInfinity) total.log += std::log(weigh(edges, total));
+        total.score = two_sum(total.score.high, total.score.low);
+        values_.push_back(total);
+    }
+    // Relative to the other nodes of the same position.
+    double value(std::int64_t node) const {
+        const Value& v = values_[node];
+        return v.score.high + (v.score.low + v.log);
+    }
+    // log Z: the value of the last node.
+    double result() const {
+        const DoubleDouble score = offset_ + values_.back().score;
+        return score.high + (score.low + values_.back().log);
+    }
     void move(std::int64_t from, std::int64_t to) { values_[to] = values_[from]; }
     void resize(std::int64_t n) { values_.resize(n); }
 
+    // Makes 0 the highest score of the nodes from `begin` on: those of one position.
+    void shift(std::int64_t begin) {
+        double highest = kMinusInfinity;
+        const auto end = static_cast<std::int64_t>(values_.size());
+        for (std::int64_t i = begin; i < end; ++i) highest = std::max(highest, values_[i].score.high);
+        if (highest == kMinusInfinity) return;
+        for (std::int64_t i = begin; i < end; ++i) {
+            values_[i].score = values_[i].score + DoubleDouble{-highest, 0};
+            values_[i].shift = highest;
+        }
+        offset_ = offset_ + DoubleDouble{highest, 0};
+    }
+
+    // Every edge gets weight * exp(log of its paths) / Σ over edges: divided by their own sum, the shares add
+    // up to `weight`, however the value of the node was rounded.
     template <class Give>
-    void hand_back(std::int64_t node, double weight, const Edges& edges, Give give) {
-        for (const Edge& e : edges) give(e, weight * std::exp(values_[e.source] + e.score - values_[node]));
+    void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
+        const double scale = weight / weigh(edges, unshifted(node));
+        for (std::size_t i = 0; i < edges.size(); ++i) give(edges[i], scale * weights_[i]);
     }
 
-  private:
-    std::vector<double> values_;
-};
-
-// SplitMix64: a stream of draws fixed by its seed, so samples do not depend on threads.
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t bits() {
-        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-        return z ^ (z >> 31);
+  protected:
+    struct Value {
+        DoubleDouble score;
+        double log = 0;
+        double shift = 0;  // what was subtracted from the score
+    };
+    Value unshifted(std::int64_t node) const {
+        const Value& v = values_[node];
+        return {loose_sum(v.score, {v.shift, 0}), v.log, 0};
     }
-    double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+    // weights_[i] <- exp(log of the paths that end with edge i - total); returns their sum.
+    double weigh(const Edges<Score>& edges, const Value& total) {
+        if (weights_.size() < edges.size()) weights_.resize(edges.size());
+        double* weights = weights_.data();
+        double sum = 0;
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            const Value& v = values_[edges[i].source];
+            const double log = difference(loose_sum(v.score, edges[i].score), total.score);
+            sum += weights[i] = std::exp(log + (v.log - total.log));
+        }
+        return sum;
+    }
+    std::vector<double> weights_;
 
   private:
-    std::uint64_t state_;
+    std::vector<Value> values_;
+    DoubleDouble offset_;
 };
 
 // The forward values of LogSum; in reverse one edge is drawn in proportion to what it brought.
@@ -71,14 +122,13 @@ class Draw : public LogSum {
     void seed(Random random) { random_ = random; }
 
     template <class Give>
-    void hand_back(std::int64_t node, double weight, const Edges& edges, Give give) {
-        double left = random_.uniform();
-        const Edge* chosen = nullptr;
-        for (const Edge& e : edges) {
-            const double share = std::exp(value(e.source) + e.score - value(node));
-            if (share == 0) continue;
-            chosen = &e;
-            left -= share;
+    void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
+        double left = random_.uniform() * weigh(edges, unshifted(node));
+        const Edge<Score>* chosen = nullptr;
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            if (weights_[i] == 0) continue;
+            chosen = &edges[i];
+            left -= weights_[i];
             if (left < 0) break;
         }
         if (chosen) give(*chosen, weight);
@@ -88,12 +138,14 @@ class Draw : public LogSum {
     Random random_{0};
 };
 
-// Maximum. Ties go to the edge that comes first: the lowest history.
+// Maximum. Ties go to the edge that comes first: the lowest label context.
 class Max {
   public:
+    using Score = double;
+
     void clear() { nodes_.clear(); }
     void push_one() { nodes_.push_back({0.0, -1}); }
-    void push_sum(const Edges& edges) {
+    void push_sum(const Edges<Score>& edges) {
         Node best{kMinusInfinity, -1};
         for (std::size_t i = 0; i < edges.size(); ++i) {
             const double value = nodes_[edges[i].source].value + edges[i].score;
@@ -102,11 +154,13 @@ class Max {
         nodes_.push_back(best);
     }
     double value(std::int64_t node) const { return nodes_[node].value; }
+    double result() const { return nodes_.back().value; }
+    void shift(std::int64_t) {}
     void move(std::int64_t from, std::int64_t to) { nodes_[to] = nodes_[from]; }
     void resize(std::int64_t n) { nodes_.resize(n); }
 
     template <class Give>
-    void hand_back(std::int64_t node, double weight, const Edges& edges, Give give) {
+    void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
         if (nodes_[node].winner >= 0) give(edges[nodes_[node].winner], weight);
     }
 
@@ -121,13 +175,15 @@ class Max {
 // The n best, best first; ties in the order of (edge, rank). A weight of r + 1 asks for the r-th entry.
 class Best {
   public:
+    using Score = double;
+
     explicit Best(std::int64_t n) : n_(n) {}
     void clear() { entries_.clear(); }
     void push_one() {
         grow();
         entries_[entries_.size() - n_] = {0.0, -1, -1};
     }
-    void push_sum(const Edges& edges) {
+    void push_sum(const Edges<Score>& edges) {
         found_.clear();
         for (std::size_t i = 0; i < edges.size(); ++i) {
             for (std::int64_t r = 0; r < n_; ++r) {
@@ -142,6 +198,8 @@ class Best {
         std::copy(found_.begin(), found_.begin() + kept, entries_.end() - n_);
     }
     double value(std::int64_t node) const { return entry(node, 0).value; }
+    double result() const { return entries_[entries_.size() - n_].value; }
+    void shift(std::int64_t) {}
     double value(std::int64_t node, std::int64_t rank) const { return entry(node, rank).value; }
     void move(std::int64_t from, std::int64_t to) {
         std::copy_n(entries_.begin() + from * n_, n_, entries_.begin() + to * n_);
@@ -149,7 +207,7 @@ class Best {
     void resize(std::int64_t n) { entries_.resize(n * n_); }
 
     template <class Give>
-    void hand_back(std::int64_t node, double weight, const Edges& edges, Give give) {
+    void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
         const Entry& e = entry(node, static_cast<std::int64_t>(weight) - 1);
         if (e.edge >= 0) give(edges[e.edge], static_cast<double>(e.rank + 1));
     }

@@ -14,6 +14,10 @@
 // every t, all losses together are below the promised precision; if not, the caller uses the logarithmic
 // sweep. Forward alone is certain when no a[t,y] fell below `safe`, for then every loss is small beside
 // what the same node kept; otherwise the backward pass is run to certify.
+//
+// Where a score is the sum of several parts, each part is shifted by its own largest number before they are
+// added, so that a large number which all labels share takes no digits from the other parts. If the largest
+// sum is then still far below 0 (`apart`), rounding may have cost too much, and the caller is told.
 #include <cmath>
 #include <vector>
 
@@ -31,11 +35,13 @@ template <>
 struct Safe<float> {
     static constexpr float value = 1e-20f;
     static constexpr float range = 16;  // scores of one sequence this close together share one shift
+    static constexpr float apart = 64;  // times half a unit in the last place of 1: 4e-6
 };
 template <>
 struct Safe<double> {
     static constexpr double value = 1e-270;
     static constexpr double range = 200;
+    static constexpr double apart = 1e6;
 };
 
 // Log of a product of many positive numbers, with a log only when the product nears the end of the range.
@@ -209,6 +215,7 @@ class Chain {
         if constexpr (K <= N && K <= kNarrow) {
             if (K != k_) return run_narrow<K + 1>(out, log_z);
             const double shift = exponentiate_all<true>();
+            if (std::isnan(shift)) return false;
             NarrowChain<Real, N, K> chain(exps_, length_, forward_, backward_, inverses_);
             LogProduct z;
             chain.sweep(z);
@@ -221,6 +228,10 @@ class Chain {
     // One shift for the whole sequence where its scores are close together, else one for each position.
     void choose_shift() {
         common_ = plain();
+        if (!common_ && scores_.table) {
+            first_table_ = shift_of(scores_.table, k_);
+            table_ = shift_of(scores_.table + k_, block_);
+        }
         if (!common_) return;
         const Real* x = scores_.edge ? scores_.edge : scores_.state;
         if (!x) return;
@@ -238,36 +249,41 @@ class Chain {
     // No sum of several parts has to be made first.
     bool plain() const { return !scores_.edge || (!scores_.state && !scores_.table); }
 
-    // Scores of position t, exponentiated, into `to`; returns their shift.
+    // Scores of position t, exponentiated, into `to`; returns their shift, NaN if rounding may matter.
     template <bool PerPosition>
-    Real exponentiate_at(std::int64_t t, Real* to) const {
+    double exponentiate_at(std::int64_t t, Real* to) const {
         const std::int64_t n = PerPosition && t == 0 ? k_ : block_;
         const Real* from = to;
+        double shifts = 0;
         if (plain()) {
             from = PerPosition     ? scores_.edge + t * block_
                    : scores_.state ? scores_.state + t * block_
                                    : nullptr;
             if (!from) set<Real>(to, 0, n, 0);
         } else {
-            add_parts(t, n / k_, to);
+            shifts = add_parts(t, n / k_, to);
         }
         if (!from) from = to;
         const Real shift = common_ ? shift_ : shift_of(from, n);
+        if (!plain() && !(shift >= -Safe<Real>::apart)) return NAN;
         exponentiate(from, n, shift, to);
-        return shift;
+        return shifts + static_cast<double>(shift);
     }
 
-    void add_parts(std::int64_t t, std::int64_t rows, Real* to) const {
+    // to <- (edge - its largest) + (table - its largest) + (state - its largest); returns what was
+    // subtracted.
+    double add_parts(std::int64_t t, std::int64_t rows, Real* to) const {
+        const Real* edge = scores_.edge + t * block_;
+        const Real* table = scores_.table ? scores_.table + (t == 0 ? 0 : k_) : nullptr;
+        const Real* state = scores_.state ? scores_.state + t * k_ : nullptr;
+        const Real of_edge = shift_of(edge, rows * k_), of_table = t == 0 ? first_table_ : table_,
+                   of_state = state ? shift_of(state, k_) : 0;
         for (std::int64_t h = 0; h < rows; ++h, to += k_) {
-            std::memcpy(to, scores_.edge + (t * k_ + h) * k_, sizeof(Real) * k_);
-            if (scores_.table) {
-                const Real* table = scores_.table + (t == 0 ? 0 : 1 + h) * k_;
-                for (std::int64_t y = 0; y < k_; ++y) to[y] += table[y];
-            }
-            if (scores_.state) {
-                for (std::int64_t y = 0; y < k_; ++y) to[y] += scores_.state[t * k_ + y];
-            }
+            for (std::int64_t y = 0; y < k_; ++y) to[y] = edge[h * k_ + y] - of_edge;
+            for (std::int64_t y = 0; table && y < k_; ++y) to[y] += table[h * k_ + y] - of_table;
+            for (std::int64_t y = 0; state && y < k_; ++y) to[y] += state[y] - of_state;
         }
+        return static_cast<double>(of_edge) + static_cast<double>(of_table) + static_cast<double>(of_state);
     }
 
     template <bool PerPosition>
@@ -302,6 +318,7 @@ class Chain {
         for (std::int64_t t = 0; t < length_; ++t) {
             Real* a = forward_ + t * width_;
             const Real* exps = exps_at<PerPosition>(t, &shift);
+            if (std::isnan(shift)) return false;
             if (t > 0) {
                 times_matrix<N>(a - width_, PerPosition ? exps : by_history_, k_, PerPosition ? k_ : stride_,
                                 a);
@@ -454,7 +471,7 @@ class Chain {
     const Real *start_, *by_history_, *by_label_;
     Real *mask_, *forward_, *scratch_, *sums_, *inverses_, *backward_, *exps_;
     bool common_ = false;
-    Real shift_ = 0;
+    Real shift_ = 0, first_table_ = 0, table_ = 0;
     std::vector<double> flushed_;  // sums of pairs of a long sequence
 };
 
@@ -468,9 +485,13 @@ bool independent(const Scores<Real>& scores, std::int64_t k, const Marginals<Rea
         const Real* const parts[] = {scores.edge ? scores.edge + t * k : nullptr, scores.table,
                                      scores.state ? scores.state + t * k : nullptr};
         for (const Real* part : parts) {
-            for (std::int64_t y = 0; part && y < k; ++y) row[y] += part[y];
+            if (!part) continue;
+            const Real of_part = shift_of(part, k);
+            for (std::int64_t y = 0; y < k; ++y) row[y] += part[y] - of_part;
+            z.plus(of_part);
         }
         const Real shift = shift_of(row, k);
+        if (!(shift >= -Safe<Real>::apart)) return false;
         exponentiate(row, k, shift, row);
         Real whole = 0;
         for (std::int64_t y = 0; y < k; ++y) whole += row[y];

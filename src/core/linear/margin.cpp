@@ -59,7 +59,7 @@ double PathFinder::score(const float* table, const std::int32_t* labels, std::in
         std::int64_t history = 0;
         for (std::int64_t back = 1; back <= std::min(t, topology_.order); ++back)
             history = history * topology_.n_labels + labels[t - back];
-        sum += reader(t, topology_.first_row(t), history, labels[t]);
+        sum += reader.read<double>(t, topology_.first_row(t), history, labels[t]);
     }
     return sum;
 }

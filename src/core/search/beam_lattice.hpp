@@ -14,6 +14,8 @@ namespace hedgerow {
 // state(step): the scores of the labels there. Scores are divided by the temperature.
 template <class Semiring, class State>
 class BeamLattice {
+    using Score = typename Semiring::Score;
+
   public:
     BeamLattice(const GramWeights& grams, const BeamSearch& search, Semiring& semiring, double temperature,
                 State state)
@@ -28,10 +30,11 @@ class BeamLattice {
                 incoming(n, i);
                 semiring_.push_sum(edges_);
             }
+            semiring_.shift(search_.from(n));
         }
         goal_edges();
         semiring_.push_sum(edges_);
-        return semiring_.value(goal());
+        return semiring_.result();
     }
 
     std::int64_t goal() const { return search_.to(search_.n_steps()); }
@@ -41,7 +44,7 @@ class BeamLattice {
     template <class Visit>
     void reverse(double weight, Visit visit) {
         weights_.assign(static_cast<std::size_t>(goal()), 0.0);
-        const auto give = [&](const Edge& edge, double w) { weights_[edge.source] += w; };
+        const auto give = [&](const Edge<Score>& edge, double w) { weights_[edge.source] += w; };
         goal_edges();
         semiring_.hand_back(goal(), weight, edges_, give);
         for (std::int64_t n = search_.n_steps(); n > 0; --n) {
@@ -67,13 +70,13 @@ class BeamLattice {
             auto score = static_cast<double>(state_(n - 1)[to.label]);
             grams_.each_row(code, n - 1,
                             [&](const float* weights) { score += static_cast<double>(weights[to.label]); });
-            edges_.push_back({j, score / temperature_});
+            edges_.push_back({j, {score / temperature_}});
         }
     }
 
     void goal_edges() {
         edges_.clear();
-        for (std::int64_t i = search_.from(search_.n_steps()); i < goal(); ++i) edges_.push_back({i, 0.0});
+        for (std::int64_t i = search_.from(search_.n_steps()); i < goal(); ++i) edges_.push_back({i, {}});
     }
 
     const GramWeights& grams_;
@@ -82,7 +85,7 @@ class BeamLattice {
     double temperature_;
     State state_;
     std::vector<double> weights_;
-    Edges edges_;
+    Edges<Score> edges_;
 };
 
 }  // namespace hedgerow

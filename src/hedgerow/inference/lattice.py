@@ -21,6 +21,8 @@ from hedgerow.topology import Topology, is_count
 
 Floats = NDArray[np.floating[Any]]
 
+LARGEST_SCORE = 1e290  # sums of so many scores as memory can hold stay below the largest double
+
 
 class Lattice:
     """Scores of a batch of sequences over one topology; every method answers for all of them.
@@ -76,6 +78,15 @@ class Lattice:
         highest = values.max(initial=-np.inf)
         if not highest < np.inf:
             raise InputError(f"{name} scores must be numbers below infinity; they hold {highest}")
+        if self._dtype == np.float64:
+            lowest = values.min(initial=np.inf)
+            if lowest == -np.inf:
+                lowest = values.min(initial=np.inf, where=values > -np.inf)
+            if max(highest, -lowest) > LARGEST_SCORE:
+                raise InputError(
+                    f"{name} scores must lie between {-LARGEST_SCORE:g} and {LARGEST_SCORE:g}, or be -inf to forbid; "
+                    f"they go from {lowest:g} to {highest:g}: scale them down"
+                )
         return values
 
     def _forbid(
