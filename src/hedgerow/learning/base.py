@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
 from hedgerow.inference.lattice import Lattice
+from hedgerow.learning.tree_inputs import TreeInputs
 from hedgerow.potentials.base import Potential
 from hedgerow.topology import Topology
 
@@ -42,6 +43,7 @@ class TrainingData:
     decode: Decode = "viterbi"
     n_threads: int = 1
     beam: int | None = None  # nodes of a position that are kept, and gold's; None keeps all
+    tree_inputs: TreeInputs = field(default_factory=TreeInputs, repr=False)  # shared by all `replace`d copies
 
     def __post_init__(self) -> None:
         self.topology  # noqa: B018 - an order that is too high is refused here, before any work

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.columns import NumericColumn
-from hedgerow.encoding import AttributeReader, Binning, Window
+from hedgerow.encoding import AttributeReader, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import InputError
@@ -141,7 +140,6 @@ class BoostingLearner:
     """The learner of TreeCRF. `start` is what to go on from: a potential, and how its rounds went.
 
     Another `judge` than that of the lattice is made of the potential before the first step, and of the steps so far.
-    `tree_data` are the encoded attributes of the training sequences, if a caller already has them.
     """
 
     def __init__(
@@ -150,7 +148,6 @@ class BoostingLearner:
         rules: BoostingRules,
         start: tuple[TreePotential, list[Record]] | None = None,
         judge: Callable[[TreePotential, list[Step]], Evaluator | None] | None = None,
-        tree_data: _core.TreeData | None = None,
     ) -> None:
         check_dev_data(rules.early_stopping, training.held)
         if rules.shared:
@@ -176,12 +173,10 @@ class BoostingLearner:
         self._before_steps = len(self._before) - len(self._steps)  # rounds of `_start`
         self._ended = False
         self._here: Scored | None = None
-        self._tree_data = tree_data
 
     def _nothing(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
-        columns = training.sequences.columns
-        binnings = {c.name: Binning.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+        binnings = training.tree_inputs.binnings(training.sequences)
         table = None
         if self.rules.transitions == "table":
             table = np.zeros((training.topology.n_rows, k), dtype=np.float32)
@@ -257,7 +252,7 @@ class BoostingLearner:
         weights = self.training.position_weights
         counts = None if (weights == 1).all() else weights / weights.max()
         rules = self.rules.growth
-        data = self._tree_data or _core.TreeData(here.rows.reader, here.tree_order, rules)
+        data = self.training.tree_inputs.tree_data(here.rows, self._start.binnings, here.tree_order, rules)
         return _core.TreeGrower(data, here.k, rules, counts)
 
     def _infer(self, here: Scored, at: int) -> _Answer:

@@ -1,0 +1,67 @@
+"""Bins and tree data of training sequences, built once for all output-code bits and phases of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import is_
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.data.columns import NumericColumn
+from hedgerow.encoding import AttributeReader, Binning
+from hedgerow.encoding.encoded import Encoded
+
+
+class TreeInputs:
+    """Remembers the bins of every numeric column, and the tree data of the first sequences that trees are grown on.
+
+    Later sequences with further columns, such as those of a cascade, get tree data of their own, which are not kept:
+    memory stays that of two. Columns are immutable, so sequences with the same column objects are the same. Several
+    threads may use one object.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._binnings: dict[int, tuple[NumericColumn, Binning]] = {}  # by id of the column, which is kept
+        self._first: tuple[_Key, _core.TreeData] | None = None
+
+    def binnings(self, sequences: Encoded) -> dict[str, Binning]:
+        """Bins of the numeric columns, by name."""
+        with self._lock:
+            for column in sequences.columns:
+                if isinstance(column, NumericColumn) and id(column) not in self._binnings:
+                    self._binnings[id(column)] = column, Binning.fit(column.values)
+            numeric = (column for column in sequences.columns if isinstance(column, NumericColumn))
+            return {column.name: self._binnings[id(column)][1] for column in numeric}
+
+    def tree_data(
+        self, rows: AttributeReader, binnings: Mapping[str, Binning], order: int, rules: _core.GrowthRules
+    ) -> _core.TreeData:
+        """The attributes that rows read, as codes. `binnings` are those with which the rows were built."""
+        sequences = rows.sequences
+        key = _Key(
+            sequences.starts,
+            (*sequences.columns, *binnings.values()),
+            (rows.window, order, rules.min_leaf, rules.category_splits),
+        )
+        with self._lock:
+            if self._first is None:
+                self._first = key, _core.TreeData(rows.reader, order, rules)
+        first, data = self._first
+        return data if first.equals(key) else _core.TreeData(rows.reader, order, rules)
+
+
+class _Key(NamedTuple):
+    """What tree data depend on."""
+
+    starts: NDArray[np.int64]
+    immutable: tuple[object, ...]  # columns and binnings
+    settings: tuple[object, ...]
+
+    def equals(self, other: _Key) -> bool:
+        same = len(self.immutable) == len(other.immutable) and all(map(is_, self.immutable, other.immutable))
+        return same and self.settings == other.settings and np.array_equal(self.starts, other.starts)
