@@ -42,10 +42,12 @@ test-all: $(VENV)/test-tools  ## Run all tests
 coverage: $(VENV)/test-tools  ## Run all tests and report the lines and branches of Python that they cover
 	$(PYTEST) --cov --cov-report=term-missing:skip-covered
 
+# mypy checks benchmarks apart, because some of its scripts have the names of experiments.
 lint: $(VENV)/lint-tools  ## Check style, types, the direction of imports and the C++ format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	MYPYPATH=benchmarks $(BIN)/mypy benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 

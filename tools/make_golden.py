@@ -20,7 +20,8 @@ import hedgerow as hr
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 WEATHER = {"dry": (22.0, ["hat", "sun"]), "wet": (12.0, ["boots", "umbrella"]), "white": (-3.0, ["boots", "skis"])}
 
-Data = list[list[dict[str, Any]]]
+Sequence = list[dict[str, Any]]
+Data = list[Sequence]
 
 
 def diary(n_weeks: int, seed: int) -> tuple[Data, list[list[str]]]:
@@ -53,7 +54,7 @@ def diary(n_weeks: int, seed: int) -> tuple[Data, list[list[str]]]:
 def hmm() -> tuple[hr.HMM, Data]:
     """A model of order 2, and sequences of every kind: values missing, absent and never seen, length 1."""
     model = hr.HMM(order=2, smoothing=0.5, n_jobs=1).fit(*diary(40, seed=1))
-    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"place": None, "wind": 3.5}]
+    unseen: Sequence = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"place": None, "wind": 3.5}]
     return model, [*diary(6, seed=2)[0], unseen, [{"celsius": -8.0}]]
 
 
@@ -64,18 +65,18 @@ def without_missing(X: Data) -> Data:
 def trees(**parameters: Any) -> tuple[hr.TreeCRF, Data]:
     X, y = diary(40, seed=3)
     model = hr.TreeCRF(n_rounds=4, max_leaves=6, n_jobs=1, window=1, **parameters).fit(without_missing(X), y)
-    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
+    unseen: Sequence = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
     return model, [*without_missing(diary(6, seed=4)[0]), unseen, [{"celsius": -8.0}]]
 
 
 def linear(**parameters: Any) -> tuple[hr.LinearCRF, Data]:
     X, y = diary(40, seed=5)
     model = hr.LinearCRF(window=1, max_iter=20, n_jobs=1, **parameters).fit(without_missing(X), y)
-    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
+    unseen: Sequence = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
     return model, [*without_missing(diary(6, seed=6)[0]), unseen, [{"celsius": -8.0}]]
 
 
-def with_missing(model: hr.LinearCRF | hr.TreeCRF) -> tuple[Any, Data]:
+def with_missing(model: hr.LinearCRF | hr.TreeCRF | hr.MEMM) -> tuple[Any, Data]:
     """Missing values in training and in what is asked; places and bags go missing in the latter alone."""
     model.fit(*diary(40, seed=8))
     return model, [*diary(6, seed=9)[0], [{"place": None, "celsius": None, "carried": None}]]
@@ -85,14 +86,14 @@ def margin(model: hr.SearchTagger | hr.StructuredPerceptron | hr.StructuredSVM) 
     X, y = diary(40, seed=5)
     dev, dev_labels = diary(10, seed=6)
     model.fit(without_missing(X), y, X_dev=without_missing(dev), y_dev=dev_labels)
-    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
+    unseen: Sequence = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
     return model, [*without_missing(diary(6, seed=7)[0]), unseen, [{"celsius": -8.0}]]
 
 
 def code(base: Any, **parameters: Any) -> tuple[hr.OutputCode, Data]:
     X, y = diary(40, seed=10)
     model = hr.OutputCode(base=base, n_jobs=1, random_state=0, **parameters).fit(without_missing(X), y)
-    unseen = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
+    unseen: Sequence = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]
     return model, [*without_missing(diary(6, seed=11)[0]), unseen, [{"celsius": -8.0}]]
 
 
