@@ -53,7 +53,9 @@ def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], d
     Columns of a flat list of dicts, one for each position, in the order of first sight.
 
     A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or
-    (name, 'bag', starts, ids, blob, offsets). `starts` is where each sequence begins, and the end.
+    (name, 'bag', starts, ids, weights or None, blob, offsets). `starts` is where each sequence begins,
+    and the end. Numeric keys that are many and mostly absent become one bag (None, 'folded', ...), the last
+    column.
     Raises InputError, naming sequence, position and column.
     """
 

@@ -11,6 +11,11 @@ _PACKAGE = str(Path(__file__).parent)
 LONGEST_MESSAGE = 2000
 
 
+def type_name(value: object) -> str:
+    """The type of a value, for messages."""
+    return "None" if value is None else type(value).__name__
+
+
 def first_few(values: Sequence[object]) -> str:
     """For messages: the first five, and a sign that there are more."""
     return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")

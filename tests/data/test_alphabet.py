@@ -99,9 +99,9 @@ def test_a_str_that_overrides_itself_is_read_by_its_content() -> None:
 
 
 def test_refuses_what_is_no_str() -> None:
-    with pytest.raises(InputError, match="an alphabet holds str, but int came"):
+    with pytest.raises(InputError, match="an alphabet holds str, but got int"):
         Alphabet.of(["a", 1])  # type: ignore[list-item]
-    with pytest.raises(InputError, match="an alphabet holds str, but bytes came"):
+    with pytest.raises(InputError, match="an alphabet holds str, but got bytes"):
         Alphabet.of(["a"]).ids([b"a"])  # type: ignore[list-item]
 
 

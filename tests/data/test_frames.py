@@ -99,7 +99,7 @@ def test_types_of_polars() -> None:
 def test_refuses_bad_frames(frame: Any) -> None:
     good = frame({"a": [1.0], "b": ["x"]})
     for X, rule in (
-        (good, "one DataFrame came; wrap it in a list if it is one sequence; or use hedgerow.from_frame"),
+        (good, "one DataFrame; wrap it in a list if it is one sequence; or use hedgerow.from_frame"),
         (
             [good, frame({"a": [1.0], "c": ["x"]})],
             r"sequence 0 has \['a', 'b'\] and sequence 1 has \['a', 'c'\]",
@@ -108,14 +108,14 @@ def test_refuses_bad_frames(frame: Any) -> None:
         ([good, frame({"a": [], "b": []})], "sequence 1 is empty"),
         (
             [good, frame({"a": [float("inf")], "b": ["x"]})],
-            "sequence 1, position 0, column 'a': .* but inf came",
+            "sequence 1, position 0, column 'a': .* but got inf",
         ),
         (
             [good, frame({"a": ["t"], "b": ["x"]})],
             "sequence 1, position 0, column 'a': .* held numbers before",
         ),
         ([good, ["a"]], "sequence 0 is a data frame and sequence 1 a list"),
-        ([frame({"t": [datetime(2020, 1, 1)]})], "column 't' must hold numbers.* but Datetime"),
+        ([frame({"t": [datetime(2020, 1, 1)]})], "column 't' must hold numbers.* but got Datetime"),
     ):
         with pytest.raises(InputError, match=rule):
             Sequences(X)
@@ -124,7 +124,7 @@ def test_refuses_bad_frames(frame: Any) -> None:
 def test_refuses_names_that_are_not_distinct_str() -> None:
     with pytest.raises(InputError, match="sequence 0 must have distinct columns, but 'a' came twice"):
         Sequences([pd.DataFrame([[1, 2]], columns=["a", "a"])])
-    with pytest.raises(InputError, match="sequence 0 must have str as column names, but 0 came"):
+    with pytest.raises(InputError, match="sequence 0 must have str as column names, but got 0"):
         Sequences([pd.DataFrame([[1, 2]])])
 
 

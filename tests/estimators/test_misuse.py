@@ -25,15 +25,15 @@ NESTED.append(NESTED)
         (np.array(1.0), "X must be a list of sequences"),
         (np.array([[1, 2], [3, 4]], dtype=object), "X must be a list of sequences"),
         ([np.array([[1, 2], [3]], dtype=object)], "sequence 0, position 0, column 'bag': a bag holds str, but int"),
-        ([memoryview(b"abc")], "sequence 0, position 0: .* but int came"),
+        ([memoryview(b"abc")], "sequence 0, position 0: .* but got int"),
         ([bytearray(b"abc")], "sequence 0 is of type bytearray"),
         ([np.array(["a"], dtype="S1")], r"array of numbers or text, but \|S1 came; convert it"),
         ([np.zeros(2, dtype=[("a", int)])], "array of numbers or text"),
         ([np.ones((1, 1), np.longdouble) * np.longdouble("1e4000")], "position 0, column 'x0': numbers must be finite"),
-        (NESTED, "a bag holds str, but list came"),
-        ([[{"a": np.ma.masked}]], "column 'a': a value is .* but MaskedConstant came"),
-        ([[{"a": pd.NaT}]], "column 'a': a value is .* but NaTType came"),
-        ([[{"\ud800\0": b"x"}]], r"column '\\ud800\\x00': text must be str, but bytes came"),
+        (NESTED, "a bag holds str, but got list"),
+        ([[{"a": np.ma.masked}]], "column 'a': a value is .* but got MaskedConstant"),
+        ([[{"a": pd.NaT}]], "column 'a': a value is .* but got NaTType"),
+        ([[{"\ud800\0": b"x"}]], r"column '\\ud800\\x00': text must be str, but got bytes"),
         ([pd.DataFrame({"t": pd.to_timedelta([1])})], "column 't' must hold numbers.* but Duration"),
     ],
 )
@@ -45,14 +45,14 @@ def test_strange_x(x, rule):
 @pytest.mark.parametrize(
     ("y", "rule"),
     [
-        (np.array(1), "y must be a list with a list of labels for each sequence, but ndarray came"),
+        (np.array(1), "y must be a list with a list of labels for each sequence, but got ndarray"),
         (scipy.sparse.eye(2), "y must be a list .* but dia_.* came"),
         (pd.DataFrame({"l": ["a", "b"]}), "sequence 0 has the str 'l' as labels"),
         ([1, 2], "sequence 0 has int as labels"),
         ([np.ma.masked_array([1, 2, 3], mask=[0, 0, 1]), [1, 2]], r"sequence 0, position 2 has no label \(None\)"),
         ([["a", "b", "a"], ["a", pd.NA]], r"sequence 1, position 1 has no label \(<NA>\); partial labels"),
         ([[2**70, 1, 1], [1, 1]], "must fit 64 bits"),
-        ([["a", "b", "a"], ["b", ["a"]]], "sequence 1, position 1: .* but list came"),
+        ([["a", "b", "a"], ["b", ["a"]]], "sequence 1, position 1: .* but got list"),
     ],
 )
 def test_strange_y(y, rule):

@@ -20,7 +20,7 @@ namespace {
 
 void check_text(PyObject* value) {
     if (!PyUnicode_Check(value))
-        refuse("an alphabet holds str, but %s came; convert it", Py_TYPE(value)->tp_name);
+        refuse("an alphabet holds str, but got %s; convert it", type_name(value));
 }
 
 // Strings whose offsets were checked once, so that a lookup need not.

@@ -36,11 +36,34 @@ struct Place {
     int64_t offset() const { return position - starts[sequence()]; }
 };
 
+[[noreturn]] inline void reject_value(const Place& place, PyObject* name, const char* rule) {
+    refuse("sequence %lld, position %lld, column %R: %s", static_cast<long long>(place.sequence()),
+           static_cast<long long>(place.offset()), name, rule);
+}
+
+[[noreturn]] inline void reject_kind(const Place& place, PyObject* name, Kind before, Kind now) {
+    refuse(
+        "sequence %lld, position %lld, column %R: a column has one kind, and this one held %s before, but "
+        "got %s; "
+        "make them all the same kind",
+        static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()), name,
+        contents(before), contents(now));
+}
+
+// The number as a 32-bit float; refuses what is not finite as such.
+inline float to_single(const Place& place, PyObject* name, double number) {
+    if (std::isinf(number))
+        reject_value(place, name,
+                     "numbers must be finite, but got an infinity; use None where a value is missing");
+    if (std::fabs(number) > FLT_MAX)
+        reject_value(place, name,
+                     "numbers must fit a 32-bit float, but got a larger one; rescale the column");
+    return static_cast<float>(number);
+}
+
 class ColumnBuilder {
   public:
     ColumnBuilder(nb::object name, size_t n_positions) : name_(std::move(name)), n_positions_(n_positions) {}
-
-    bool holds(int64_t position) const { return filled() > static_cast<size_t>(position); }
 
     // Missing at `position`, whatever the kind is or will be.
     void put_missing(int64_t position) {
@@ -64,12 +87,9 @@ class ColumnBuilder {
     void put_number(const Place& place, double number) {
         if (std::isnan(number)) return put_missing(place.position);
         become(Kind::numeric, place);
-        if (std::isinf(number))
-            reject(place, "numbers must be finite, but an infinity came; use None where a value is missing");
-        if (std::fabs(number) > FLT_MAX)
-            reject(place, "numbers must fit a 32-bit float, but a larger one came; rescale the column");
+        const float single = to_single(place, name_.ptr(), number);
         fill(static_cast<size_t>(place.position));
-        numbers_.push_back(static_cast<float>(number));
+        numbers_.push_back(single);
     }
 
     // A bag: open it, add its members, close it.
@@ -80,18 +100,16 @@ class ColumnBuilder {
     void add_member(const Place& place, PyObject* member) {
         if (!PyUnicode_Check(member))
             refuse(
-                "sequence %lld, position %lld, column %R: a bag holds str, but %s came; turn its members "
-                "into str",
+                "sequence %lld, position %lld, column %R: a bag holds str, but got %s; turn its members into "
+                "str",
                 static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()), name_.ptr(),
-                Py_TYPE(member)->tp_name);
+                type_name(member));
         ids_.push_back(values_.intern(member));
     }
     void close_bag() { ends_.push_back(static_cast<int64_t>(ids_.size())); }
 
-    [[noreturn]] void reject(const Place& place, const char* rule) const {
-        refuse("sequence %lld, position %lld, column %R: %s", static_cast<long long>(place.sequence()),
-               static_cast<long long>(place.offset()), name_.ptr(), rule);
-    }
+    PyObject* name() const { return name_.ptr(); }
+    Kind kind() const { return kind_; }
 
     // (name, kind, arrays...): see ingest_dicts. The builder is spent afterwards.
     nb::tuple finish() {
@@ -102,8 +120,8 @@ class ColumnBuilder {
         nb::object offsets = nb::cast(to_array(std::move(alphabet.offsets)));
         if (kind_ == Kind::bag) {
             sort_bags(alphabet.rank);
-            return nb::make_tuple(name_, "bag", to_array(std::move(ends_)), to_array(std::move(ids_)), blob,
-                                  offsets);
+            return nb::make_tuple(name_, "bag", to_array(std::move(ends_)), to_array(std::move(ids_)),
+                                  nb::none(), blob, offsets);
         }
         for (int32_t& code : codes_)
             if (code >= 0) code = alphabet.rank[static_cast<size_t>(code)];
@@ -111,11 +129,6 @@ class ColumnBuilder {
     }
 
   private:
-    size_t filled() const {
-        if (kind_ == Kind::numeric) return numbers_.size();
-        return kind_ == Kind::bag ? ends_.size() - 1 : codes_.size();
-    }
-
     void fill(size_t position) {
         if (kind_ == Kind::numeric) {
             numbers_.reserve(n_positions_);
@@ -131,13 +144,7 @@ class ColumnBuilder {
 
     void become(Kind kind, const Place& place) {
         if (kind_ == kind) return;
-        if (kind_ != Kind::unknown)
-            refuse(
-                "sequence %lld, position %lld, column %R: a column has one kind, and this one held %s "
-                "before, "
-                "but %s came; make them all the same kind",
-                static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()), name_.ptr(),
-                contents(kind_), contents(kind));
+        if (kind_ != Kind::unknown) reject_kind(place, name_.ptr(), kind_, kind);
         std::vector<int32_t> before;  // only missing and absent so far
         if (kind != Kind::categorical) before.swap(codes_);
         kind_ = kind;

@@ -22,6 +22,11 @@ namespace nb = nanobind;
     throw nb::python_error();
 }
 
+// The type of a value, for messages.
+inline const char* type_name(PyObject* value) {
+    return value == Py_None ? "None" : Py_TYPE(value)->tp_name;
+}
+
 // Raises ValueError, for the caller in hedgerow to say it in the user's terms.
 inline void require(bool holds, const char* rule) {
     if (!holds) throw nb::value_error(rule);

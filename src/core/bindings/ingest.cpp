@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/column_builder.hpp"
 #include "bindings/errors.hpp"
+#include "data/keyed_numbers.hpp"
 
 namespace hedgerow {
 namespace {
@@ -39,31 +41,32 @@ struct NumpyNumbers {
     }
 };
 
-[[noreturn]] void refuse_value(const ColumnBuilder& column, const Place& place, PyObject* value) {
+[[noreturn]] void refuse_value(const Place& place, PyObject* name, PyObject* value) {
     if (PyBytes_Check(value) || PyByteArray_Check(value))
-        column.reject(place, "text must be str, but bytes came; decode them");
+        reject_value(place, name, "text must be str, but got bytes; decode them");
     if (PyTuple_Check(value))
-        column.reject(
-            place,
+        reject_value(
+            place, name,
             "a value must not be a tuple; use a list or set of str for a bag, and one key for each item "
             "otherwise");
     nb::object rule =
         nb::steal(PyUnicode_FromFormat("a value is str, a number, a bool, None, a list or set of str or a "
-                                       "dict of these, but %s came; convert it",
-                                       Py_TYPE(value)->tp_name));
+                                       "dict of these, but got %s; convert it",
+                                       type_name(value)));
     const char* text = rule.is_valid() ? PyUnicode_AsUTF8(rule.ptr()) : nullptr;
     if (text == nullptr) throw nb::python_error();
-    column.reject(place, text);
+    reject_value(place, name, text);
 }
 
-double to_double(const ColumnBuilder& column, const Place& place, PyObject* value) {
+double to_double(const Place& place, PyObject* name, PyObject* value) {
     const double number = PyFloat_Check(value)  ? PyFloat_AS_DOUBLE(value)
                           : PyLong_Check(value) ? PyLong_AsDouble(value)
                                                 : PyFloat_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
         PyErr_Clear();
-        column.reject(place, "numbers must fit a 32-bit float, but a larger one came; rescale the column");
+        reject_value(place, name,
+                     "numbers must fit a 32-bit float, but got a larger one; rescale the column");
     }
     return number;
 }
@@ -85,17 +88,20 @@ void put_bag(ColumnBuilder& column, const Place& place, PyObject* value) {
     column.close_bag();
 }
 
-// One value of one column; most frequent types first. A set and a scalar of numpy may run Python, so they are
-// held.
+// Whether a value is a number; most frequent types first.
+bool is_number(PyObject* value, const NumpyNumbers& numpy) {
+    return PyFloat_Check(value) || PyLong_Check(value) ||
+           (!PyUnicode_Check(value) && !PyList_Check(value) && !PyAnySet_Check(value) && numpy.has(value));
+}
+
+// One value of one column. A set and a scalar of numpy may run Python, so they are held.
 void put(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
     if (PyUnicode_Check(value)) return column.put_text(place, value);
     if (value == Py_None) return column.put_missing(place.position);
-    if (PyFloat_Check(value) || PyLong_Check(value))
-        return column.put_number(place, to_double(column, place, value));
     nb::object held = nb::borrow(value);
+    if (is_number(value, numpy)) return column.put_number(place, to_double(place, column.name(), value));
     if (PyList_Check(value) || PyAnySet_Check(value)) return put_bag(column, place, value);
-    if (numpy.has(value)) return column.put_number(place, to_double(column, place, value));
-    refuse_value(column, place, value);
+    refuse_value(place, column.name(), value);
 }
 
 // Reads dicts. A dict tends to have the keys of the one before, in the same order and as the same objects; so
@@ -111,19 +117,38 @@ class DictReader {
         nb::object held = nb::borrow(item);
         if (!PyDict_Check(item))
             refuse(
-                "sequence %lld, position %lld: the positions before are dicts, but %s came; use one form "
+                "sequence %lld, position %lld: the positions before are dicts, but got %s; use one form "
                 "throughout",
                 static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
-                Py_TYPE(item)->tp_name);
+                type_name(item));
         walk(item, -1, 0);
+        numbers_.end_position();
     }
 
+    // All columns in the order of first sight; then the bag of numeric keys that are mostly absent, if there
+    // is one.
     nb::list finish() {
+        const std::vector<int32_t> numeric = numeric_keys();
+        const std::vector<int32_t> folded = numbers_.keys_to_fold(numeric, keys_.size());
+        std::vector<char> is_folded(keys_.size(), 0);
+        for (const int32_t name : folded) is_folded[static_cast<size_t>(name)] = 1;
+        std::vector<int32_t> dense;
+        for (const int32_t name : numeric)
+            if (!is_folded[static_cast<size_t>(name)]) dense.push_back(name);
+        check_cells(order_.size() - folded.size());
+        std::vector<std::vector<float>> values = numbers_.dense_columns(dense, keys_.size());
         nb::list columns;
+        size_t next = 0;
         for (const int32_t name : order_) {
             check_signals();
-            columns.append(columns_[static_cast<size_t>(name)]->finish());
+            Key& key = keys_[static_cast<size_t>(name)];
+            if (is_folded[static_cast<size_t>(name)]) continue;
+            if (key.kind == Kind::numeric)
+                columns.append(nb::make_tuple(text(name), "numeric", to_array(std::move(values[next++]))));
+            else
+                columns.append(builder(name).finish());
         }
+        if (!folded.empty()) columns.append(folded_bag(folded));
         return columns;
     }
 
@@ -133,10 +158,15 @@ class DictReader {
         int32_t prefix;
         int32_t name;
     };
+    struct Key {
+        Kind kind = Kind::unknown;
+        int64_t last = -1;                      // the position that had it last
+        std::unique_ptr<ColumnBuilder> column;  // of text and bags
+    };
 
     void walk(PyObject* dict, int32_t prefix, int depth) {
         if (depth > kMaxDepth)
-            refuse("sequence %lld, position %lld: dicts may be nested %d deep, but more came; flatten them",
+            refuse("sequence %lld, position %lld: dicts may be nested %d deep, but got more; flatten them",
                    static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
                    kMaxDepth);
         Py_ssize_t cursor = 0;
@@ -154,26 +184,81 @@ class DictReader {
     }
 
     void put_named(int32_t name, PyObject* value) {
-        std::unique_ptr<ColumnBuilder>& column = columns_[static_cast<size_t>(name)];
-        if (column == nullptr) column = add_column(name);
-        if (column->holds(place_.position))
-            column->reject(place_,
-                           "column names must differ, but this one came twice (a nested dict joins names "
-                           "with ':'); rename a key");
-        put(*column, place_, value, numpy_);
+        Key& key = keys_[static_cast<size_t>(name)];
+        if (key.last < 0) order_.push_back(name);
+        if (key.last == place_.position)
+            reject_value(
+                place_, names_.text(name),
+                "column names must differ, but this one came twice (a nested dict joins names with ':'); "
+                "rename a key");
+        key.last = place_.position;
+        if (key.column != nullptr) return put(*key.column, place_, value, numpy_);
+        nb::object held = nb::borrow(value);
+        if (value == Py_None) return numbers_.add_missing(name, place_.position);
+        if (is_number(value, numpy_))
+            return put_number(key, name, to_double(place_, names_.text(name), value));
+        if (key.kind == Kind::numeric) refuse_after_numbers(name, value);
+        put(builder(name), place_, value, numpy_);
     }
 
-    std::unique_ptr<ColumnBuilder> add_column(int32_t name) {
-        if (order_.size() >= kManyColumns && (order_.size() + 1) * n_positions_ > kManyCells)
+    void put_number(Key& key, int32_t name, double number) {
+        if (std::isnan(number)) return numbers_.add_missing(name, place_.position);
+        key.kind = Kind::numeric;
+        numbers_.add(name, to_single(place_, names_.text(name), number));
+    }
+
+    [[noreturn]] void refuse_after_numbers(int32_t name, PyObject* value) const {
+        if (!PyUnicode_Check(value) && !PyList_Check(value) && !PyAnySet_Check(value))
+            refuse_value(place_, names_.text(name), value);
+        reject_kind(place_, names_.text(name), Kind::numeric,
+                    PyUnicode_Check(value) ? Kind::categorical : Kind::bag);
+    }
+
+    // The builder of a column of text or bags, made when it is first needed; it may have been missing before.
+    ColumnBuilder& builder(int32_t name) {
+        Key& key = keys_[static_cast<size_t>(name)];
+        if (key.column == nullptr) {
+            check_cells(++n_builders_);
+            key.column = std::make_unique<ColumnBuilder>(text(name), n_positions_);
+            for (const int64_t t : numbers_.take_missing(name)) key.column->put_missing(t);
+        }
+        return *key.column;
+    }
+
+    void check_cells(size_t n_columns) const {
+        if (n_columns > kManyColumns && n_columns * n_positions_ > kManyCells)
             refuse(
                 "X has more than %zu columns (distinct keys of its dicts) over %zu positions; a column is "
                 "stored "
                 "for every position: put attributes that come and go into one bag, {'bag': ['w=the', ...]}",
-                order_.size(), n_positions_);
+                n_columns - 1, n_positions_);
+    }
+
+    std::vector<int32_t> numeric_keys() const {
+        std::vector<int32_t> numeric;
+        for (const int32_t name : order_)
+            if (keys_[static_cast<size_t>(name)].kind == Kind::numeric) numeric.push_back(name);
+        return numeric;
+    }
+
+    nb::tuple folded_bag(const std::vector<int32_t>& folded) const {
+        Interner members;
+        for (const int32_t name : folded) members.intern(names_.text(name));
+        SortedStrings alphabet = members.sorted();
+        std::vector<int32_t> id_of(keys_.size(), -1);
+        for (size_t i = 0; i < folded.size(); ++i) id_of[static_cast<size_t>(folded[i])] = alphabet.rank[i];
+        KeyedNumbers::Bag bag = numbers_.bag(id_of);
+        nb::object weights = nb::none();
+        if (bag.has_weights) weights = nb::cast(to_array(std::move(bag.weights)));
+        return nb::make_tuple(nb::none(), "folded", to_array(std::move(bag.starts)),
+                              to_array(std::move(bag.ids)), weights, to_array(std::move(alphabet.blob)),
+                              to_array(std::move(alphabet.offsets)));
+    }
+
+    nb::object text(int32_t name) const {
         nb::object text = nb::steal(PyUnicode_FromObject(names_.text(name)));
         if (!text.is_valid()) throw nb::python_error();
-        order_.push_back(name);
-        return std::make_unique<ColumnBuilder>(std::move(text), n_positions_);
+        return text;
     }
 
     // Id of the name "prefix:key".
@@ -182,14 +267,14 @@ class DictReader {
         if (i < steps_.size() && steps_[i].key.ptr() == key && steps_[i].prefix == prefix)
             return steps_[i].name;
         if (!PyUnicode_Check(key))
-            refuse("sequence %lld, position %lld: keys must be str, but %s came; convert them",
+            refuse("sequence %lld, position %lld: keys must be str, but got %s; convert them",
                    static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
-                   Py_TYPE(key)->tp_name);
+                   type_name(key));
         nb::object full = nb::borrow(key);
         if (prefix >= 0) full = nb::steal(PyUnicode_FromFormat("%U:%U", names_.text(prefix), key));
         if (!full.is_valid()) throw nb::python_error();
         const int32_t name = names_.intern(full.ptr());
-        if (static_cast<size_t>(name) == columns_.size()) columns_.emplace_back();
+        if (static_cast<size_t>(name) == keys_.size()) keys_.emplace_back();
         Step step{nb::borrow(key), prefix, name};
         if (i < steps_.size()) {
             std::swap(steps_[i], step);
@@ -202,9 +287,11 @@ class DictReader {
     Place place_;
     size_t n_positions_;
     NumpyNumbers numpy_;
-    Interner names_;                                       // columns and prefixes
-    std::vector<std::unique_ptr<ColumnBuilder>> columns_;  // by name; null where a name is only a prefix
-    std::vector<int32_t> order_;                           // names that are columns, by first sight
+    Interner names_;              // of columns and prefixes
+    std::vector<Key> keys_;       // by name; never seen where a name is only a prefix
+    std::vector<int32_t> order_;  // names that have values, by first sight
+    size_t n_builders_ = 0;
+    KeyedNumbers numbers_;
     std::vector<Step> steps_;
     size_t step_ = 0;
 };
@@ -231,7 +318,7 @@ void read_all(const nb::list& items, Read&& read) {
 
 [[noreturn]] void refuse_dict(const Place& place) {
     refuse(
-        "sequence %lld, position %lld: the positions before are no dicts, but a dict came; use one form "
+        "sequence %lld, position %lld: the positions before are no dicts, but got a dict; use one form "
         "throughout",
         static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()));
 }
@@ -268,7 +355,11 @@ void register_ingest(nb::module_& m) {
     m.def("ingest_dicts", &ingest_dicts, nb::arg("positions"), nb::arg("starts"),
           "Columns of a flat list of dicts, one for each position, in the order of first sight.\n\n"
           "A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or\n"
-          "(name, 'bag', starts, ids, blob, offsets). `starts` is where each sequence begins, and the end.\n"
+          "(name, 'bag', starts, ids, weights or None, blob, offsets). `starts` is where each sequence "
+          "begins,\n"
+          "and the end. Numeric keys that are many and mostly absent become one bag (None, 'folded', ...), "
+          "the last\n"
+          "column.\n"
           "Raises InputError, naming sequence, position and column.");
     m.def("ingest_values", &ingest_values, nb::arg("values"), nb::arg("starts"), nb::arg("name"),
           "The one column of a flat list of values, as in ingest_dicts.");

@@ -14,6 +14,7 @@ from hedgerow.errors import InputError
 
 MISSING = -1  # None or NaN was given
 ABSENT = -2  # the key is not there
+FOLDED = "attributes"  # the name of the bag of numeric keys that are mostly absent
 
 Kind: TypeAlias = Literal["categorical", "numeric", "bag"]
 # Positions to keep: a slice of step 1, or their indices.
@@ -122,7 +123,7 @@ class BagColumn(_Parts):
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def take(self, positions: Positions) -> BagColumn:
+    def take(self, positions: Positions) -> Self:
         if isinstance(positions, slice):
             starts = self.starts[positions.start : positions.stop + 1]
             kept: Positions = slice(int(starts[0]), int(starts[-1]))
@@ -132,13 +133,18 @@ class BagColumn(_Parts):
             starts = starts_of(lengths)
             kept = ranges(self.starts[positions], lengths)
         weights = None if self.weights is None else self.weights[kept]
-        return trusted(BagColumn, self.name, starts, self.ids[kept], weights, self.alphabet)
+        return trusted(type(self), self.name, starts, self.ids[kept], weights, self.alphabet)
 
     def missing(self) -> NDArray[np.bool_]:
         mask = np.zeros(len(self), np.bool_)
         filled = np.diff(self.starts) > 0
         mask[filled] = self.ids[self.starts[:-1][filled]] == MISSING
         return mask
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedBag(BagColumn):
+    """Numeric keys of dicts that are many and mostly absent: the keys that are not 0, with their values as weights."""
 
 
 Column: TypeAlias = CategoricalColumn | NumericColumn | BagColumn
@@ -158,8 +164,11 @@ def column_of(parts: tuple[Any, ...]) -> Column:
         return trusted(CategoricalColumn, name, codes, Alphabet.trusted(blob, offsets))
     if kind == "numeric":
         return trusted(NumericColumn, name, arrays[0])
-    starts, ids, blob, offsets = arrays
-    return trusted(BagColumn, name, starts, ids, None, Alphabet.trusted(blob, offsets))
+    starts, ids, weights, blob, offsets = arrays
+    alphabet = Alphabet.trusted(blob, offsets)
+    if kind == "folded":
+        return trusted(FoldedBag, FOLDED, starts, ids, weights, alphabet)
+    return trusted(BagColumn, name, starts, ids, weights, alphabet)
 
 
 def trusted(cls: type[C], *values: Any) -> C:

@@ -35,7 +35,7 @@ def open_frame(frame: Any, subject: str) -> nw.DataFrame[Any]:
     names = list(getattr(frame, "column_names", frame.columns))
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"{subject} must have str as column names, but {name!r} came; rename the columns")
+            raise InputError(f"{subject} must have str as column names, but got {name!r}; rename the columns")
     twice = first_duplicate(names)
     if twice is not None:
         raise InputError(f"{subject} must have distinct columns, but {twice!r} came twice; rename one")
@@ -48,7 +48,7 @@ def read_frames(frames: list[nw.DataFrame[Any]], starts: NDArray[np.int64]) -> l
 
     names = frames[0].columns
     if len({frame.implementation for frame in frames}) > 1:
-        raise InputError("frames must all come from one library, but several came; convert them")
+        raise InputError("frames must all come from one library, but got several; convert them")
     for i, frame in enumerate(frames):
         if set(frame.columns) != set(names):
             raise InputError(
@@ -91,7 +91,7 @@ def _objects(name: str, part: nw.Series[Any]) -> list[Any]:
     nulls = part.is_null().to_list()
     if part.dtype.is_temporal() or part.dtype in (narwhals.Binary, narwhals.Struct):
         raise InputError(
-            f"column {name!r} must hold numbers, bools, text or lists of str, but {part.dtype} came; convert it"
+            f"column {name!r} must hold numbers, bools, text or lists of str, but got {part.dtype}; convert it"
         )
     return [None if null else value for value, null in zip(part.to_list(), nulls, strict=True)]
 
@@ -105,7 +105,7 @@ def numeric_column(name: str, values: NDArray[Any], starts: NDArray[np.int64]) -
         sequence, position = place(starts, int(infinite[0]))
         raise InputError(
             f"sequence {sequence}, position {position}, column {name!r}: numbers must be finite "
-            f"as 32-bit floats, but {float(values[infinite[0]])} came; rescale, or use NaN where "
+            f"as 32-bit floats, but got {float(values[infinite[0]])}; rescale, or use NaN where "
             "a value is missing"
         )
     return NumericColumn(name, single)

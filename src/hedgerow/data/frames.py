@@ -12,7 +12,7 @@ from hedgerow.data.frame_columns import is_frame, open_frame, read_frames
 from hedgerow.data.ragged import starts_of
 from hedgerow.data.read_y import as_int64, refuse_nul
 from hedgerow.data.sequences import Sequences
-from hedgerow.errors import InputError
+from hedgerow.errors import InputError, type_name
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -55,7 +55,7 @@ def from_frame(
         When a column is not there, a group or a label is null, or no other column is left.
     """
     if not is_frame(df):
-        raise InputError(f"df must be a data frame, but got {type(df).__name__}")
+        raise InputError(f"df must be a data frame, but got {type_name(df)}")
     groups = list(sequence) if isinstance(sequence, (list, tuple)) else [sequence]
     frame = open_frame(_with_levels(df, groups), "df")
     _check_roles(frame, groups, label)
@@ -106,7 +106,7 @@ def to_frame(
     import narwhals
 
     if not is_frame(df):
-        raise InputError(f"df must be a data frame, but got {type(df).__name__}")
+        raise InputError(f"df must be a data frame, but got {type_name(df)}")
     if not isinstance(X, Sequences) or X.rows is None:
         raise InputError("X must be the sequences that from_frame returned; only these have row numbers")
     frame = open_frame(df, "df")
@@ -124,7 +124,7 @@ def to_frame(
 def _with_levels(df: Any, names: list[Any]) -> Any:
     """The frame, with those levels of its pandas index as columns that `names` asks for."""
     levels = getattr(getattr(df, "index", None), "names", ())
-    wanted = [name for name in names if name in levels and name not in df.columns]
+    wanted = [name for name in names if isinstance(name, str) and name in levels and name not in df.columns]
     return df.assign(**{name: df.index.get_level_values(name) for name in wanted}) if wanted else df
 
 

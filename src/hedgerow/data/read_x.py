@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, column_of
+from hedgerow.data.columns import FOLDED, BagColumn, CategoricalColumn, Column, FoldedBag, column_of
 from hedgerow.data.frame_columns import is_frame, numeric_column, open_frame, read_frames
 from hedgerow.data.ragged import place, starts_of
-from hedgerow.errors import InputError
+from hedgerow.errors import InputError, type_name
 
 
 class Ragged(NamedTuple):
@@ -56,11 +56,10 @@ def _listed(X: object) -> list[Any]:
     if lone:
         cure = "; or use hedgerow.from_frame" if is_frame(X) else ""
         raise InputError(
-            f"X must be a list of sequences, but one {type(X).__name__} came; "
-            f"wrap it in a list if it is one sequence{cure}"
+            f"X must be a list of sequences, but got one {type_name(X)}; wrap it in a list if it is one sequence{cure}"
         )
     if not isinstance(X, Iterable):
-        raise InputError(f"X must be a list of sequences, but {type(X).__name__} came")
+        raise InputError(f"X must be a list of sequences, but got {type_name(X)}")
     return list(X)
 
 
@@ -78,7 +77,7 @@ def _plain(sequence: Any, i: int) -> Any:
         )
     unordered = isinstance(sequence, (bytes, bytearray, set, frozenset, np.generic))
     if unordered or not isinstance(sequence, Iterable):
-        raise InputError(f"sequence {i} is of type {type(sequence).__name__}; {FORMS}")
+        raise InputError(f"sequence {i} is of type {type_name(sequence)}; {FORMS}")
     return list(sequence)
 
 
@@ -140,6 +139,11 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
         columns = [column_of(parts) for parts in _core.ingest_dicts(flat, starts)]
         if not columns:
             raise InputError("X holds nothing but empty dicts; give at least one attribute")
+        if isinstance(columns[-1], FoldedBag) and FOLDED in (column.name for column in columns[:-1]):
+            raise InputError(
+                f"X has many numeric keys that are mostly absent, and they become one bag called {FOLDED!r}, "
+                "but there is a key of that name; rename it"
+            )
         return Ragged(starts, columns, optional_columns=True)
     if isinstance(first, str):
         return Ragged(starts, [column_of(_core.ingest_values(flat, starts, "symbol"))])
@@ -150,7 +154,7 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
     sequence, position = place(starts, at)
     raise InputError(
         f"sequence {sequence}, position {position}: a position of a list is a str, a dict, a tuple, or a list or set "
-        f"of str, but {type(first).__name__} came; {_cure(first)}"
+        f"of str, but got {type_name(first)}; {_cure(first)}"
     )
 
 
@@ -187,7 +191,7 @@ def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
                 f"sequence {i} must be an array of 2 dimensions, positions and columns, but it has {array.ndim}"
             )
         if array.dtype.kind not in "biufOUT":
-            raise InputError(f"sequence {i} must be an array of numbers or text, but {array.dtype} came; convert it")
+            raise InputError(f"sequence {i} must be an array of numbers or text, but got {array.dtype}; convert it")
     arrays = [array.reshape(len(array), -1) if array.ndim == 1 else array for array in arrays]
     starts = _starts([len(array) for array in arrays])
     _check_widths([array.shape[1] for array in arrays])
@@ -234,7 +238,7 @@ def _read_sparse(matrices: list[Any]) -> Ragged:
         if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
             raise InputError(
                 f"sequence {i} must be a sparse matrix of 2 dimensions and of numbers, "
-                f"but one of {matrix.ndim} dimensions of {matrix.dtype} came"
+                f"but got one of {matrix.ndim} dimensions of {matrix.dtype}"
             )
     _check_widths([matrix.shape[1] for matrix in matrices])
     starts = _starts([matrix.shape[0] for matrix in matrices])
@@ -248,7 +252,7 @@ def _read_sparse(matrices: list[Any]) -> Ragged:
         sequence, position = place(starts, int(np.searchsorted(csr.indptr, infinite[0], side="right")) - 1)
         raise InputError(
             f"sequence {sequence}, position {position}: the weights of a bag must be finite "
-            f"as 32-bit floats, but {csr.data[infinite[0]]} came"
+            f"as 32-bit floats, but got {csr.data[infinite[0]]}"
         )
     used, indices = np.unique(csr.indices, return_inverse=True)
     names = [str(index) for index in used.tolist()]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.ragged import place, starts_of
-from hedgerow.errors import InputError
+from hedgerow.errors import InputError, type_name
 
 LabelKind: TypeAlias = Literal["strings", "integers", "bools"]
 
@@ -50,7 +50,7 @@ def read_labels(y: object, sequences: ColumnStore | None) -> FlatLabels:
 
 
 def _listed(y: object) -> list[Any]:
-    rule = f"y must be a list with a list of labels for each sequence, but {type(y).__name__} came"
+    rule = f"y must be a list with a list of labels for each sequence, but got {type_name(y)}"
     if isinstance(y, (str, bytes, Mapping, set, frozenset)) or not isinstance(y, Iterable):
         raise InputError(rule)
     try:
@@ -128,11 +128,9 @@ def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
     sequence, position = place(starts, at)
     subject = f"sequence {sequence}, position {position}"
     if kinds[type(label)] is None:
-        raise InputError(
-            f"{subject}: labels must be strings or integers, but {type(label).__name__} came; convert them"
-        )
+        raise InputError(f"{subject}: labels must be strings or integers, but got {type_name(label)}; convert them")
     raise InputError(
-        f"{subject}: labels must be all strings or all integers, but {label!r} came after {flat[0]!r}; convert them"
+        f"{subject}: labels must be all strings or all integers, but got {label!r} after {flat[0]!r}; convert them"
     )
 
 
@@ -143,7 +141,7 @@ def refuse_nul(labels: Iterable[str]) -> None:
 
 
 def as_int64(values: list[Any] | NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    rule = "labels that are integers must fit 64 bits, but a larger one came; use strings"
+    rule = "labels that are integers must fit 64 bits, but got a larger one; use strings"
     try:
         array = np.array(values, np.int64)
     except OverflowError:

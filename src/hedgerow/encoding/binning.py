@@ -35,11 +35,11 @@ class Binning:
         NaN is left out; infinities raise InputError.
         """
         if not 1 <= max_bins <= MAX_BINS:
-            raise InputError(f"max_bins must be from 1 to {MAX_BINS}, but {max_bins} came")
+            raise InputError(f"max_bins must be from 1 to {MAX_BINS}, but got {max_bins}")
         values = np.asarray(values, np.float32)
         distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
         if len(distinct) and not np.isfinite(distinct[[0, -1]]).all():
-            raise InputError("values to bin must be finite, but an infinity came")
+            raise InputError("values to bin must be finite, but got an infinity")
         cuts = np.arange(1, len(distinct))
         if len(distinct) > max_bins:
             cuts = _quantile_cuts(counts, max_bins)

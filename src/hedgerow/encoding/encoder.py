@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import (
     ABSENT,
+    FOLDED,
     MISSING,
     BagColumn,
     CategoricalColumn,
     Column,
+    FoldedBag,
     Kind,
     LocalColumn,
     LocalNumericColumn,
@@ -29,6 +31,7 @@ from hedgerow.data.ragged import first_duplicate, starts_of
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.column_check import NEVER, Presence, check_columns
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.encoding.folding import refold
 from hedgerow.encoding.imputation import MARK, Treatment, Typical, fill, from_stored, mark, mark_name, stored, typical
 from hedgerow.errors import InputError
 
@@ -48,6 +51,7 @@ class ColumnSpec:
     marks: str | None = None
     local: bool = False
     presence: Presence = NEVER
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class Encoder:
         )
 
     def _aligned(self, sequences: Sequences) -> Encoded:
+        sequences = self._refolded(sequences)
         if len(sequences):
             check_columns({spec.name: spec.presence for spec in self.columns if spec.marks is None}, sequences)
         given = {column.name: column for column in sequences.columns}
@@ -102,6 +107,12 @@ class Encoder:
         unseen |= {name: _occurrences(column) for name, column in given.items()}
         counted = {name: count for name, count in unseen.items() if count}
         return Encoded.trusted(sequences.starts, tuple(columns.values()), counted)
+
+    def _refolded(self, sequences: Sequences) -> Sequences:
+        numeric = {spec.name for spec in self.columns if spec.alphabet is None}
+        others = {spec.name for spec in self.columns if spec.alphabet is not None}
+        folded = next((spec.alphabet for spec in self.columns if spec.folded), None)
+        return refold(sequences, numeric, others, folded)
 
     def _filled(self, sequences: Encoded) -> Encoded:
         columns = tuple(
@@ -154,6 +165,8 @@ def _described(spec: ColumnSpec) -> dict[str, Any]:
         described["typical"] = stored(spec.typical)
     if spec.marks is not None:
         described["marks"] = spec.marks
+    if spec.folded:
+        described["folded"] = True
     return described
 
 
@@ -164,10 +177,12 @@ def _stored_spec(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) -> C
             value = from_stored(more["typical"], kind, alphabet) if "typical" in more else None
             marks, presence = more.get("marks"), _stored_presence(more.get("presence"))
             if marks is None and presence is not None:
-                return ColumnSpec(name, kind, alphabet, value, presence=presence)
+                folded = more.get("folded", False) is True
+                if not folded or (kind == "bag" and name == FOLDED):
+                    return ColumnSpec(name, kind, alphabet, value, presence=presence, folded=folded)
             if isinstance(marks, str):
                 return ColumnSpec(name, kind, alphabet, value, marks)
-    raise InputError(f"column {i} of an encoder must have a name and a known kind, but {entry!r} came")
+    raise InputError(f"column {i} of an encoder must have a name and a known kind, but got {entry!r}")
 
 
 def _stored_presence(shares: object) -> Presence | None:
@@ -209,7 +224,7 @@ def _spec(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
     occurs = np.zeros(len(column.alphabet), np.bool_)
     occurs[ids[ids >= 0]] = True
     alphabet = column.alphabet if occurs.all() else column.alphabet.subset(occurs)
-    return ColumnSpec(column.name, column.kind, alphabet, presence=presence)
+    return ColumnSpec(column.name, column.kind, alphabet, presence=presence, folded=isinstance(column, FoldedBag))
 
 
 def _marking(sequences: Sequences) -> tuple[ColumnSpec, ...]:
@@ -232,7 +247,8 @@ def _absent(spec: ColumnSpec, n: int) -> Column:
     if spec.kind == "categorical":
         kind = LocalColumn if spec.local else CategoricalColumn
         return kind(spec.name, np.full(n, ABSENT, np.int32), spec.alphabet)
-    return BagColumn(spec.name, np.zeros(n + 1, np.int64), np.empty(0, np.int32), None, spec.alphabet)
+    bag = FoldedBag if spec.folded else BagColumn
+    return bag(spec.name, np.zeros(n + 1, np.int64), np.empty(0, np.int32), None, spec.alphabet)
 
 
 def _encode_checked(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
@@ -273,11 +289,11 @@ def _align(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
         return trusted(CategoricalColumn, column.name, codes, spec.alphabet), left_out
     ids, left_out = column.alphabet.recode(column.ids, spec.alphabet)
     if left_out == 0:
-        return trusted(BagColumn, column.name, column.starts, ids, column.weights, spec.alphabet), 0
+        return trusted(type(column), column.name, column.starts, ids, column.weights, spec.alphabet), 0
     kept = ids != ABSENT
     starts = starts_of(kept)[column.starts]  # how many are kept before each
     weights = None if column.weights is None else column.weights[kept]
-    return trusted(BagColumn, column.name, starts, ids[kept], weights, spec.alphabet), left_out
+    return trusted(type(column), column.name, starts, ids[kept], weights, spec.alphabet), left_out
 
 
 def _occurrences(column: Column) -> int:

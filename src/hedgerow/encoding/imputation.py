@@ -88,7 +88,7 @@ def _fill_bags(column: BagColumn, missing: NDArray[np.bool_], value: TypicalBag)
         weights[filled] = np.tile(value.weights, missing.sum())
         if column.weights is not None:
             weights[~filled] = column.weights[kept]
-    return trusted(BagColumn, column.name, starts, ids, weights, column.alphabet)
+    return trusted(type(column), column.name, starts, ids, weights, column.alphabet)
 
 
 def mark_name(name: str) -> str:
@@ -118,7 +118,7 @@ def from_stored(entry: object, kind: Kind, alphabet: Alphabet | None) -> Typical
             whole = all(type(i) is int and 0 <= i < n for i in ids) and ids == sorted(set(ids))
             if whole and len(ids) == len(weights) and all(type(w) is float and _is_single(w) for w in weights):
                 return TypicalBag(tuple(ids), tuple(weights))
-    raise InputError(f"what fills a {kind} column of {n} values in must be one of them, but {entry!r} came")
+    raise InputError(f"what fills a {kind} column of {n} values in must be one of them, but got {entry!r}")
 
 
 def _is_single(number: float) -> bool:

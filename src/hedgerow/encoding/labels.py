@@ -67,7 +67,7 @@ class Labels:
     def decode(self, codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """The label of each code, of the kind that training had; raises InputError for a code without one."""
         if codes.size and (codes.min() < 0 or codes.max() >= len(self)):
-            raise InputError(f"codes must lie in 0..{len(self) - 1}, but {codes.min()}..{codes.max()} came")
+            raise InputError(f"codes must lie in 0..{len(self) - 1}, but got {codes.min()}..{codes.max()}")
         labels: NDArray[Any] = self.classes[codes]
         return labels
 
@@ -83,7 +83,7 @@ class Labels:
     def _given(self, y: object, sequences: ColumnStore | None) -> FlatLabels:
         given = read_labels(y, sequences)
         if given.kind != self._kind:
-            raise InputError(f"labels must be {self._kind}, as in training, but {given.kind} came; convert them")
+            raise InputError(f"labels must be {self._kind}, as in training, but got {given.kind}; convert them")
         return given
 
 

@@ -31,7 +31,7 @@ class Window:
             return spec
         pair = spec if isinstance(spec, (tuple, list)) else (spec, spec)
         if len(pair) != 2:
-            raise InputError(f"window must be a number or a pair (left, right), but {spec!r} came")
+            raise InputError(f"window must be a number or a pair (left, right), but got {spec!r}")
         return cls(*(_count(side, spec) for side in pair))
 
     @property
@@ -45,7 +45,7 @@ class Window:
 
 
 def _count(side: object, spec: object) -> int:
-    rule = f"window must be a whole number from 0 to {LONGEST}, or a pair (left, right), but {spec!r} came"
+    rule = f"window must be a whole number from 0 to {LONGEST}, or a pair (left, right), but got {spec!r}"
     if isinstance(side, (bool, np.bool_)):
         raise InputError(rule)
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.data.columns import BagColumn, LocalNumericColumn, NumericColumn
+from hedgerow.data.columns import BagColumn, FoldedBag, LocalNumericColumn, NumericColumn
 from hedgerow.encoding import PADDING, AttributeReader
 from hedgerow.errors import InputError
 from hedgerow.model import Model
@@ -76,7 +76,8 @@ def attribute_name(rows: AttributeReader, attribute: int) -> str:
         return f"{place} outside"
     if isinstance(rows.sequences.column(column), NumericColumn):
         return place
-    nameless = isinstance(rows.sequences.column(column), BagColumn) and len(rows.sequences.columns) == 1
+    read = rows.sequences.column(column)
+    nameless = isinstance(read, FoldedBag) or (isinstance(read, BagColumn) and len(rows.sequences.columns) == 1)
     return str(value) if nameless and offset == 0 else f"{place}:{value}"
 
 
