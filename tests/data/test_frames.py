@@ -152,8 +152,8 @@ def test_from_frame_groups_rows(frame: Any) -> None:
     assert table(X) == {"w": ["a", "c", "b", "d", "e"], "n": [1.0, 3.0, 2.0, 4.0, 5.0]}
     assert [labels.tolist() for labels in y] == [["X", "Z"], ["Y", "X", "Y"]]
     assert all(labels.dtype.kind == "U" for labels in y)
-    X, y = from_frame(frame(LONG), sequence="id")
-    assert y is None
+    X, no_labels = from_frame(frame(LONG), sequence="id")
+    assert no_labels is None
     assert [column.name for column in X.columns] == ["w", "n", "tag"]
 
 

@@ -33,7 +33,7 @@ def random_model(seed: int):
 
 
 def as_table(model) -> dict[tuple[int, ...], float]:
-    table = {(letter,): float(p) for letter, p in enumerate(model.silent)}
+    table: dict[tuple[int, ...], float] = {(letter,): float(p) for letter, p in enumerate(model.silent)}
     table |= {index: float(p) for index, p in np.ndenumerate(model.single)}
     return table | {index: float(p) for index, p in np.ndenumerate(model.double)}
 

@@ -37,7 +37,8 @@ bags = st.lists(st.none() | st.dictionaries(st.sampled_from("abc"), numbers), mi
 def weighted(cells: list[dict[str, float] | None], with_weights: bool = True) -> Sequences:
     """One sequence with one bag; a dict cannot be given as one from outside."""
     alphabet = Alphabet.of(value for bag in cells for value in bag or ())
-    ids, weights = [], []
+    ids: list[int] = []
+    weights: list[float] = []
     for bag in cells:
         ids += [MISSING] if bag is None else alphabet.ids(sorted(bag)).tolist()
         weights += [9.0] if bag is None else [bag[value] for value in sorted(bag)]

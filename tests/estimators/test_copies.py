@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")
 
 ESTIMATORS = sorted(set(REGISTRY) - {"Estimator"})
 COPIES = [copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]
-X = [[{"w": w, "n": i, "b": ["x", w]} for i, w in enumerate(x)] for x in ("cat", "dog", "cog", "at", "dot", "tact") * 2]
+X: list[list[dict[str, Any]]] = [
+    [{"w": w, "n": i, "b": ["x", w]} for i, w in enumerate(x)] for x in ("cat", "dog", "cog", "at", "dot", "tact") * 2
+]
 Y = [[p["w"] if p["w"] in "ao" else "-" for p in x] for x in X]
 
 

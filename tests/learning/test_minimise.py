@@ -29,7 +29,12 @@ FUNCTIONS = {
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-8])
 def test_the_minimum_is_that_of_scipy(name: str, interval: tuple[float, float], tolerance: float) -> None:
     function, calls = FUNCTIONS[name], []
-    found = minimise(lambda x: calls.append(x) or function(x), *interval, tolerance)
+
+    def counted(x: float) -> float:
+        calls.append(x)
+        return function(x)
+
+    found = minimise(counted, *interval, tolerance)
     expected = scipy.optimize.minimize_scalar(function, bounds=interval, method="bounded", options={"xatol": tolerance})
     assert found == pytest.approx(expected.x, abs=1e-7)  # scipy rounds the machine epsilon
     assert len(calls) <= expected.nfev + 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 
@@ -52,7 +52,7 @@ def alignment_sums(
 ) -> tuple[float, Counter[tuple[int, ...]], float]:
     """Total probability, expected count of every chunk, and the largest probability of one alignment."""
     total, best = 0.0, 0.0
-    weighted: Counter[tuple[int, ...]] = Counter()
+    weighted: dict[tuple[int, ...], float] = defaultdict(float)
     for sizes in alignments(len(letters), len(phonemes)):
         used = chunks(letters, phonemes, sizes)
         weight = math.prod(probability[chunk] for chunk in used)

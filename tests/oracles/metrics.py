@@ -38,7 +38,7 @@ def spans(labels: list[str], scheme: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def conlleval(y_true: list[list[str]], y_pred: list[list[str]], scheme: str) -> dict[str, tuple[int, int, int]]:
+def conlleval(y_true: list[list[str]], y_pred: list[list[str]], scheme: str) -> dict[str, tuple[int, ...]]:
     """Type → (true chunks, found, correct), by sets of (sequence, start, end)."""
     true = {(i, *span) for i, labels in enumerate(y_true) for span in spans(labels, scheme)}
     pred = {(i, *span) for i, labels in enumerate(y_pred) for span in spans(labels, scheme)}

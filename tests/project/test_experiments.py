@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_the_choice_is_the_best_round_of_the_best_candidate(common) -> None:
     candidates = [common.hr.TreeCRF(window=window, n_jobs=1) for window in (0, 1)]
     best = common.choose(candidates, 4, train, n_folds=3)
     for decode, choice in best.items():
-        right = {}
+        right: dict[tuple[int, int], float] = {}
         for candidate in candidates:
             for kept, held in common.folds(train, 3):
                 curve = common.accuracy_by_round(candidate, 4, kept, held)[decode]
@@ -119,7 +120,7 @@ def test_roc_area_and_average_precision_are_those_of_scikit_learn(common) -> Non
     assert ozone.average_precision(score, rare) == pytest.approx(metrics.average_precision_score(rare, score))
 
 
-CODE = ["OutputCode", {"base": ["TreeCRF", {"window": 1, "n_rounds": 3}], "n_bits": 20, "random_state": 0}]
+CODE: list[Any] = ["OutputCode", {"base": ["TreeCRF", {"window": 1, "n_rounds": 3}], "n_bits": 20, "random_state": 0}]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from hedgerow.errors import InputError, ModelFileError
 
 MUTATIONS = int(os.environ.get("HEDGEROW_MUTATIONS", "200"))
 WORDS = ["cat", "dog", "cog", "at", "dot", "tact"]
-WHOLE = [[{"w": w, "n": i / 3, "b": ["x", w]} for i, w in enumerate(x)] for x in WORDS * 2]
+WHOLE: list[list[dict[str, Any]]] = [[{"w": w, "n": i / 3, "b": ["x", w]} for i, w in enumerate(x)] for x in WORDS * 2]
 Y = [[p["w"] if p["w"] in "ao" else "-" for p in x] for x in WHOLE]
 AHEAD = [["v" if any(p["w"] in "ao" for p in x[t + 1 : t + 3]) else "-" for t in range(len(x))] for x in WHOLE]
 HOLES = [[{"w": None, "n": None, "b": None}, *x[1:]] for x in WHOLE]
