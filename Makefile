@@ -1,5 +1,6 @@
-# Set-up is part of every target: each stamp in .venv says "done since the files it depends on last changed".
-# The stamps form one chain, so two pips never write to the environment at once, even under `make -j`.
+# Every target sets up what it needs. A stamp file in .venv records that a step of the set-up is done; it is older than
+# the files it depends on if the step must be repeated. The stamps form one chain, so that two pips never write to the
+# environment at the same time, even under `make -j`.
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
@@ -8,7 +9,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-# A stamp bears the time when its work began: a file edited meanwhile is newer.
+# A stamp has the time when its step began: a file that was edited meanwhile is newer.
 START = @touch $@.new
 FINISH = @mv $@.new $@
 SANITIZED := $(CURDIR)/build/sanitize/site
@@ -21,10 +22,10 @@ CXX_FILES := $(filter %.cpp %.hpp,$(BUILD_FILES))
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-slow test-all coverage lint format stub sanitize wheel hooks results benchmarks clean FORCE
 
-help:  ## Say what the targets do
+help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/installed  ## Learn and predict with a small real model
+demo: $(VENV)/installed  ## Train a small real model and predict
 	$(BIN)/hedgerow demo
 
 # One worker process a core. Workers steal tests from each other, so that none is idle at the end.
@@ -60,11 +61,11 @@ format: $(VENV)/lint-tools  ## Apply the style to Python and C++
 hooks: $(VENV)/lint-tools  ## Check what changed before each commit (installs pre-commit into .git/hooks)
 	$(BIN)/pre-commit install
 
-stub: $(VENV)/installed  ## Write src/hedgerow/_core.pyi anew from the compiled module
+stub: $(VENV)/installed  ## Write src/hedgerow/_core.pyi from the compiled module
 	$(BIN)/python -m nanobind.stubgen --quiet --module hedgerow._core --output-file src/hedgerow/_core.pyi
 
-# -S keeps the editable install of .venv away, so that the sanitized build is the one imported. The sanitizers must
-# be loaded before Python itself, and libstdc++ with them, or the first C++ exception finds nobody to catch it.
+# -S ignores the editable install of .venv, so that the sanitized build is imported, also in the worker processes. The
+# sanitizers and libstdc++ must be loaded before Python, or C++ exceptions are not caught.
 sanitize: build/sanitize/installed  ## Run the kernel tests under the address and undefined-behaviour sanitizers
 	@tests=$$(grep -rl --include='test_*.py' 'mark\.kernel' tests); \
 	export PYTHONPATH=$(SANITIZED):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
@@ -72,9 +73,10 @@ sanitize: build/sanitize/installed  ## Run the kernel tests under the address an
 	export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:strict_string_checks=1; \
 	export UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc; \
 	$(BIN)/python -S -c 'import hedgerow._core as core; assert "$(SANITIZED)" in core.__file__, core.__file__' && \
-	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys -m kernel $$tests
+	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys -m kernel --dist worksteal \
+		--tx "$$(nproc)*popen//python=$(CURDIR)/$(BIN)/python -S" $$tests
 
-wheel: $(VENV)/build-tools  ## Build an sdist and from it a wheel, and try the wheel in an empty environment
+wheel: $(VENV)/build-tools  ## Build an sdist and a wheel from it, and try the wheel in an empty environment
 	@rm -rf dist && mkdir -p build
 	$(BIN)/python -m build --outdir dist >build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
 	@away=$$(mktemp -d) && trap 'rm -rf "$$away"' EXIT && cd "$$away" && \
@@ -88,13 +90,13 @@ results: $(VENV)/bench-tools  ## Run the experiments and fill the tables of docs
 benchmarks: $(VENV)/bench-tools  ## Run the benchmarks and fill the tables of docs/benchmarks.md; ONLY=text chooses
 	$(BIN)/python tools/fill_docs.py docs/benchmarks.md --only "$(ONLY)"
 
-clean:  ## Remove everything that the other targets made
+clean:  ## Remove everything that other targets made
 	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/created:
 	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	echo 'hedgerow needs Python 3.11 or newer, but found "$(PYTHON)"; give one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	echo 'hedgerow needs Python 3.11 or newer, but found "$(PYTHON)"; try make PYTHON=/path/to/python3' >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade 'pip>=25.1'
 	@touch $@
@@ -104,7 +106,7 @@ $(VENV)/build-tools: pyproject.toml | $(VENV)/created
 	$(PIP) install --group build
 	$(FINISH)
 
-# The editable install remembers which modules there are: a file that comes or goes is a reason to install again.
+# The editable install has a list of modules: install again when a file is added or removed.
 $(VENV)/source-names: FORCE | $(VENV)/created
 	@printf '%s\n' $(sort $(PACKAGE_FILES) $(CXX_FILES)) >$@.new
 	@if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
@@ -119,7 +121,7 @@ $(VENV)/test-tools: pyproject.toml | $(VENV)/installed
 	$(PIP) install --group test
 	$(FINISH)
 
-# After the test tools, because mypy reads the types of the optional libraries among them.
+# After the test tools, because mypy reads the types of optional libraries.
 $(VENV)/lint-tools: pyproject.toml | $(VENV)/test-tools
 	$(START)
 	$(PIP) install --group lint
