@@ -70,7 +70,7 @@ def models() -> dict[str, Any]:
         "StructuredPerceptron(min_freq=2)": hr.StructuredPerceptron(epochs=EPOCHS, min_freq=2, **shared),
         'StructuredPerceptron(averaging="none")': hr.StructuredPerceptron(epochs=EPOCHS, averaging="none", **shared),
         "StructuredSVM": hr.StructuredSVM(**shared),
-        'LinearCRF(solver="sgd"), 20 epochs': hr.LinearCRF(solver="sgd", max_iter=20, **shared),
+        'LinearCRF(solver="sgd"), 20 epochs': hr.LinearCRF(solver="sgd", epochs=20, **shared),
     }
 
 

@@ -152,8 +152,8 @@ def atis(quick: bool) -> None:
     tried = {
         "perceptron": hr.StructuredPerceptron(averaging="none", **shared),
         "averaged": hr.StructuredPerceptron(averaging="average", **shared),
-        "SVM, C = 1": hr.StructuredSVM(C=1.0, averaging=False, **shared),
-        "SVM, averaged": hr.StructuredSVM(C=1.0, averaging=True, **shared),
+        "SVM, C = 1": hr.StructuredSVM(C=1.0, averaging="none", **shared),
+        "SVM, averaged": hr.StructuredSVM(C=1.0, averaging="average", **shared),
     }
     errors: dict[str, list[str]] = {}
     for name, model in tried.items():

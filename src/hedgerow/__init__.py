@@ -1,4 +1,4 @@
-"""hedgerow: trees in a row. Label sequences with conditional random fields and the family around them."""
+"""hedgerow labels sequences, with conditional random fields of boosted trees and with related models."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hedgerow import callbacks as callbacks
     from hedgerow import datasets as datasets
     from hedgerow import errors as errors
     from hedgerow import inspection as inspection
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from hedgerow.data.frames import to_frame as to_frame
     from hedgerow.data.padded import from_padded as from_padded
     from hedgerow.data.sequences import Sequences as Sequences
+    from hedgerow.errors import StopTraining as StopTraining
     from hedgerow.estimators import HMM as HMM
     from hedgerow.estimators import MEMM as MEMM
     from hedgerow.estimators import FutureMEMM as FutureMEMM
@@ -37,9 +39,11 @@ _HOME = {
     "OutputCode": "hedgerow.estimators",
     "SearchTagger": "hedgerow.estimators",
     "Sequences": "hedgerow.data.sequences",
+    "StopTraining": "hedgerow.errors",
     "StructuredPerceptron": "hedgerow.estimators",
     "StructuredSVM": "hedgerow.estimators",
     "TreeCRF": "hedgerow.estimators",
+    "callbacks": "hedgerow.callbacks",
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",
     "from_frame": "hedgerow.data.frames",
@@ -54,13 +58,22 @@ _HOME = {
 __all__ = sorted(_HOME)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'hedgerow' has no attribute {name!r}")
-    module = importlib.import_module(_HOME[name])
-    value = module if module.__name__ == f"hedgerow.{name}" else getattr(module, name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker that saw __getattr__ would accept every misspelled name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{_nearest(name)}")
+        module = importlib.import_module(_HOME[name])
+        value = module if module.__name__ == f"hedgerow.{name}" else getattr(module, name)
+        globals()[name] = value
+        return value
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    nearest = difflib.get_close_matches(name, _HOME, n=1)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def __dir__() -> list[str]:

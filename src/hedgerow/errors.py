@@ -1,11 +1,13 @@
-"""Every error and warning of the library. A message says subject, rule, what came, and cure."""
+"""Every error and warning of the library. A message names the subject, the rule, the value found, and a cure."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = str(Path(__file__).parent)
 LONGEST_MESSAGE = 2000
@@ -17,7 +19,7 @@ def type_name(value: object) -> str:
 
 
 def first_few(values: Sequence[object]) -> str:
-    """For messages: the first five, and a sign that there are more."""
+    """The first five values, for messages; dots stand for the others."""
     return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
 
 
@@ -36,12 +38,32 @@ class InputError(ValueError):
         text = super().__str__()
         if len(text) <= LONGEST_MESSAGE:
             return text
-        half = LONGEST_MESSAGE // 2  # what came may be a whole book: the rule stands before it, the cure behind
+        half = LONGEST_MESSAGE // 2  # a long value stands between the rule and the cure: it loses its middle
         return f"{text[:half]} ... {text[-half:]}"
 
 
 class NotFittedError(ValueError, AttributeError):
-    """An estimator was asked for an answer before `fit`."""
+    """A method that needs a fitted estimator was called before `fit`."""
+
+
+def not_fitted(message: str) -> NotFittedError:
+    """A NotFittedError; where scikit-learn is in use, one that `except sklearn.exceptions.NotFittedError` catches."""
+    theirs = sys.modules.get("sklearn.exceptions")
+    if theirs is None:
+        return NotFittedError(message)
+    return _not_fitted_of_both(theirs.NotFittedError)(message)
+
+
+@cache
+def _not_fitted_of_both(theirs: type[Exception]) -> type[NotFittedError]:
+    def reduce(self: NotFittedError) -> tuple[Any, ...]:
+        return not_fitted, self.args  # a class that is made at run time cannot be pickled by name
+
+    return type("NotFittedError", (NotFittedError, theirs), {"__reduce__": reduce, "__module__": __name__})
+
+
+class StopTraining(Exception):  # noqa: N818 - like StopIteration: no error
+    """Raised by a callback to end a fit; the model has what was learned until then."""
 
 
 class ModelFileError(ValueError):

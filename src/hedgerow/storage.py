@@ -15,7 +15,7 @@ from contextlib import suppress
 from itertools import pairwise
 from math import prod
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,21 +49,19 @@ Array = NDArray[Any]
 
 
 def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> None:
-    """Save `arrays` and JSON `metadata` as the one file `path`; the same content gives the same bytes.
+    """Save `arrays` and JSON `metadata` as the file `path`; the same content gives the same bytes.
 
-    InputError for what the format cannot hold, FileNotFoundError without the folder: both before any work.
-    OSError when writing fails (a full disk). Then, and on Ctrl-C, an old file at `path` stays as it was.
+    A file that is replaced passes its access rights on to the new one.
+
+    Raises InputError for what the format cannot hold and FileNotFoundError without the folder, both before any work,
+    and OSError when writing fails (a full disk). Then, and on Ctrl-C, an old file at `path` stays as it was.
     """
-    target = Path(path).resolve()  # through links: the file they name is replaced, not the link
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot save {target}: there is no folder {target.parent}; create it first")
-    if target.is_dir():
-        raise IsADirectoryError(f"cannot save {target}: it is a folder; name a file in it")
+    target = _target(path)
     parts = _encode(arrays, metadata)
     kept = "the old file is intact" if target.exists() else "no file was left behind"
-    temporary = target.with_name(f".hedgerow-{os.urandom(8).hex()}.tmp")
+    temporary = _temporary(target)
     try:
-        with temporary.open("xb") as file:
+        with _created(temporary, target) as file:
             for part in parts:
                 file.write(part)
             file.flush()
@@ -74,13 +72,53 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: M
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-    # The new name is made to last. Where that fails, a power cut can bring back the old file, whole.
+    # Without this, a power cut could bring back the old file, whole.
     with suppress(OSError):
         folder = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise the OSError that `write` would raise for this path, by creating and removing an empty file beside it."""
+    target = _target(path)
+    temporary = _temporary(target)
+    try:
+        _created(temporary, target).close()
+    except OSError as error:
+        raise OSError(error.errno, f"cannot save {target} ({error.strerror or error})") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The file to write: where a link points, not the link itself."""
+    target = Path(path).resolve()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot save {target}: there is no folder {target.parent}; create it first")
+    if target.is_dir():
+        raise IsADirectoryError(f"cannot save {target}: it is a folder; name a file in it")
+    return target
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".hedgerow-{os.urandom(8).hex()}.tmp")
+
+
+def _created(temporary: Path, target: Path) -> BinaryIO:
+    """A new file that is open for writing, with the access rights of `target` from the start if that exists."""
+    rights = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o666 if rights is None else rights)
+
+    file = open(temporary, "xb", opener=opener)  # noqa: SIM115 - Path.open takes no opener
+    if rights is not None:
+        temporary.chmod(rights)  # what the umask took away
+    return file
 
 
 def _encode(arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> list[bytes | memoryview]:

@@ -63,7 +63,7 @@ def test_strange_y(y, rule):
 @pytest.mark.parametrize(
     ("weight", "rule"),
     [
-        (["a", "b"], "must hold one number for each of the 2 sequences; what came is no array of numbers"),
+        (["a", "b"], "must hold one number for each of the 2 sequences; it is no array of numbers"),
         ([[1], [1, 2]], "no array of numbers"),
         ([1j, 1], "no array of numbers"),
         ([10**400, 1], "no array of numbers"),
@@ -137,7 +137,7 @@ def test_strange_frames(columns, arguments, rule):
 def test_predict_single_takes_one_sequence():
     model = hr.HMM().fit(X, Y)
     assert model.predict_single(hr.Sequences(["abc"])).tolist() == model.predict_single("abc").tolist()
-    with pytest.raises(InputError, match="takes one sequence, but 2 came; use predict"):
+    with pytest.raises(InputError, match="takes one sequence, but there are 2; use predict"):
         model.predict_single(hr.Sequences(X))
 
 

@@ -144,7 +144,7 @@ def test_an_unknown_parameter_is_refused_with_the_nearest_name():
     with pytest.raises(TypeError, match=r"^HMM has no parameter 'zzz'; it has smoothing, order, decode"):
         hr.HMM(zzz=1)
     with pytest.raises(TypeError, match="positional"):
-        hr.OutputCode(base=hr.TreeCRF())
+        hr.OutputCode(*[hr.TreeCRF()])
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))

@@ -90,7 +90,7 @@ def test_a_small_c_leaves_small_weights():
         ({"epochs": 0}, "epochs must be an integer at least 1"),
         ({"beam": 0}, "beam must be an integer at least 1 or None"),
         ({"loss": "f1"}, "loss must be one of 'hamming', 'zero-one'"),
-        ({"averaging": "vote"}, "averaging must be True or False"),
+        ({"averaging": "vote"}, "averaging must be one of 'average', 'none'"),
     ],
 )
 def test_bad_parameters(change, rule):

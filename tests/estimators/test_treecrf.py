@@ -296,11 +296,11 @@ def test_warm_start_on_other_data_keeps_the_bins_of_the_trees(transitions):
 def test_warm_start_refuses_another_make_or_new_labels():
     x, y = noisy()
     model = hr.TreeCRF(n_rounds=2, warm_start=True).fit(x, y)
-    with pytest.raises(InputError, match="window must be what it was"):
+    with pytest.raises(InputError, match="window must not change"):
         model.set_params(window=1).fit(x, y)
-    with pytest.raises(InputError, match="transitions must be what it was"):
+    with pytest.raises(InputError, match="transitions must not change"):
         model.set_params(window=0, transitions="table").fit(x, y)
-    with pytest.raises(InputError, match="label '7' is none of the model"):
+    with pytest.raises(InputError, match="label '7' was not among the labels"):
         model.set_params(transitions="auto").fit(x[:1], [["7"] * 8])
 
 

@@ -53,7 +53,7 @@ def test_a_decay_takes_no_more_than_half():
 def test_it_comes_near_the_least_objective(order):
     X, y = random_data(0, n=40, letters="abcde")
     exact = hr.LinearCRF(order=order, window=1, l2=0.5).fit(X, y)
-    near = hr.LinearCRF(order=order, window=1, l2=0.5, solver="sgd", random_state=0, max_iter=200).fit(X, y)
+    near = hr.LinearCRF(order=order, window=1, l2=0.5, solver="sgd", random_state=0, epochs=200).fit(X, y)
     least, found = exact.training_log_[-1]["objective"], near.training_log_[-1]["objective"]
     assert least * 0.9999 <= found <= least * 1.01
     penalty = 0.5 * sum(w * w for w in [*near.state_features_.values(), *near.transition_features_.values()])
@@ -64,7 +64,7 @@ def test_weights_of_sequences_count():
     X, y = random_data(1, n=12)
     weights = np.array([1.0, 3.0, 2.0] * 4)
     exact = hr.LinearCRF().fit(X, y, sample_weight=weights)
-    near = hr.LinearCRF(solver="sgd", random_state=0, max_iter=300).fit(X, y, sample_weight=weights)
+    near = hr.LinearCRF(solver="sgd", random_state=0, epochs=300).fit(X, y, sample_weight=weights)
     assert near.training_log_[-1]["objective"] == pytest.approx(exact.training_log_[-1]["objective"], rel=0.01)
 
 
@@ -87,7 +87,7 @@ def test_dev_scores_and_an_end_by_tolerance():
 def test_seeds_and_the_order_of_sequences():
     X, y = random_data(0, n=30)
     one, two, mixed = (
-        hr.LinearCRF(solver="sgd", random_state=3, max_iter=3).fit(X[::step], y[::step]).predict_proba(X)
+        hr.LinearCRF(solver="sgd", random_state=3, epochs=3).fit(X[::step], y[::step]).predict_proba(X)
         for step in (1, 1, -1)
     )
     for a, b, c in zip(one, two, mixed, strict=True):
@@ -98,7 +98,7 @@ def test_seeds_and_the_order_of_sequences():
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        ({"l1": 1.0}, r'solver="sgd" takes no l1 penalty, but l1 is 1.0; take solver="owlqn"'),
+        ({"l1": 1.0}, r'solver="sgd" takes no l1 penalty, but l1 is 1.0; use solver="auto"'),
         ({"edge_features": True}, r'solver="sgd" takes neither edge_features nor a beam; take solver="lbfgs"'),
         ({"beam": 1}, r'solver="sgd" takes neither edge_features nor a beam; take solver="lbfgs"'),
     ],

@@ -94,3 +94,19 @@ def test_unknown_name_is_an_attribute_error() -> None:
 def test_names_are_declared_once() -> None:
     assert sorted(set(hedgerow.__all__)) == list(hedgerow.__all__)
     assert {"__version__", *hedgerow.__all__} <= set(dir(hedgerow))
+
+
+FOR_TRAINING = ("hedgerow.learning", "hedgerow.codes.learner", "hedgerow.future.learner", "hedgerow.search.learner")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[1] / "golden").glob("*.hedgerow")), ids=lambda p: p.stem
+)
+def test_loading_and_predicting_imports_no_learner(path: Path) -> None:
+    code = LOAD_AND_PREDICT.replace('.predict_single("ab")', "").replace(
+        "hedgerow.load(path)", "model = hedgerow.load(path)"
+    )
+    code = code.replace("print(", "model.model_.answers(model.model_.encoder.nothing())\nprint(")
+    loaded = in_fresh_process(code, str(path))
+    assert isinstance(loaded, list)
+    assert [name for name in loaded if name.startswith(FOR_TRAINING)] == []

@@ -82,12 +82,10 @@ def fail_to_rename(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> N
 
 def fail_to_write(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
     """The header goes through, the first array does not."""
-    plain_open = Path.open
+    created = storage._created
 
-    def open_failing(self: Path, mode: str = "r", *rest: Any) -> Any:
-        file = plain_open(self, mode, *rest)
-        if "x" not in mode:
-            return file
+    def created_failing(temporary: Path, target: Path) -> Any:
+        file = created(temporary, target)
 
         class Failing:
             def __enter__(self) -> Failing:
@@ -103,7 +101,7 @@ def fail_to_write(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> No
 
         return Failing()
 
-    monkeypatch.setattr(Path, "open", open_failing)
+    monkeypatch.setattr(storage, "_created", created_failing)
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=["full disk", "Ctrl-C"])
@@ -194,3 +192,38 @@ def test_saving_over_a_file_in_use_and_through_a_link(model: Path, tmp_path: Pat
     assert link.is_symlink()
     assert list(storage.read(model)[0]) == ["a"]
     assert same(arrays, ARRAYS)  # the views keep the old file alive
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other access rights")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+def test_a_replaced_file_passes_its_access_rights_on(model: Path, mode: int) -> None:
+    model.chmod(mode)
+    storage.write(model, ARRAYS, METADATA)
+    assert stat.S_IMODE(model.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other access rights")
+def test_a_new_file_has_the_access_rights_that_the_umask_leaves(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        storage.write(tmp_path / "m", ARRAYS, METADATA)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "m").stat().st_mode) == 0o640
+
+
+def test_whether_a_file_can_be_written_is_known_beforehand(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = model.read_bytes()
+    storage.check_writable(model)
+    assert_untouched(model, before)
+    for path in (model.parent / "absent" / "m", model.parent, model / "m"):
+        with pytest.raises(OSError, match="cannot save"):
+            storage.check_writable(path)
+
+    def refuse(*_: Any) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(OSError, match=r"cannot save .* \(Permission denied\)"):
+        storage.check_writable(model)
+    assert_untouched(model, before)

@@ -1,4 +1,4 @@
-"""The command line: one file a verb. Bad input ends with exit code 2 and one clear line."""
+"""The command line: one file for each command. Bad input ends with exit code 2 and one line that says why."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def main() -> None:
     """Run `hedgerow ...`."""
     try:
         _run()
-    except KeyboardInterrupt:  # also while libraries are still loaded
+    except KeyboardInterrupt:  # also while libraries are being imported
         sys.exit(130)
 
 
@@ -21,8 +21,8 @@ def _run() -> None:
 
     app = typer.Typer(name="hedgerow", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     app.callback()(_about)
-    for verb in (datasets, demo):
-        verb.add_to(app)
+    for command in (datasets, demo):
+        command.add_to(app)
     try:
         app()
     except (InputError, ModelFileError, DataNotFoundError, ImpossibleLatticeError, OSError) as error:

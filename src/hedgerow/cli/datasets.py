@@ -1,4 +1,4 @@
-"""hedgerow datasets: which data sets there are, and what is in one."""
+"""hedgerow datasets: list the data sets, or describe one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import typer
 def add_to(app: typer.Typer) -> None:
     @app.command("datasets")
     def _datasets(
-        name: Annotated[str | None, typer.Argument(help="a data set to describe; without one all are listed")] = None,
-        split: Annotated[str, typer.Option(help="which part of it")] = "train",
-        as_json: Annotated[bool, typer.Option("--json", help="for machines")] = False,
+        name: Annotated[str | None, typer.Argument(help="the data set to describe; all are listed without it")] = None,
+        split: Annotated[str, typer.Option(help="which split of it")] = "train",
+        as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
     ) -> None:
         """List the data sets, or describe one."""
         from hedgerow.datasets import load, names

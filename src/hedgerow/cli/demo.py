@@ -1,8 +1,9 @@
-"""hedgerow demo: a real model learns to pronounce English words, in seconds and offline."""
+"""hedgerow demo: learn to pronounce English words, in seconds and offline."""
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.flags import with_parameters
-from hedgerow.cli.progress import progress
 from hedgerow.estimators import HMM, TreeCRF
 
 if TYPE_CHECKING:
@@ -22,9 +22,11 @@ SHOWN = 10
 
 def add_to(app: typer.Typer) -> None:
     def demo(
-        *, as_json: Annotated[bool, typer.Option("--json", help="figures for machines")] = False, estimator: TreeCRF
+        *,
+        as_json: Annotated[bool, typer.Option("--json", help="print figures as JSON")] = False,
+        estimator: TreeCRF,
     ) -> None:
-        """Learn to pronounce: a sound with its stress for every letter of 3,000 words, tried on 1,000 others."""
+        """Learn the sound and stress of every letter from 3,000 English words, and test the model on 1,000 others."""
         facts, words = _learn(estimator)
         if as_json:
             print(json.dumps(facts))
@@ -35,13 +37,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def _learn(estimator: TreeCRF) -> tuple[dict[str, Any], list[tuple[str, Any, Any]]]:
-    """Fit, save, load and predict; the figures, and some words with their gold and predicted labels."""
+    """Fit, save, load and predict; (figures, some words with their gold and predicted labels)."""
     import hedgerow as hr
 
     train, test = hr.datasets.load("pronounce", "train"), hr.datasets.load("pronounce", "test")
     began = time.perf_counter()
-    with progress(f"learning from {len(train):,} words", estimator.n_rounds) as callback:
-        estimator.fit(train.X, train.y, callbacks=[callback])
+    shown = [hr.callbacks.Progress()] if sys.stderr.isatty() else []
+    estimator.fit(train.X, train.y, callbacks=shown)
     fitted = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "demo.hedgerow"
@@ -50,7 +52,7 @@ def _learn(estimator: TreeCRF) -> tuple[dict[str, Any], list[tuple[str, Any, Any
         began_predicting = time.perf_counter()
         predicted = model.predict(test.X)
         done = time.perf_counter()
-        del model  # the file is mapped, and Windows removes no file that is
+        del model  # Windows cannot remove a file that is mapped
     baseline = HMM().fit(train.X, train.y).predict(test.X)
     facts = {
         "model": repr(estimator),

@@ -1,4 +1,4 @@
-"""Flags of the command line from the parameters an estimator declares."""
+"""Command-line flags made from the parameters that an estimator declares."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hedgerow.estimators.parameters import Parameter, parameters
 
 
 def with_parameters(command: Callable[..., None], estimator: type[Conventions], **defaults: Any) -> Callable[..., None]:
-    """The command with one flag for each parameter; it is called with `estimator=` made from them.
+    """The command with a flag for each parameter of an estimator; its argument `estimator` is made from the flags.
 
-    `defaults` are the command's own where they differ from the estimator's.
+    `defaults` replace the defaults of the estimator.
     """
     declared = parameters(estimator)
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "estimator"]

@@ -1,4 +1,4 @@
-"""The estimators: the family's scikit-learn face."""
+"""The estimators, with the API of scikit-learn."""
 
 from hedgerow.estimators.base import Estimator, load
 from hedgerow.estimators.future_memm import FutureMEMM

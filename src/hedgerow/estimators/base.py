@@ -1,56 +1,51 @@
-"""The face every estimator shares: fit, the predictions, scores, save and load."""
+"""The methods that all estimators share: fit, predictions, scores, save; and the function load."""
 
 from __future__ import annotations
 
-import logging
 import os
 import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.padded import warn_of_padding
-from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.imputation import Treatment
 from hedgerow.encoding.missing_values import refuse_missing
-from hedgerow.errors import (
-    BeamWarning,
-    InputError,
-    ModelFileError,
-    NotFittedError,
-    UnseenLabelWarning,
-    first_few,
-)
-from hedgerow.estimators.checkpoint import EVERY, Checkpoint
+from hedgerow.errors import InputError, ModelFileError, not_fitted
 from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
-from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
-from hedgerow.estimators.parameters import LARGEST, SEED, AtLeast, CountOrAll
+from hedgerow.estimators.given_labels import label_codes
+from hedgerow.estimators.parameters import SEED, AtLeast, CountOrAll
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
-from hedgerow.learning.base import DevData, Learner, Record, TrainingData
 from hedgerow.model import Model
 
-Callback = Callable[[Record], None]
+if TYPE_CHECKING:
+    from hedgerow.callbacks import Callback
+    from hedgerow.estimators.checkpoint import Checkpoint
+    from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.typing import LabelsLike, SequenceLike, SequencesLike
 
 MOST_THREADS = 256  # results do not depend on how many there are
-
-log = logging.getLogger("hedgerow")
 
 
 @with_parameters
 class Estimator(Conventions):
     """The base class of all estimators. Subclasses declare parameters as annotated fields and implement `_learner`."""
 
-    order: Annotated[int, AtLeast(0), "how many previous labels a label depends on"] = 1
+    order: Annotated[
+        int,
+        AtLeast(0),
+        "Number of previous labels that a label depends on. Time and memory grow as labels^(order + 1).",
+    ] = 1
     decode: Annotated[
-        Decode, "one coherent best sequence, or at each position the label that is most probable there"
+        Decode,
+        'What `predict` returns: "viterbi" the most probable label sequence, "marginal" the most probable label of '
+        "each position, which makes fewer errors per position but may give label sequences that never occur.",
     ] = "viterbi"
     n_jobs: Annotated[
         int | None,
@@ -60,114 +55,86 @@ class Estimator(Conventions):
     random_state: Annotated[
         Any,
         SEED,
-        "Seed of everything that is drawn at random; None for another seed in every fit. A generator of numpy is asked "
-        "for a seed by each `fit`.",
+        "Seed of everything that is drawn at random; None for another seed in every fit. From a numpy generator each "
+        "`fit` draws a seed.",
     ] = None
-    verbose: Annotated[int, AtLeast(0), "1 logs a line for each record of `training_log_`"] = 0
+    verbose: Annotated[
+        int, AtLeast(0), "1 shows the progress of `fit`: the same as the callback `hedgerow.callbacks.Progress()`."
+    ] = 0
 
     def fit(
         self,
-        X: object,
-        y: object,
-        X_dev: object = None,
-        y_dev: object = None,
+        X: SequencesLike,
+        y: LabelsLike,
+        X_dev: SequencesLike | None = None,
+        y_dev: LabelsLike | None = None,
         *,
-        sample_weight: object = None,
+        sample_weight: Any = None,
         callbacks: Iterable[Callback] = (),
     ) -> Self:
-        """Learn from sequences X and their labels y; weights are per sequence.
+        """Learn from sequences and their labels.
 
-        Raises InputError, before any work, when the data or a parameter breaks a rule.
+        Parameters
+        ----------
+        X : list of sequences
+            A sequence is a string, a list of strings, dicts, tuples or lists of strings, a 2-D array, a data frame or
+            a sparse matrix; or `Sequences` for all of them.
+        y : list of lists of labels
+            The labels of each sequence: strings, integers or bools.
+        X_dev, y_dev : optional
+            Dev data: scored after every step, used for early stopping, never learned from.
+        sample_weight : list of float, optional
+            Weight of each sequence. A weight of 2 counts like the sequence given twice; 0 leaves it out.
+        callbacks : list of callable
+            Each is called with every `TrainingRecord` as it comes. One that returns True or raises
+            `hedgerow.StopTraining` ends the fit with what has been learned so far.
+
+        Returns
+        -------
+        self
+            The fitted estimator. Its attributes `classes_`, `feature_names_in_`, `training_log_` and `model_` are set.
+
+        Raises
+        ------
+        InputError
+            If the data or a parameter break a rule; before any work is done.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> model.classes_.tolist()
+        ['-', 'a', 'o']
         """
+        from hedgerow.estimators.fitting import checked_callbacks, prepare, run_learner
+
         began = time.perf_counter()
         self.check_parameters()
-        if (X_dev is None) != (y_dev is None):
-            raise InputError("X_dev and y_dev belong together; one of them is missing")
-        callbacks = _functions(callbacks)
-        raw = Sequences(X)
-        given = read_labels(y, raw)  # once, for y may be a generator
-        warn_of_padding(given)
-        warn_of_missing_columns(raw)
         settings = self._converted()
+        functions = checked_callbacks(callbacks, settings.verbose)
         earlier = getattr(self, "model_", None) if settings._continues else None
-        labels = Labels.fit(given, raw) if earlier is None else earlier.labels
-        encoder = Encoder.fit(raw, settings._treatment) if earlier is None else earlier.encoder
-        codes = labels.codes(given, raw)
-        if (codes < 0).any():
-            raise InputError(
-                f"label {labels.unseen(given)[0]!r} is none of the model that fit goes on from; set warm_start=False"
-            )
-        sequences, held = settings._encode_checked(encoder, raw, settings.get_params()), None
-        if X_dev is not None:
-            held_sequences = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
-            held = DevData(held_sequences, _codes(labels, y_dev, held_sequences))
-        training = TrainingData(
-            encoder, labels, sequences, codes, _weights(sample_weight, len(raw)), settings._order, held,
-            settings.decode, n_threads(settings.n_jobs), settings._training_beam,
-        )  # fmt: skip
-        _warn_of_wide_beam(training)
+        training, report = prepare(settings, X, y, X_dev, y_dev, sample_weight, earlier)
         checkpoint = settings._checkpoint(training)
         earlier = (checkpoint.load() if checkpoint else None) or earlier
-        report = missing_report(raw, settings._missing)
         learner = settings._learner(training, earlier)
-        self._run_learner(learner, settings, training, checkpoint, callbacks, began, report)
+        run_learner(learner, settings, training, checkpoint, functions, began, report, self._set_model)
         return self
 
-    def _run_learner(
-        self,
-        learner: Learner,
-        settings: Self,
-        training: TrainingData,
-        checkpoint: Checkpoint | None,
-        callbacks: list[Callback],
-        began: float,
-        report: Record,
-    ) -> None:
-        """Lets the learner work, round by round; whatever ends it, the rounds done so far are kept.
-
-        The first record of all also has the report.
-        """
-        history = learner.history
-        began -= history[-1]["seconds"] if history else 0.0
-        origin = checkpoint.origin if checkpoint else None
-
-        def model() -> Model:
-            potential = learner.potential
-            name, given = type(self).__name__, settings._plain_params()
-            return Model(training.labels, training.encoder, potential, training.order, name, given, history, origin)
-
-        whole = False
-        try:
-            for record in learner:
-                record["seconds"] = time.perf_counter() - began
-                if not history:
-                    record |= report
-                history.append(record)
-                if settings.verbose:
-                    log.info("%s: %s", type(self).__name__, record)
-                for callback in callbacks:
-                    callback(record)
-                if checkpoint and len(history) % EVERY == 0:
-                    checkpoint.save(model())
-            whole = True
-        finally:
-            if whole or history:
-                self._set_model(model())
-                if checkpoint and not whole:
-                    checkpoint.save(self.model_)
-
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
-        """The loop that learns a potential; it goes on from an earlier model if there is one."""
+        """The learner of this estimator; it continues from an earlier model if there is one.
+
+        Learners are imported here, so that loading a model and predicting imports none of them.
+        """
         raise NotImplementedError
 
     @property
     def _order(self) -> int:
-        """Of the lattice over labels."""
+        """The order of the lattice."""
         return int(self._value("order"))
 
     @property
     def _beam(self) -> int | None:
-        """Of those estimators that have one."""
+        """The beam of prediction; None for estimators without one."""
         return self._value("beam") if "beam" in self._parameters else None
 
     @property
@@ -177,29 +144,18 @@ class Estimator(Conventions):
 
     @property
     def _missing(self) -> str:
-        """What becomes of missing values; estimators without such a parameter sum them out."""
+        """How missing values are handled; estimators without such a parameter sum them out."""
         return getattr(self, "missing", "summed out")
 
     @property
     def _treatment(self) -> Treatment | None:
-        """What the encoder does about missing values."""
+        """How the encoder replaces missing values; None if it leaves them."""
         return self._missing if self._missing in get_args(Treatment) else None  # type: ignore[return-value]
 
     @property
     def _takes_missing(self) -> bool:
-        """Whether the model deals with missing values that the encoder leaves."""
+        """Whether the model handles the missing values that the encoder leaves."""
         return False
-
-    def _encode_checked(self, encoder: Encoder, X: object, made: Mapping[str, Any], data: str = "X") -> Encoded:
-        """X in the terms of training; raises InputError where a value is missing and nothing deals with that.
-
-        `made` are the parameters that the model is, or was, fitted with.
-        """
-        sequences = encoder.transform(Sequences(X))
-        if not (encoder.fills or self._takes_missing):
-            setting = f" with missing={made['missing']!r}" if "missing" in made else ""
-            refuse_missing(sequences, data, f"this {type(self).__name__}{setting}")
-        return sequences
 
     @property
     def _continues(self) -> bool:
@@ -207,60 +163,297 @@ class Estimator(Conventions):
         return bool(getattr(self, "warm_start", False))
 
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
-        """Where `fit` saves what it has so far."""
+        """The file to which `fit` saves the model as it goes on."""
         return None
+
+    def _encode_checked(self, encoder: Encoder, X: object, fitted_with: Mapping[str, Any], data: str = "X") -> Encoded:
+        """X as codes; raises InputError where a value is missing and neither encoder nor model handles that."""
+        encoded = encoder.transform(Sequences(X))
+        if not (encoder.fills or self._takes_missing):
+            setting = f" with missing={fitted_with['missing']!r}" if "missing" in fitted_with else ""
+            refuse_missing(encoded, data, f"this {type(self).__name__}{setting}")
+        return encoded
 
     def _set_model(self, model: Model) -> None:
         self.model_ = model
         self.classes_ = model.labels.classes
         self.training_log_ = model.history
 
-    def predict(self, X: object, *, decode: Decode | None = None) -> list[NDArray[Any]]:
-        """The labels of each sequence, as 1-D arrays; `decode` overrides the estimator's."""
-        decode = self._value("decode", decode, "predict")
-        sequences = self._encode(X)
-        codes = self._best_labels(sequences, decode)
-        return _cut(self._fitted().labels.decode(codes), sequences.starts)
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns of X in training."""
+        return np.array(
+            [column.name for column in self._fitted().encoder.columns if column.marks is None], dtype=object
+        )
 
-    def predict_single(self, x: object) -> NDArray[Any]:
-        """The labels of one sequence."""
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of X in training."""
+        return len(self.feature_names_in_)
+
+    def predict(self, X: SequencesLike, *, decode: Decode | None = None) -> list[NDArray[Any]]:
+        """Predict the labels of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+            In the same form as in `fit`.
+        decode : {"viterbi", "marginal"}, optional
+            Overrides the parameter `decode` of the estimator.
+
+        Returns
+        -------
+        list of 1-D arrays
+            The labels of each sequence, of the type given in `fit`. `.tolist()` makes a list of Python's str, int or
+            bool: `[p.tolist() for p in model.predict(X)]` is what JSON and seqeval take.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> [labels.tolist() for labels in model.predict(["cot", "at"])]
+        [['-', 'o', '-'], ['a', '-']]
+        """
+        decode = self._value("decode", decode, "predict")
+        if _is_empty(X):
+            return self._nothing()
+        encoded = self._encode(X)
+        codes = self._best_labels(encoded, decode)
+        return _by_sequence(self._fitted().labels.decode(codes), encoded.starts)
+
+    def predict_single(self, x: SequenceLike | Sequences) -> NDArray[Any]:
+        """Predict the labels of one sequence.
+
+        Parameters
+        ----------
+        x : sequence
+            One sequence, not a list of sequences.
+
+        Returns
+        -------
+        1-D array
+            Its labels.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If `x` does not fit the training data, or holds several sequences.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> model.predict_single("dot").tolist()
+        ['-', 'o', '-']
+        """
         if isinstance(x, Sequences) and len(x) != 1:
-            raise InputError(f"predict_single takes one sequence, but {len(x)} came; use predict")
+            raise InputError(f"predict_single takes one sequence, but there are {len(x)}; use predict")
         return self.predict(x if isinstance(x, Sequences) else [x])[0]
 
-    def predict_proba(self, X: object) -> list[NDArray[np.floating[Any]]]:
-        """P(label at position | sequence): for each sequence an array (positions, labels), as `classes_`."""
-        return [p for answers in self._answers(self._encode(X)) for p in _cut(answers.marginals()[1], answers.starts)]
+    def predict_proba(self, X: SequencesLike) -> list[NDArray[np.floating[Any]]]:
+        """Compute the probability of each label at each position.
 
-    def predict_marginals(self, X: object) -> list[list[dict[Any, float]]]:
-        """The same as `predict_proba`, as a dict for each position."""
+        Parameters
+        ----------
+        X : list of sequences
+            In the same form as in `fit`.
+
+        Returns
+        -------
+        list of arrays of shape (positions, labels)
+            P(label at position | sequence), columns in the order of `classes_`; rows sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> model.predict_proba(["cat"])[0].shape
+        (3, 3)
+        """
+        if _is_empty(X):
+            return self._nothing()
+        answers = self._answers(self._encode(X))
+        return [p for some in answers for p in _by_sequence(some.marginals()[1], some.starts)]
+
+    def predict_marginals(self, X: SequencesLike) -> list[list[dict[Any, float]]]:
+        """Compute the probability of each label at each position, as dicts.
+
+        Parameters
+        ----------
+        X : list of sequences
+            In the same form as in `fit`.
+
+        Returns
+        -------
+        list of lists of dicts
+            For each position of each sequence the probabilities of `predict_proba` by label.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> sorted(model.predict_marginals(["cat"])[0][1])
+        ['-', 'a', 'o']
+        """
         names = self._fitted().labels.classes.tolist()
         return [[dict(zip(names, row, strict=True)) for row in p.tolist()] for p in self.predict_proba(X)]
 
-    def predict_nbest(self, X: object, n: int = 3) -> list[list[tuple[float, NDArray[Any]]]]:
-        """The n most probable label sequences with their log-probabilities, best first; fewer if there are."""
+    def predict_nbest(self, X: SequencesLike, n: int = 3) -> list[list[tuple[float, NDArray[Any]]]]:
+        """Find the n most probable label sequences of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+            In the same form as in `fit`.
+        n : int, at least 1, default=3
+            Number of label sequences.
+
+        Returns
+        -------
+        list of lists of (float, 1-D array)
+            For each sequence log-probabilities and labels, the most probable first; fewer than n if there are fewer.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data, or n is not an integer of at least 1.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> [labels.tolist() for _, labels in model.predict_nbest(["cat"], n=2)[0]]
+        [['-', 'a', '-'], ['-', 'o', '-']]
+        """
+        if _is_empty(X):
+            return self._nothing()
         labels = self._fitted().labels
         return [best for answers in self._answers(self._encode(X)) for best in _nbest(answers, n, labels)]
 
-    def score(self, X: object, y: object) -> float:
-        """The share of positions labelled right."""
-        sequences = self._encode(X)
-        codes = _codes(self._fitted().labels, y, sequences)
-        return float(np.mean(self._best_labels(sequences, self._value("decode")) == codes))
+    def score(self, X: SequencesLike, y: LabelsLike) -> float:
+        """Compute the accuracy: the share of positions with the right label.
 
-    def log_likelihood(self, X: object, y: object) -> NDArray[np.float64]:
-        """log P(labels | sequence) for each sequence; -inf for labels that training never saw."""
-        sequences = self._encode(X)
-        codes = _codes(self._fitted().labels, y, sequences)
-        parts, first = [], 0
-        for answers in self._answers(sequences):
+        Parameters
+        ----------
+        X : list of sequences
+            In the same form as in `fit`.
+        y : list of lists of labels
+            The gold labels. Labels that training never saw count as wrong.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data, or y does not fit X.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+        >>> hr.HMM().fit(X, y).score(X, y)
+        1.0
+        """
+        encoded = self._encode(X)
+        codes = label_codes(self._fitted().labels, y, encoded)
+        return float(np.mean(self._best_labels(encoded, self._value("decode")) == codes))
+
+    def log_likelihood(self, X: SequencesLike, y: LabelsLike) -> NDArray[np.float64]:
+        """Compute the log-probability of the given labels of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+            In the same form as in `fit`.
+        y : list of lists of labels
+            The labels whose probability is wanted.
+
+        Returns
+        -------
+        1-D array
+            log P(labels | sequence) for each sequence; -inf for labels that training never saw.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data, or y does not fit X.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+        >>> hr.HMM().fit(X, y).log_likelihood(X, y).shape
+        (2,)
+        """
+        encoded = self._encode(X)
+        codes = label_codes(self._fitted().labels, y, encoded)
+        found, first = [], 0
+        for answers in self._answers(encoded):
             last = first + int(answers.starts[-1])
-            parts.append(log_likelihood(answers, codes[first:last]))
+            found.append(log_likelihood(answers, codes[first:last]))
             first = last
-        return np.concatenate(parts)
+        return np.concatenate(found)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. An old file is replaced only when the new one is complete; its access rights are kept.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import hedgerow as hr, tempfile, pathlib
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.hedgerow"
+        >>> model.save(path)
+        >>> hr.load(path)
+        HMM()
+        """
+        self._fitted().save(path)
 
     def _value(self, name: str, override: Any = None, owner: str | None = None) -> Any:
-        """A parameter, or what overrides it, checked and converted."""
+        """A parameter, or the value that overrides it, checked and converted."""
         parameter = self._parameters[name]
         value = getattr(self, name) if override is None else override
         parameter.check(owner or type(self).__name__, value)
@@ -269,111 +462,94 @@ class Estimator(Conventions):
     def _fitted(self) -> Model:
         model = getattr(self, "model_", None)
         if model is None:
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(X, y) or hedgerow.load(path)")
+            raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit(X, y) or hedgerow.load(path)")
         return model  # type: ignore[no-any-return]
+
+    def _nothing(self) -> list[Any]:
+        """The predictions for no sequences."""
+        self._fitted()
+        return []
 
     def _encode(self, X: object) -> Encoded:
         model = self._fitted()
         return self._encode_checked(model.encoder, X, model.parameters)
 
-    def _answers(self, sequences: Encoded) -> Iterator[Answers]:
+    def _answers(self, encoded: Encoded) -> Iterator[Answers]:
         """Inference over one block of sequences at a time, to bound memory."""
-        return self._fitted().answers_by_block(sequences, beam=self._beam, n_threads=n_threads(self._value("n_jobs")))
+        return self._fitted().answers_by_block(encoded, beam=self._beam, n_threads=n_threads(self._value("n_jobs")))
 
-    def _best_labels(self, sequences: Encoded, decode: Decode) -> NDArray[np.int32]:
-        return np.concatenate([best_labels(answers, decode) for answers in self._answers(sequences)])
+    def _best_labels(self, encoded: Encoded, decode: Decode) -> NDArray[np.int32]:
+        return np.concatenate([best_labels(answers, decode) for answers in self._answers(encoded)])
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model as one file; `hedgerow.load` gives it back."""
-        self._fitted().save(path)
+    def _repr_html_(self) -> str:
+        from hedgerow.estimators.html_repr import html_repr
+
+        return html_repr(self)
 
 
 def load(path: str | os.PathLike[str]) -> Estimator:
-    """The fitted estimator that was saved; raises ModelFileError when the file is damaged, foreign or newer."""
+    """Read a fitted estimator from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that `save` wrote.
+
+    Returns
+    -------
+    Estimator
+        The fitted estimator, of the class that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, no model file, or written by a newer version.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import hedgerow as hr, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.hedgerow"
+    >>> hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]).save(path)
+    >>> hr.load(path).predict_single("cat").tolist()
+    ['-', 'a', '-']
+    """
     model = Model.load(path)
-    make = REGISTRY.get(model.estimator)
-    if make is None:
+    cls = REGISTRY.get(model.estimator)
+    if cls is None:
         raise ModelFileError(f"{path} holds a {model.estimator!r}, which this hedgerow does not have; upgrade it")
     try:
-        fitted: Estimator = make._from_plain(model.parameters)
+        fitted: Estimator = cls._from_plain(model.parameters)
         fitted.check_parameters()
         if fitted._order != model.order:
             raise InputError(f"order is {fitted._order} there but {model.order} in the model")
-    except (TypeError, InputError) as error:
+    except Exception as error:  # a damaged file can cause any of them
         raise ModelFileError(f"{path} holds parameters that {model.estimator} does not take ({error})") from error
     fitted._set_model(model)
     return fitted
 
 
-def _codes(labels: Labels, y: object, sequences: Encoded) -> NDArray[np.int32]:
-    """Label codes, -1 for labels training never saw, which is said once."""
-    given = read_labels(y, sequences)
-    codes = labels.codes(given, sequences)
-    if (codes < 0).any():
-        unseen = labels.unseen(given)
-        warnings.warn(
-            f"{len(unseen)} of the given labels never occurred in training ({first_few(unseen)}): they count as wrong, "
-            "and their sequences have no likelihood",
-            UnseenLabelWarning,
-            stacklevel=3,
-        )
-    return codes
-
-
-def _warn_of_wide_beam(training: TrainingData) -> None:
-    beam, n_nodes = training.beam, training.topology.n_nodes
-    if beam is not None and beam > n_nodes:
-        warnings.warn(
-            f"beam is {beam}, but {len(training.labels)} labels and order {training.order} have no more than {n_nodes} "
-            "nodes at a position: all are kept, and the answers are exact; set beam=None",
-            BeamWarning,
-            stacklevel=3,
-        )
-
-
-def _functions(callbacks: object) -> list[Callback]:
-    functions = list(callbacks) if isinstance(callbacks, Iterable) else None
-    if functions is None or not all(map(callable, functions)):
-        raise InputError(f"callbacks must be a list of functions of one record, but {callbacks!r} came")
-    return functions
-
-
 def n_threads(n_jobs: int | None) -> int:
     """The number of threads; -1 and None stand for every processor this process may run on."""
     if n_jobs is not None and n_jobs > 0:
-        return min(int(n_jobs), MOST_THREADS)
+        return min(n_jobs, MOST_THREADS)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _weights(given: object, n: int) -> NDArray[np.float64]:
-    if given is None:
-        return np.ones(n)
-    rule = f"sample_weight must hold one number for each of the {n} sequences"
-    try:
-        weights = np.ma.filled(np.ma.asarray(given, dtype=np.float64), np.nan)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{rule}; what came is no array of numbers ({error})") from None
-    if weights.shape != (n,):
-        raise InputError(f"{rule}; its shape is {weights.shape}")
-    wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST)))
-    if wrong.size:
-        raise InputError(
-            f"sample_weight must be from 0 to {LARGEST:g}; the weight of sequence {wrong[0]} is {weights[wrong[0]]}"
-        )
-    if not weights.any():
-        raise InputError("sample_weight must not be 0 for every sequence; there would be nothing to learn from")
-    return weights
+def _is_empty(X: object) -> bool:
+    return hasattr(X, "__len__") and not isinstance(X, str) and len(X) == 0
 
 
-def _nbest(lattice: Answers, n: int, labels: Labels) -> Iterator[list[tuple[float, NDArray[Any]]]]:
-    scores, paths = lattice.nbest(n)
-    log_z = lattice.keeping(paths[0]).log_partition()  # a beam over sums may have lost what one over paths found
-    for i, (begin, end) in enumerate(pairwise(lattice.starts.tolist())):
-        there = [r for r in range(n) if scores[i, r] > -np.inf]
-        yield [(float(scores[i, r] - log_z[i]), labels.decode(paths[r, begin:end])) for r in there]
+def _nbest(answers: Answers, n: int, labels: Labels) -> Iterator[list[tuple[float, NDArray[Any]]]]:
+    scores, paths = answers.nbest(n)
+    log_z = answers.keeping(paths[0]).log_partition()  # a beam over sums may have lost what one over paths found
+    for i, (begin, end) in enumerate(pairwise(answers.starts.tolist())):
+        found = [rank for rank in range(n) if scores[i, rank] > -np.inf]
+        yield [(float(scores[i, rank] - log_z[i]), labels.decode(paths[rank, begin:end])) for rank in found]
 
 
-def _cut(rows: NDArray[Any], starts: NDArray[np.int64]) -> list[NDArray[Any]]:
+def _by_sequence(rows: NDArray[Any], starts: NDArray[np.int64]) -> list[NDArray[Any]]:
     return [rows[begin:end] for begin, end in pairwise(starts.tolist())]

@@ -1,4 +1,4 @@
-"""Checkpoints: a model file written while a fit goes on, from which the same fit continues to the same model."""
+"""Checkpoints: model files written during a fit, from which the same fit continues to the same model."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import storage
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.learning.base import TrainingData
 from hedgerow.model import Model
 
+if TYPE_CHECKING:
+    from hedgerow.learning.base import TrainingData
+
 EVERY = 10  # rounds
-FREE = {"n_rounds", "n_jobs", "verbose", "checkpoint", "warm_start"}  # parameters that may change between the parts
+FREE = {"n_rounds", "n_jobs", "verbose", "checkpoint", "warm_start"}  # may differ in the fit that continues
 
 
 @dataclass(frozen=True)
@@ -31,16 +34,18 @@ class Checkpoint:
 
     @classmethod
     def of(cls, path: str, training: TrainingData, parameters: Mapping[str, Any]) -> Checkpoint:
+        """The checkpoint of a fit; raises OSError now if the file cannot be written later."""
+        storage.check_writable(path)
         return cls(Path(path), fingerprint(training, parameters))
 
     def load(self) -> Model | None:
-        """The model so far, or None; raises InputError if the file belongs to other data or parameters."""
+        """The model saved so far, or None; raises InputError if the file belongs to other data or parameters."""
         if not self.path.exists():
             return None
         model = Model.load(self.path)
         if model.origin != self.origin:
             raise InputError(
-                f"checkpoint {self.path} belongs to a fit of other data or parameters; give those, or remove the file"
+                f"checkpoint {self.path} belongs to a fit with other data or parameters; use these, or remove the file"
             )
         return model
 
@@ -49,14 +54,16 @@ class Checkpoint:
 
 
 def check_make(makes: Mapping[str, tuple[Any, Any]]) -> None:
-    """Raises InputError unless a fitted model was (the first of each pair) what the parameters (the second) now ask."""
+    """Raise InputError unless all pairs (value of the fitted model, value now) are equal."""
     for name, (was, now) in makes.items():
         if was != now:
-            raise InputError(f"{name} must be what it was to go on from a fitted model; it was {was}, and now is {now}")
+            raise InputError(
+                f"{name} must not change when a fit continues from a fitted model; it was {was}, and now is {now}"
+            )
 
 
 def fingerprint(training: TrainingData, parameters: Mapping[str, Any]) -> str:
-    """Of the data and of every parameter that decides the model."""
+    """A digest of the data and of every parameter that affects the model."""
     digest = hashlib.blake2b(digest_size=16)
     decisive = {name: value for name, value in parameters.items() if name not in FREE}
     digest.update(json.dumps(decisive, sort_keys=True).encode())

@@ -1,26 +1,37 @@
-"""FutureMEMM: a maximum-entropy Markov model that finds out what to look for ahead."""
+"""FutureMEMM: a maximum-entropy Markov model that discovers patterns in the positions ahead."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import BagWarning
+from hedgerow.errors import BagWarning, warn_user
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.parameters import AtLeast, AtMost, Form, MoreThan, WindowSize
+from hedgerow.estimators.parameters import (
+    AtLeast,
+    AtMost,
+    Form,
+    LeafL2,
+    LearningRate,
+    MaxLeaves,
+    MinLeaf,
+    MoreThan,
+    PredictionBeam,
+    WindowSize,
+)
 from hedgerow.estimators.tree_estimator import TreeEstimator
-from hedgerow.future.discovery import DiscoveryRules
-from hedgerow.future.learner import FutureLearner, FutureRules
 from hedgerow.future.potential import REST, WIDEST, InstanceBags
 from hedgerow.inspection.future_features import FoundFeature, future_features, pattern_probabilities, plot_patterns
-from hedgerow.learning.base import Learner, TrainingData
-from hedgerow.model import Model
 
-BOUND = 5.0  # log-odds of instances stay within this and its opposite, so that no pattern is ever beyond recall
+if TYPE_CHECKING:
+    from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.model import Model
+    from hedgerow.typing import SequenceLike
+
+BOUND = 5.0  # log-odds of instances stay within -BOUND and BOUND, so that later steps can still change them
 SIDES = {"future": (False,), "past": (True,), "both": (False, True)}
 
 
@@ -34,70 +45,144 @@ def _plain_bag(value: Any) -> Any:
     return value if isinstance(value, str) else int(value)
 
 
+def _parse_bag(text: str) -> Any:
+    return int(text) if text.isdecimal() else text
+
+
 @estimator
 class FutureMEMM(TreeEstimator):
     """MEMM that discovers future features by multiple-instance learning (Hao 2009, chapter 5).
 
-    A future feature says whether some position of the bag, the next `bag` positions, shows a pattern of its attributes.
-    Patterns are not given: when trees over the window, the last `order` labels and the features so far gain no more,
-    a lower level of boosting finds the pattern that explains most of what is left, through the noisy-or of the bag.
-    With many labels each pattern speaks for some of them and against others, and all trees may use it.
+    A future feature is the probability that some position of the instance bag, the next `bag` positions, shows a
+    pattern of attributes. Patterns are learned: when trees over the window, the last `order` labels and the features
+    found so far gain no more, a second level of boosting fits a new pattern to the residuals, through the noisy-or of
+    the bag. All trees of later rounds can test it.
 
-    How many rounds and features there are is decided by held-out data: X_dev, or a fifth of X. In the latter case the
-    features stay, and the trees over them are then learned from all of X.
+    The numbers of rounds and of features are chosen on dev data: X_dev, or a fifth of X. In the latter case the
+    features are kept, and the trees over them are then learned again from all of X.
     """
 
     window: WindowSize = 0
     bag: Annotated[
         int | str,
-        Form('an integer of at least 1 or "rest"', _is_bag, _plain_bag),
-        'how many positions ahead are looked at; "rest" for all to the end of the sequence',
+        Form('an integer of at least 1 or "rest"', _is_bag, _plain_bag, parse=_parse_bag),
+        'Number of positions in an instance bag; "rest" for all positions to the end of the sequence.',
     ] = "rest"
     direction: Annotated[
-        Literal["future", "past", "both"], "whether bags go after their position or before it; both: as is best"
+        Literal["future", "past", "both"],
+        'Whether instance bags lie after their position or before it. "both" tries both for each pattern.',
     ] = "future"
     initial_log_odds: Annotated[
-        float, AtLeast(-100), AtMost(100), "log-odds of a pattern at a position before anything is known; below 0"
+        float,
+        AtLeast(-100),
+        AtMost(100),
+        "Log-odds that a position shows a pattern, before learning; should be below 0. Lower it for long bags.",
     ] = -5.0
-    max_future: Annotated[int, AtLeast(0), AtMost(1000), "future features at most"] = 20
-    pattern_rounds: Annotated[int, AtLeast(1), "trees of a pattern at most"] = 10
-    pattern_leaves: Annotated[int, AtLeast(2), "leaves of such a tree at most"] = 20
+    max_future: Annotated[int, AtLeast(0), AtMost(1000), "Number of future features, at most."] = 20
+    pattern_rounds: Annotated[int, AtLeast(1), "Number of trees of a pattern, at most."] = 10
+    pattern_leaves: Annotated[int, AtLeast(2), "Number of leaves of a tree of a pattern, at most."] = 20
     max_pattern_step: Annotated[
         float | None,
         MoreThan(0),
-        "longest step that the line search of a pattern tries; None for 10 with Newton leaves, 10^7 without",
+        "Longest step that the line search of a pattern tries. None is 10 with Newton leaves and 10^7 without.",
     ] = None
-    n_rounds: Annotated[int, AtLeast(1), "rounds of the top level at most"] = 400
-    learning_rate: Annotated[float, MoreThan(0), "what share of its step a round takes"] = 0.3
-    max_leaves: Annotated[int, AtLeast(2), "leaves of a tree at most"] = 20
-    l2: Annotated[float, AtLeast(0), "shrinkage of leaves, as weight of residuals that are zero"] = 1.0
+    n_rounds: Annotated[int, AtLeast(1), "Number of boosting rounds over the features, at most."] = 400
+    learning_rate: LearningRate = 0.3
+    max_leaves: MaxLeaves = 20
+    l2: LeafL2 = 1.0
     newton: Annotated[
-        bool, "leaves of both levels are Newton steps; if not, means of gradients and searched steps, as published"
+        bool,
+        "Whether leaves of both levels are Newton steps. If False they are mean gradients, with step lengths by line "
+        "search, as published.",
     ] = True
-    min_leaf: Annotated[int, AtLeast(1), "positions a leaf must have"] = 1
+    min_leaf: MinLeaf = 1
     missing: Annotated[
         Literal["weighting", "learned", "impute", "indicator"],
-        "what becomes of missing values: a part to each side of a split, or all to the better side; or they are filled "
-        "in by what is typical of their column, which an indicator also marks",
+        'How missing values are handled: "weighting" sends a share to each side of a split, "learned" goes to the side '
+        'that fits better; "impute" and "indicator" fill them in beforehand with what is typical of their column, and '
+        '"indicator" also marks them.',
     ] = "weighting"
-    beam: Annotated[int | None, AtLeast(1), "nodes of a position that are kept in prediction; None keeps all"] = None
+    beam: PredictionBeam = None
 
     @classmethod
     def published(cls, *, max_leaves: int = 10, **others: Any) -> Self:
-        """The dissertation's algorithm: first-order trees at both levels, and steps by search."""
+        """Make an estimator that is close to the algorithm of the dissertation (Hao 2009, chapter 5).
+
+        Trees at both levels are fitted to plain gradients, and step lengths come from a line search. It is not the
+        printed algorithm in every rule: among others, the bounds of the search, the choice of the number of rounds on
+        dev data, and trees that are shared by all features differ.
+
+        Parameters
+        ----------
+        max_leaves : int, default=10
+            Number of leaves of a tree, at most, at both levels.
+        **others
+            Other parameters of `FutureMEMM`.
+
+        Returns
+        -------
+        FutureMEMM
+            The unfitted estimator.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.FutureMEMM.published().newton
+        False
+        """
         return cls(max_leaves=max_leaves, pattern_leaves=max_leaves, newton=False, **others)
 
     @property
     def future_features_(self) -> list[FoundFeature]:
-        """What was found, in order: patterns, the trees that say them, where they fire, and for which labels."""
+        """The features in the order in which they were found: trees, direction, and effect on each label."""
         return future_features(self._fitted())
 
-    def pattern_probabilities(self, x: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For one sequence, (features, positions) twice: that a position shows the pattern, and that its bag does."""
+    def pattern_probabilities(self, x: SequenceLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Compute where in a sequence the patterns are.
+
+        Parameters
+        ----------
+        x : sequence
+            One sequence.
+
+        Returns
+        -------
+        positions, bags : arrays of shape (features, positions)
+            The probability that a position shows the pattern, and that its instance bag does.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If `x` does not fit the training data.
+        """
         return pattern_probabilities(self._fitted(), self._encode([x]))
 
-    def plot_patterns(self, x: object, names: Sequence[object] | None = None, axes: Any = None) -> Any:
-        """The same as a picture, a panel for each feature; positions are called by `names`, or as they are counted."""
+    def plot_patterns(self, x: SequenceLike, names: Sequence[object] | None = None, axes: Any = None) -> Any:
+        """Plot `pattern_probabilities`, one panel for each feature.
+
+        Parameters
+        ----------
+        x : sequence
+            One sequence.
+        names : list, optional
+            What the positions are called; their characters or numbers by default.
+        axes : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib figure
+            The plot.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If `x` does not fit the training data.
+        """
         sequences = self._encode([x])
         called = list(x) if names is None and isinstance(x, str) else names
         texts = [str(one) for one in (range(sequences.n_positions) if called is None else called)]
@@ -108,6 +193,9 @@ class FutureMEMM(TreeEstimator):
         return True
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
+        from hedgerow.future.discovery import DiscoveryRules
+        from hedgerow.future.learner import FutureLearner, FutureRules
+
         self._warn(training)
         growth = self._growth()
         size = REST if self.bag == "rest" else int(self.bag)
@@ -135,16 +223,15 @@ class FutureMEMM(TreeEstimator):
     def _warn(self, training: TrainingData) -> None:
         longest = int(training.sequences.lengths.max())
         if self.bag != "rest" and int(self.bag) >= longest:
-            warnings.warn(
-                f"bag is {self.bag}, but the longest sequence has {longest} positions: bags go on to its end at most; "
-                'take bag="rest"',
+            warn_user(
+                f"bag is {self.bag}, but the longest sequence has {longest} positions, and a bag ends with its "
+                f"sequence; "
+                'use bag="rest"',
                 BagWarning,
-                stacklevel=4,
             )
         if self.initial_log_odds >= 0:
-            warnings.warn(
+            warn_user(
                 f"initial_log_odds is {self.initial_log_odds}: every position shows the pattern at the start, but most "
                 "positions should not; use a number below 0",
                 BagWarning,
-                stacklevel=4,
             )

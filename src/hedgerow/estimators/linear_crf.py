@@ -2,72 +2,108 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import LinearEstimator
-from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MoreThan, WindowSize
-from hedgerow.learning.base import Learner, TrainingData
-from hedgerow.learning.induction import InductionLearner
-from hedgerow.learning.likelihood import LinearSpace
-from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner
-from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
-from hedgerow.model import Model
+from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MinFreq, MoreThan, WindowSize
+
+if TYPE_CHECKING:
+    from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.model import Model
 
 
 @estimator
 class LinearCRF(LinearEstimator):
     """Conditional random field with a weight for each attribute and label, and for labels that follow each other.
 
-    Minimises minus the log-likelihood plus l1 times the sum of the weights' sizes plus l2 times the sum of their
-    squares: the objective of CRFsuite with c1 = l1 and c2 = l2.
+    Minimises the negative log-likelihood plus l1 times the sum of absolute weights plus l2 times the sum of squared
+    weights: the objective of CRFsuite with c1 = l1 and c2 = l2.
     """
 
     window: WindowSize = 0
     solver: Annotated[
-        Literal["lbfgs", "owlqn", "sgd"],
-        "quasi-Newton steps without and with an L1 penalty, or a gradient step for each sequence",
-    ] = "lbfgs"
-    l1: Annotated[float, AtLeast(0), "penalty on the sizes of weights, which sets many to 0; only with owlqn"] = 0.0
-    l2: Annotated[float, AtLeast(0), "penalty on the squares of weights"] = 1.0
-    max_iter: Annotated[int, AtLeast(1), "iterations at most, or epochs with sgd"] = 1000
-    tol: Annotated[float, MoreThan(0), "stop when ten iterations lower the objective by less than this share"] = 1e-5
-    min_freq: Annotated[int, AtLeast(1), "features that occur less often are left out"] = 1
-    observed_only: Annotated[bool, "only pairs of attribute and label that training has; if not, all of them"] = True
-    all_transitions: Annotated[bool, "weights also for labels that never follow each other in training"] = False
-    edge_features: Annotated[bool, "whether attributes also speak of pairs of labels, not of single ones alone"] = False
+        Literal["auto", "lbfgs", "owlqn", "sgd"],
+        'How the weights are found: "lbfgs" by quasi-Newton steps, "owlqn" the same with an L1 penalty, "sgd" by a '
+        'gradient step for each sequence. "auto" is "owlqn" if l1 is above 0 and "lbfgs" otherwise.',
+    ] = "auto"
+    l1: Annotated[
+        float,
+        AtLeast(0),
+        "L1 penalty on weights. Raise it for a smaller model: it sets many weights to 0. Not with lbfgs and sgd.",
+    ] = 0.0
+    l2: Annotated[
+        float, AtLeast(0), "L2 penalty on weights: l2 times the sum of their squares. Raise it against overfitting."
+    ] = 1.0
+    max_iter: Annotated[int, AtLeast(1), "Number of iterations of lbfgs and owlqn, at most."] = 1000
+    epochs: Annotated[int, AtLeast(1), "Number of passes of sgd over the sequences, at most."] = 1000
+    tol: Annotated[
+        float,
+        MoreThan(0),
+        "The fit ends when ten steps lower the loss by less than this share of it. Raise it to end sooner.",
+    ] = 1e-5
+    min_freq: MinFreq = 1
+    observed_only: Annotated[
+        bool,
+        "Whether only pairs of attribute and label that occur in training get weights. False gives all pairs weights: "
+        "sometimes more accurate, slower, larger.",
+    ] = True
+    all_transitions: Annotated[
+        bool, "Whether labels that never follow each other in training also get a transition weight."
+    ] = False
+    edge_features: Annotated[
+        bool, "Whether attributes also get weights for pairs of labels that follow each other. Slower and larger."
+    ] = False
     induce: Annotated[
         Literal["mccallum"] | None,
-        "start with labels alone, and every 8 iterations add the 500 conjunctions of attributes that gain most",
+        '"mccallum" starts without attributes and adds, every 8 iterations, the 500 conjunctions of attributes with '
+        "the largest gain.",
     ] = None
     missing: Filled = "indicator"
     beam: Beam = None
 
+    @property
+    def _solver(self) -> Literal["lbfgs", "owlqn", "sgd"]:
+        if self.solver != "auto":
+            return self.solver
+        return "owlqn" if self.l1 > 0 else "lbfgs"
+
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
-        if self.l1 > 0 and self.solver != "owlqn":
-            raise InputError(f'solver="{self.solver}" takes no l1 penalty, but l1 is {self.l1}; take solver="owlqn"')
-        if self.solver == "sgd" and (self.edge_features or training.prunes):
-            raise InputError('solver="sgd" takes neither edge_features nor a beam; take solver="lbfgs"')
-        if self.edge_features and self.order == 0:
-            raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
+        from hedgerow.learning.likelihood import LinearSpace
+        from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner
+        from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
+
+        self._check_combination(training)
         if self.induce is not None:
             return self._inducer(training)
         space = LinearSpace.of(
             training, self.window, min_freq=self.min_freq, observed_only=self.observed_only,
             all_transitions=self.all_transitions, edges=self.edge_features,
         )  # fmt: skip
-        if self.solver == "sgd":
-            return StochasticGradientLearner(
-                training, space, self.l2, StochasticRules(self.max_iter, self.tol, self.random_state)
-            )
+        if self._solver == "sgd":
+            rules = StochasticRules(self.epochs, self.tol, self.random_state)
+            return StochasticGradientLearner(training, space, self.l2, rules)
         return QuasiNewtonLearner(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
 
+    def _check_combination(self, training: TrainingData) -> None:
+        """Raise InputError for parameters that do not go together."""
+        if self.l1 > 0 and self._solver != "owlqn":
+            raise InputError(f'solver="{self.solver}" takes no l1 penalty, but l1 is {self.l1}; use solver="auto"')
+        if self._solver == "sgd" and (self.edge_features or training.prunes):
+            raise InputError('solver="sgd" takes neither edge_features nor a beam; use solver="lbfgs"')
+        if self.edge_features and self.order == 0:
+            raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
+        if self.induce is not None and self._solver != "lbfgs":
+            raise InputError(f'induce="{self.induce}" needs solver="lbfgs", but the solver is "{self._solver}"')
+
     def _inducer(self, training: TrainingData) -> Learner:
-        if self.solver != "lbfgs":
-            raise InputError(f'induce="{self.induce}" goes with solver="lbfgs" alone, but solver is "{self.solver}"')
+        from hedgerow.learning.induction import InductionLearner
+        from hedgerow.learning.likelihood import LinearSpace
+        from hedgerow.learning.quasi_newton import Penalty
+
         space = LinearSpace.bare(
             training, self.window, all_transitions=self.all_transitions, edges=self.edge_features, bias=True
         )

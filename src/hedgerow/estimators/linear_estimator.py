@@ -1,4 +1,4 @@
-"""What estimators share whose model is a row of weights: those weights by name, and a temperature."""
+"""What estimators of linear models share: their weights by name, and a temperature."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hedgerow.search.potential import SearchPotential
 
 
 class LinearEstimator(Estimator):
-    """For estimators of linear potentials."""
+    """An estimator whose model is a vector of weights."""
 
     @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
@@ -20,20 +20,21 @@ class LinearEstimator(Estimator):
 
     @property
     def transition_features_(self) -> dict[tuple[Any, ...], float]:
-        """The weight of labels that follow each other: (previous, label), or more of them with a higher order."""
+        """The weight of labels that follow each other, by (previous label, label); by longer tuples for higher "
+        "orders."""
         return transition_features(self._fitted())
 
     @property
     def intercept_(self) -> dict[Any, float]:
-        """What each label scores anywhere; 0 unless there are numeric columns."""
+        """The score of each label at every position; 0 unless there are numeric columns."""
         return intercept(self._fitted())
 
 
 class MarginEstimator(LinearEstimator):
-    """For those that learn from best paths, whose scores are no logarithms of probabilities."""
+    """An estimator that learns from best paths: its scores are not logarithms of probabilities."""
 
     @property
     def temperature_(self) -> float:
-        """What scores are divided by where probabilities are asked for: fitted on the dev data, 1 without any."""
+        """Divisor of the scores when probabilities are computed: fitted on the dev data; 1 without dev data."""
         potential = self._fitted().potential
         return potential.temperature if isinstance(potential, (LinearPotential, SearchPotential)) else 1.0

@@ -1,29 +1,29 @@
-"""OutputCode: many labels as words of bits, each learned by an estimator of two labels."""
+"""OutputCode: many labels as code words, whose bits are each learned by an estimator of two labels."""
 
 from __future__ import annotations
 
 import numbers
-import warnings
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.codes.bits import Base
 from hedgerow.codes.cascade import MAX_DISTANCE
 from hedgerow.codes.code_words import CODES, checked_length, make_code_words
 from hedgerow.codes.distances import Distance
-from hedgerow.codes.learner import CodeRules, OutputCodeLearner
 from hedgerow.codes.potential import CodePotential
-from hedgerow.errors import CodeWarning, InputError
+from hedgerow.errors import CodeWarning, InputError, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form
 from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.treecrf import TreeCRF
-from hedgerow.learning.base import Learner, TrainingData
-from hedgerow.model import Model
 from hedgerow.topology import Topology
+
+if TYPE_CHECKING:
+    from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.model import Model
+    from hedgerow.typing import SequencesLike
 
 
 def _is_length(value: Any) -> bool:
@@ -46,7 +46,7 @@ def _made(stored: Any) -> Any:
             return None
         case {"estimator": str(name), "parameters": dict(values)} if name in REGISTRY:
             return REGISTRY[name]._from_plain(values)
-    raise InputError(f"base must be an estimator and its parameters, but {stored!r} came")
+    raise InputError(f"base must be an estimator and its parameters, but it is {stored!r}")
 
 
 _LENGTH = Form(
@@ -69,63 +69,97 @@ _BASE = Form(
 
 @estimator
 class OutputCode(Estimator):
-    """Many labels by few bits: sequential error-correcting output codes, independent (Cohn, Smith & Osborne 2005) or in
-    cascade (Hao & Fern 2007).
+    """Sequential error-correcting output codes, independent (Cohn et al. 2005) or in a cascade (Hao & Fern 2007).
 
-    Every label has a word of bits. For each bit `base` learns to tell labels with a 1 from those with a 0; a label is
-    predicted whose word is nearest to what the bits say. So the cost grows with the number of bits, not with the square
-    of the number of labels. In a cascade a bit also reads what the bits before it predict around a position:
-    transitions between labels that single bits cannot express.
+    Every label has a code word of bits. For each bit, `base` learns to tell the labels with a 1 from those with a 0.
+    Predicts the label whose code word is closest to the predicted bits. The cost grows with the number of bits, not
+    with the square of the number of labels. In a cascade a bit also reads what earlier bits predict around its
+    position: this way it learns transitions between labels that a single bit cannot express.
 
-    With distance="lattice" labels get the probabilities that agree best with those of the bits, and a table of label
-    transitions, counted in training, is laid over them. With the others every position is decoded by itself.
+    With distance="lattice" the probabilities of labels are those that agree best with the probabilities of the bits,
+    and a table of label transitions, counted in training, is combined with them. With the other distances every
+    position is decoded on its own.
 
-    `predict_proba` divides scores (minus twice the distance, or logarithms of probabilities) by `temperature_` and
-    normalises them. The temperature is fitted on the dev data by maximum likelihood; without any it is 1 for the
-    lattice, and otherwise the number of bits in which two words differ on average, over log2 K: then probabilities are
-    a reading of distances, not learned as such.
+    `predict_proba` divides scores by `temperature_` and normalises them. The temperature maximises the likelihood of
+    the dev data. Without dev data it is 1 for the lattice, and otherwise the mean number of bits in which two code
+    words differ, divided by log2 of the number of labels.
     """
 
-    base: Annotated[Any, _BASE, "what learns a bit; of order 0 it looks at every position by itself"] = None
+    base: Annotated[
+        Any, _BASE, "Estimator that learns each bit. With order 0 it labels every position on its own: faster."
+    ] = None
     n_bits: Annotated[
-        int | None, AtLeast(1), "bits of a word, at most so many if the code grows; None for what suits code and labels"
+        int | None,
+        AtLeast(1),
+        'Number of bits of a code word, at most for code="grow". More bits correct more errors and take longer; None '
+        "chooses by the code and the number of labels.",
     ] = None
     order: Annotated[
-        int, AtLeast(0), 'how many previous labels the table of distance="lattice" looks at; bits go by the base\'s'
+        int,
+        AtLeast(0),
+        'With distance="lattice": number of previous labels in the table of transitions. The order of the bits is that '
+        "of `base`.",
     ] = 1
-    cascade: Annotated[Any, _LENGTH, "how many earlier bits a bit reads; auto tries a few on held-out data"] = 0
+    cascade: Annotated[
+        Any, _LENGTH, 'Number of earlier bits that a bit reads; "all" of them, or "auto" to choose on dev data.'
+    ] = 0
     cascade_left: Annotated[
-        int, AtLeast(0), AtMost(MAX_DISTANCE), "how many positions before its own a cascade reads"
+        int, AtLeast(0), AtMost(MAX_DISTANCE), "Number of positions before its own where a bit reads earlier bits."
     ] = 1
     cascade_right: Annotated[
-        int, AtLeast(0), AtMost(MAX_DISTANCE), "how many positions after its own a cascade reads"
+        int, AtLeast(0), AtMost(MAX_DISTANCE), "Number of positions after its own where a bit reads earlier bits."
     ] = 1
     cascade_predictions: Annotated[
         Literal["training", "cross"],
-        "what later bits learn from: predictions for the very data that a bit learned from, or out of fold",
+        'Which predictions later bits learn from: "training" those for the data that a bit learned from, "cross" out '
+        "of fold: more honest, several times slower.",
     ] = "training"
     code: Annotated[
-        Any, _CODE, "how words are made: by chance, with separated words, of all columns, a label a bit, or bit by bit"
+        Any,
+        _CODE,
+        "How code words are made; see the guide to many labels. A matrix has one row for each label.",
     ] = "random"
-    distance: Annotated[Distance, "how words are compared with what the bits say"] = "l1"
+    distance: Annotated[
+        Distance,
+        'How predicted bits are compared with code words: "l1" by probabilities, "hamming" by rounded bits, '
+        '"likelihood" by log-probabilities, "lattice" jointly with label transitions.',
+    ] = "l1"
 
     @property
     def code_(self) -> NDArray[np.uint8]:
-        """The words: a row for each label of `classes_`, a column for each bit."""
+        """The code words: a row for each label of `classes_`, a column for each bit."""
         return self._potential.words
 
     @property
     def cascade_(self) -> int:
-        """How many earlier bits a bit reads."""
+        """Number of earlier bits that a bit reads."""
         return self._potential.cascade.length
 
     @property
     def temperature_(self) -> float:
-        """What scores are divided by where probabilities are asked for, and before they meet a table of transitions."""
+        """Divisor of the scores, before they are normalised or combined with a table of transitions."""
         return self._potential.temperature
 
-    def predict_bits(self, X: object) -> list[NDArray[np.float32]]:
-        """P(the bit is 1): for each sequence an array (positions, bits), bits as the columns of `code_`."""
+    def predict_bits(self, X: SequencesLike) -> list[NDArray[np.float32]]:
+        """Compute the probability that each bit is 1, at each position.
+
+        Parameters
+        ----------
+        X : list of sequences
+            In the same form as in `fit`.
+
+        Returns
+        -------
+        list of arrays of shape (positions, bits)
+            Columns in the order of the columns of `code_`.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data.
+        """
         sequences = self._encode(X)
         found = self._potential.probabilities(sequences, n_threads(self._value("n_jobs")))
         return np.split(found, sequences.starts[1:-1])
@@ -153,7 +187,13 @@ class OutputCode(Estimator):
         return self._base._takes_missing
 
     def check_parameters(self) -> None:
-        """Raises InputError for the first parameter, of its own or of the base, that breaks its rule."""
+        """Check all parameters.
+
+        Raises
+        ------
+        InputError
+            For the first parameter, of the estimator or of its base, that breaks its rule.
+        """
         super().check_parameters()
         base = self._base
         base.check_parameters()
@@ -162,13 +202,15 @@ class OutputCode(Estimator):
                 raise InputError(f"OutputCode: base must not have {name}={getattr(base, name)!r}; {why}")
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
+        from hedgerow.codes.bits import Base
+        from hedgerow.codes.learner import CodeRules, OutputCodeLearner
+
         n_labels = len(training.labels)
         Topology(n_labels, int(self.order))
         if n_labels == 2:
-            warnings.warn(
-                "y has 2 labels: the code has one bit, and OutputCode is its base by a detour; take the base itself",
+            warn_user(
+                "y has 2 labels: the code has one bit, and OutputCode does the same as its base; use the base itself",
                 CodeWarning,
-                stacklevel=4,
             )
         seeds = np.random.SeedSequence(self.random_state).generate_state(2)
         n_bits = None if self.n_bits is None else int(self.n_bits)
@@ -192,9 +234,9 @@ class OutputCode(Estimator):
         return OutputCodeLearner(training, Base(base._order, base.decode, learner, alone), rules)
 
 
-# What a base may have alone but not as a base, and why.
+# Parameters that a base must not have, and why.
 _FOREIGN = {
     "beam": "a lattice of two labels needs none; leave it out",
-    "warm_start": "every bit is learned from nothing; leave it out",
+    "warm_start": "every bit is learned from the start; leave it out",
     "checkpoint": "all bits would write the same file; leave it out",
 }

@@ -271,10 +271,74 @@ SEED = Form(
 )
 
 # Declarations that several estimators share.
-WindowSize: TypeAlias = Annotated[int, AtLeast(0), "how many positions on either side are read"]
+WindowSize: TypeAlias = Annotated[
+    int,
+    AtLeast(0),
+    "Number of positions on either side whose columns are read. A wider window sees more context; the number of "
+    "attributes grows with it.",
+]
 Beam: TypeAlias = Annotated[
-    int | None, AtLeast(1), "nodes of a position that are kept, in training and prediction; None keeps all"
+    int | None,
+    AtLeast(1),
+    "Number of label contexts kept at each position, in training and prediction. Smaller is faster and less exact; "
+    "None keeps all.",
+]
+PredictionBeam: TypeAlias = Annotated[
+    int | None,
+    AtLeast(1),
+    "Number of label contexts kept at each position in prediction; training needs no lattice. Smaller is faster and "
+    "less exact; None keeps all.",
 ]
 Filled: TypeAlias = Annotated[
-    Treatment, "missing values are filled in by what is typical of their column; an indicator also marks them"
+    Treatment,
+    'How missing values are handled: "impute" replaces them by the most frequent value or the mean of their column; '
+    '"indicator" also adds an attribute that marks them.',
+]
+MinFreq: TypeAlias = Annotated[
+    int,
+    AtLeast(1),
+    "Attributes with fewer occurrences in training are ignored. Raise it for a smaller model and less overfitting.",
+]
+Epochs: TypeAlias = Annotated[int, AtLeast(1), "Number of passes over the sequences, at most."]
+NRounds: TypeAlias = Annotated[
+    int, AtLeast(1), "Number of boosting rounds. More rounds fit the training data more closely and take longer."
+]
+LearningRate: TypeAlias = Annotated[
+    float,
+    MoreThan(0),
+    "Factor on the step of each round. Smaller steps need more rounds and often generalise better.",
+]
+MaxLeaves: TypeAlias = Annotated[
+    int, AtLeast(2), "Number of leaves of a tree, at most. More leaves combine more attributes and overfit sooner."
+]
+LeafL2: TypeAlias = Annotated[
+    float,
+    AtLeast(0),
+    "L2 penalty on leaf values: leaf = sum(residuals) / (l2 + sum(weights)). Raise it against overfitting.",
+]
+MinLeaf: TypeAlias = Annotated[
+    int, AtLeast(1), "Number of positions that a leaf must have. Raise it against overfitting."
+]
+Newton: TypeAlias = Annotated[
+    bool,
+    "Whether leaf values are Newton steps. If False they are mean residuals, as in the publications: slower to learn.",
+]
+Subsample: TypeAlias = Annotated[
+    float,
+    MoreThan(0),
+    AtMost(1),
+    "Share of the sequences that each round learns from, drawn anew. Less is faster and adds randomness.",
+]
+WarmStart: TypeAlias = Annotated[
+    bool, "Whether `fit` continues from the fitted model until there are n_rounds rounds, instead of starting again."
+]
+CheckpointPath: TypeAlias = Annotated[
+    str | None,
+    "File to which `fit` saves the model every 10 rounds. A `fit` with the same data and parameters continues from it.",
+]
+Stopping: TypeAlias = Literal["accuracy", "log-likelihood"] | None
+EarlyStopping: TypeAlias = Annotated[
+    Stopping,
+    "Score on the dev data that ends the fit when it has not risen for 20 steps; the model of the best step is kept. "
+    "None makes all steps.",
 ]

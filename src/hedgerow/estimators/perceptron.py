@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import hedgerow.potentials.votes  # noqa: F401 - registers a kind of potential that model files hold
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, Beam, Filled, WindowSize
-from hedgerow.learning.base import Learner, TrainingData
-from hedgerow.learning.margin import Averaging, MarginLearner, MarginRules
-from hedgerow.model import Model
+from hedgerow.estimators.parameters import Beam, Epochs, Filled, MinFreq, WindowSize
+
+if TYPE_CHECKING:
+    from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.model import Model
 
 
 @estimator
 class StructuredPerceptron(MarginEstimator):
-    """Structured perceptron (Collins 2002): gold minus the best path is added to the weights wherever it is wrong.
+    """Structured perceptron (Collins 2002): where the best path is wrong, the features of gold minus its are added.
 
-    A tie is a mistake. It ends after an epoch without one, or after `epochs`; those that are left would change nothing,
-    and count in the mean and in votes as if they had been. The weights are the mean over all steps, those of the last
-    one, or all of them, each with a vote for every example it survived. A vote costs as much time as there were
-    mistakes; a label's probability at a position is then its share of the votes there.
+    A tie counts as a mistake. The fit ends after an epoch without a mistake, or after `epochs`. Epochs that are left
+    would change nothing; they count in the average and in the votes as if they had been made.
 
-    Scores have no probabilistic scale. `predict_proba` and whatever else speaks of probabilities divides them by
-    `temperature_`, fitted on the dev data by maximum likelihood, 1 without any: a reading of scores, not probabilities
-    that the model learned.
+    Scores have no probabilistic scale. Probabilities are computed from scores divided by `temperature_`, which
+    maximises the likelihood of the dev data, and is 1 without dev data.
+
+    With `averaging="vote"` every weight vector of the training predicts labels, and the votes at each position are
+    counted: a vector has one vote for each sequence it survived. The probability of a label is its share of the votes
+    at that position. Positions are decoded one by one, so `decode="viterbi"` and "marginal" give the same labels.
+    Prediction takes as many times longer as there were mistakes.
     """
 
     window: WindowSize = 0
     averaging: Annotated[
-        Averaging, "the mean of the weights over all steps, a vote among them, or those of the last step"
+        Literal["average", "vote", "none"],
+        'Which weights predict: "average" the mean over all steps, "vote" all of them by vote, "none" those of the '
+        "last step. The average is usually the most accurate.",
     ] = "average"
-    epochs: Annotated[int, AtLeast(1), "passes over the sequences at most"] = 10
-    min_freq: Annotated[int, AtLeast(1), "attributes that occur less often are left out"] = 1
+    epochs: Epochs = 10
+    min_freq: MinFreq = 1
     missing: Filled = "indicator"
     beam: Beam = None
-    early_update: Annotated[bool, "with a beam: where it loses gold, learn from the part up to there"] = True
+    update: Annotated[
+        Literal["early", "standard"],
+        'With a beam: "early" learns from the part of a sequence up to where the beam loses gold, "standard" from the '
+        "whole sequence.",
+    ] = "early"
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
-        rules = MarginRules(
-            self.window, self.epochs, self.averaging, self.random_state, self.min_freq, self.early_update
-        )
+        from hedgerow.learning.margin import MarginLearner, MarginRules
+
+        early = self.update == "early"
+        rules = MarginRules(self.window, self.epochs, self.averaging, self.random_state, self.min_freq, early)
         return MarginLearner(training, rules)

@@ -1,19 +1,20 @@
-"""SearchTagger: a beam search, and weights learned for that very search."""
+"""SearchTagger: a beam search, and weights learned for this search."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, Filled, Form, WindowSize
-from hedgerow.learning.base import Learner, TrainingData
-from hedgerow.model import Model
-from hedgerow.search.learner import SearchLearner, SearchRules, Update
+from hedgerow.estimators.parameters import AtLeast, Epochs, Filled, Form, MinFreq, WindowSize
 from hedgerow.search.potential import Direction
+
+if TYPE_CHECKING:
+    from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.model import Model
 
 
 def _plain(future: Any) -> Any:
@@ -22,7 +23,7 @@ def _plain(future: Any) -> Any:
 
 def _restored(stored: Any) -> Any:
     if not (stored is None or isinstance(stored, dict)):
-        raise InputError(f"future must have the parameters of a FutureMEMM, but {stored!r} came")
+        raise InputError(f"future must have the parameters of a FutureMEMM, but it is {stored!r}")
     return None if stored is None else FutureMEMM._from_plain(stored)
 
 
@@ -31,42 +32,67 @@ _FUTURE = Form("a FutureMEMM or None", lambda value: value is None or isinstance
 
 @estimator
 class SearchTagger(MarginEstimator):
-    """Learning to search (LaSO, Daume & Marcu 2005; its kin by Collins & Roark 2004 and Huang, Fayong & Guo 2012).
+    """Learning to search: LaSO (Daume & Marcu 2005) and related updates (Collins & Roark 2004; Huang et al. 2012).
 
-    Labels are given one after the other; `beam` hypotheses about those so far are kept, ranked by a sum of weights, of
-    what the window reads and of the last labels. The weights change where this search loses gold. There is no lattice:
-    an order of 5 costs little more than one of 1, and K labels cost K times the beam, not K squared.
+    Labels are assigned one after the other. The search keeps the `beam` best hypotheses, ranked by a sum of weights of
+    the attributes in the window and of the last `order` labels. The weights change where this search loses gold. There
+    is no lattice: order 5 costs little more than order 1, and time grows with labels times beam, not with their square.
 
-    It ends after an epoch without a mistake, or after `epochs`; a tie is a mistake. Probabilities and n-best lists are
-    over the labellings that what the beam kept allows, and scores are divided by `temperature_`, fitted on the dev data
-    by maximum likelihood, 1 without any: a reading of scores, not probabilities that the model learned.
+    The fit ends after an epoch without a mistake, or after `epochs`; a tie counts as a mistake. Probabilities and
+    n-best lists are over the hypotheses that the beam kept. Scores are divided by `temperature_`, which maximises the
+    likelihood of the dev data, and is 1 without dev data.
 
-    A search sees no label that it has not given yet. What the inputs there would say of it, future features can tell:
-    with `future=FutureMEMM(...)` they are found first, on the same data, and read at every step.
+    The search cannot read labels that it has not assigned yet. Future features can stand in for them: with
+    `future=FutureMEMM(...)` they are discovered first, on the same data, and every step reads them.
     """
 
-    order: Annotated[int, AtLeast(0), "how many of the labels given last a label depends on"] = 3
+    order: Annotated[
+        int,
+        AtLeast(0),
+        "Number of previous labels in the search direction that a label depends on; a high one is cheap.",
+    ] = 3
     window: WindowSize = 0
-    beam: Annotated[int, AtLeast(1), "hypotheses that are kept, in training and prediction"] = 5
-    update: Annotated[Update, "what is learned from where the search loses gold"] = "laso"
-    direction: Annotated[Direction, "which end is labelled first"] = "left-to-right"
-    epochs: Annotated[int, AtLeast(1), "passes over the sequences at most"] = 10
-    averaging: Annotated[Literal["average", "none"], "the mean of the weights over all sequences, or the last ones"] = (
-        "average"
-    )
-    future: Annotated[Any, _FUTURE, "what finds future features, which each step then reads; None for none"] = None
-    min_freq: Annotated[int, AtLeast(1), "attributes that occur less often are left out"] = 1
+    beam: Annotated[
+        int,
+        AtLeast(1),
+        "Number of hypotheses kept at each position, in training and prediction. Smaller is faster and less exact.",
+    ] = 5
+    update: Annotated[
+        Literal["laso", "early", "max-violation", "standard"],
+        'What is learned where the search loses gold: "laso" corrects the beam and continues from gold, "early" learns '
+        'from the part so far and ends the sequence there, "max-violation" from the part with the worst error, '
+        '"standard" from the whole sequence.',
+    ] = "laso"
+    direction: Annotated[Direction, "Which end of a sequence is labelled first."] = "left-to-right"
+    epochs: Epochs = 10
+    averaging: Annotated[
+        Literal["average", "none"],
+        'Which weights predict: "average" the mean over all sequences, "none" the last ones. The average is usually '
+        "more accurate.",
+    ] = "average"
+    future: Annotated[
+        Any,
+        _FUTURE,
+        "A FutureMEMM that discovers future features, which every step then reads; None for no such features.",
+    ] = None
+    min_freq: MinFreq = 1
     missing: Filled = "indicator"
 
     def check_parameters(self) -> None:
-        """Raises InputError for the first parameter, of its own or of what finds features, that breaks its rule."""
+        """Check all parameters.
+
+        Raises
+        ------
+        InputError
+            For the first parameter, of the estimator or of `future`, that breaks its rule.
+        """
         super().check_parameters()
         if self.future is not None:
             self.future.check_parameters()
 
     @property
     def _order(self) -> int:
-        """There is no lattice; the search has its own."""
+        """0: there is no lattice, and the search has its own order."""
         return 0
 
     @property
@@ -74,9 +100,11 @@ class SearchTagger(MarginEstimator):
         return None
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
+        from hedgerow.search.learner import SearchLearner, SearchRules
+
         rules = SearchRules(
-            int(self.order), int(self.window), int(self.beam), self.update, self.direction, int(self.epochs),
-            self.averaging == "average", int(self.min_freq), self.random_state,
+            self.order, self.window, self.beam, self.update, self.direction, self.epochs,
+            self.averaging == "average", self.min_freq, self.random_state,
         )  # fmt: skip
         if self.future is None:
             return SearchLearner(training, rules)

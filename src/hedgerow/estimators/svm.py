@@ -1,40 +1,51 @@
-"""StructuredSVM: weights by which gold beats every other path by as much as that is wrong."""
+"""StructuredSVM: weights by which gold beats every other path by that path's loss."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MoreThan, WindowSize
-from hedgerow.learning.base import Learner, TrainingData
-from hedgerow.learning.margin import Averaging, Loss, MarginLearner, MarginRules
-from hedgerow.model import Model
+from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MinFreq, MoreThan, WindowSize
+
+if TYPE_CHECKING:
+    from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.model import Model
 
 
 @estimator
 class StructuredSVM(MarginEstimator):
     """Structured support vector machine, learned by Pegasos steps with loss-augmented decoding.
 
-    Minimises 1/2 |w|^2 + C/2 times the sum over sequences of what gold lacks, by its score, to beat every other path by
-    its loss: the number of wrong labels, or 1. `training_log_` has this objective after each epoch.
+    Minimises |w|^2 / 2 + C / 2 times the sum of the hinge losses of the sequences. The hinge loss is by how much the
+    score of gold fails to exceed that of every other path by the loss of that path: the number of wrong labels, or 1.
 
-    Scores have no probabilistic scale. `predict_proba` and whatever else speaks of probabilities divides them by
-    `temperature_`, fitted on the dev data by maximum likelihood, 1 without any: a reading of scores, not probabilities
-    that the model learned.
+    Scores have no probabilistic scale. Probabilities are computed from scores divided by `temperature_`, which
+    maximises the likelihood of the dev data, and is 1 without dev data.
     """
 
     window: WindowSize = 0
-    C: Annotated[float, MoreThan(0), "weight of the losses against the size of the weights"] = 0.5
-    loss: Annotated[Loss, "wrong labels are counted one by one, or a wrong path counts once"] = "hamming"
-    epochs: Annotated[int, AtLeast(1), "passes over the sequences"] = 20
+    C: Annotated[
+        float, MoreThan(0), "Weight of the hinge losses against the size of the weights. Lower it against overfitting."
+    ] = 0.5
+    loss: Annotated[
+        Literal["hamming", "zero-one"],
+        'Loss of a wrong path: "hamming" the number of its wrong labels, "zero-one" 1.',
+    ] = "hamming"
+    epochs: Annotated[int, AtLeast(1), "Number of passes over the sequences."] = 20
     averaging: Annotated[
-        bool, "the mean of the weights, those after step t counted t times; if not, those of the last step"
-    ] = True
+        Literal["average", "none"],
+        'Which weights predict: "average" the mean over all steps, step t weighted by t; "none" those of the last '
+        "step.",
+    ] = "average"
+    min_freq: MinFreq = 1
     missing: Filled = "indicator"
     beam: Beam = None
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
-        averaging: Averaging = "average" if self.averaging else "none"
-        rules = MarginRules(self.window, self.epochs, averaging, self.random_state, C=self.C, loss=self.loss)
+        from hedgerow.learning.margin import MarginLearner, MarginRules
+
+        rules = MarginRules(
+            self.window, self.epochs, self.averaging, self.random_state, self.min_freq, C=self.C, loss=self.loss
+        )
         return MarginLearner(training, rules)

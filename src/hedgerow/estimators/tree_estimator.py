@@ -1,4 +1,4 @@
-"""What estimators share whose model is a row of boosted trees: how they grow, which tests matter, and each as text."""
+"""What estimators of boosted trees share: growth rules, importances of tests, and trees as text."""
 
 from __future__ import annotations
 
@@ -12,22 +12,49 @@ from hedgerow.inspection.tree_views import Importance, importances, tree_text
 
 
 class TreeEstimator(Estimator):
-    """For estimators of tree potentials."""
+    """An estimator whose model is a sum of regression trees."""
 
     @property
     def feature_importances_(self) -> list[Importance]:
-        """Every test of the trees, by column, offset and value: what its splits gained, and how many there are."""
+        """The tests of the trees, by column, offset and value: total gain and number of their splits."""
         return importances(self._fitted())
 
     def tree(self, round: int, label: Any) -> str:  # noqa: A002
-        """The tree of a round, the first is 1, for a label: as text."""
+        """Show one tree as text.
+
+        Parameters
+        ----------
+        round : int
+            Boosting round, counted from 1.
+        label : str, int or bool
+            The label whose tree it is.
+
+        Returns
+        -------
+        str
+            The tests and leaf values, one a line.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If there is no such round or label.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.TreeCRF(n_rounds=2, n_jobs=1).fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> print(model.tree(1, "a").splitlines()[0])
+        symbol = 'a'
+        """
         return tree_text(self._fitted(), round, label)
 
     def _growth(self, **own: Any) -> _core.GrowthRules:
         """The growth rules of the parameters that all tree estimators have; `own` are further rules or other values."""
         given = self.get_params()
         shared = {name: given[name] for name in ("l2", "newton", "min_leaf", "max_leaves")}
-        missing = "weighting" if self._treatment else self._missing  # nothing is missing after a treatment
+        missing = "weighting" if self._treatment else self._missing  # the encoder has filled in everything
         return _core.GrowthRules(**{**shared, "missing": missing, **own})
 
     @property

@@ -2,85 +2,145 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.encoding import Window
 from hedgerow.errors import InputError
-from hedgerow.estimators.checkpoint import Checkpoint, check_make
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.parameters import AtLeast, AtMost, Beam, MoreThan, WindowSize
+from hedgerow.estimators.parameters import (
+    AtLeast,
+    AtMost,
+    Beam,
+    CheckpointPath,
+    EarlyStopping,
+    LeafL2,
+    LearningRate,
+    MaxLeaves,
+    MinLeaf,
+    MoreThan,
+    Newton,
+    NRounds,
+    Subsample,
+    WarmStart,
+    WindowSize,
+)
 from hedgerow.estimators.tree_estimator import TreeEstimator
 from hedgerow.inspection.tree_views import transition_table
-from hedgerow.learning.base import Learner, Record, TrainingData
-from hedgerow.learning.boosting import BoostingLearner, BoostingRules
-from hedgerow.learning.early_stopping import Stopping
-from hedgerow.model import Model
 from hedgerow.potentials.trees import TreePotential
+
+if TYPE_CHECKING:
+    from hedgerow.estimators.checkpoint import Checkpoint
+    from hedgerow.learning.base import Learner, Record, TrainingData
+    from hedgerow.learning.boosting import BoostingRules
+    from hedgerow.model import Model
 
 MOST_LABELS_FOR_TREES = 10
 
 
 @estimator
 class TreeCRF(TreeEstimator):
-    """Conditional random field trained by gradient tree boosting (Dietterich, Ashenfelter & Bulatov 2004).
+    """Conditional random field whose potentials are boosted regression trees (Dietterich, Ashenfelter & Bulatov 2004).
 
-    Each round grows a regression tree for every label, best split first, on what the model gets wrong. Trees combine
-    attributes of the window by themselves; a split can also ask for previous labels (`transitions="trees"`), or a
-    table of transitions is learned beside the trees (`"table"`: faster, and better from about ten labels on).
+    Each round grows a regression tree for every label on the residuals: gold labels minus marginal probabilities. Trees
+    combine attributes of the window. A split can also test previous labels (`transitions="trees"`), or a table of
+    transition scores is learned beside the trees (`"table"`: faster, and better from about ten labels on).
     """
 
     window: WindowSize = 0
     transitions: Annotated[
-        Literal["auto", "trees", "table"], "where dependence on previous labels is learned; auto goes by their number"
+        Literal["auto", "trees", "table"],
+        'How the dependence on previous labels is learned: "trees" lets trees test previous labels, "table" learns a '
+        'table of scores, "auto" uses trees for up to ten labels.',
     ] = "auto"
     trees: Annotated[
         Literal["per-label", "shared"],
-        "a round grows one tree for each label, or a single one with a value for each; the latter only with a table",
+        'Whether a round grows one tree for each label or a single tree with a value for each label. "shared" is '
+        "faster with many labels and needs a transition table.",
     ] = "per-label"
-    n_rounds: Annotated[int, AtLeast(1), "boosting rounds"] = 100
-    learning_rate: Annotated[float, MoreThan(0), "what share of its step a round takes"] = 0.1
-    max_leaves: Annotated[int, AtLeast(2), "leaves of a tree at most"] = 50
-    l2: Annotated[float, AtLeast(0), "shrinkage of leaves, as weight of residuals that are zero"] = 1.0
-    newton: Annotated[bool, "leaves are Newton steps; if not, means of residuals as in the papers"] = True
-    max_step: Annotated[float, MoreThan(0), "Newton leaves are clipped to this size"] = 1.0
-    min_leaf: Annotated[int, AtLeast(1), "positions a leaf must have"] = 1
-    max_features: Annotated[float, MoreThan(0), AtMost(1), "share of tests that a node may choose among"] = 1.0
+    n_rounds: NRounds = 100
+    learning_rate: LearningRate = 0.1
+    max_leaves: MaxLeaves = 50
+    l2: LeafL2 = 1.0
+    newton: Newton = True
+    max_step: Annotated[
+        float, MoreThan(0), "Largest absolute value of a Newton leaf, before the learning rate. Lower it for stability."
+    ] = 1.0
+    min_leaf: MinLeaf = 1
+    max_features: Annotated[
+        float,
+        MoreThan(0),
+        AtMost(1),
+        "Share of the tests that a node chooses from, drawn anew. Less is faster and adds randomness.",
+    ] = 1.0
     category_splits: Annotated[
-        Literal["one-hot", "subset"], "one value or previous label against the rest, or two sets of them"
+        Literal["one-hot", "subset"],
+        'How a node splits categories and previous labels: "one-hot" one value against all others, "subset" any two '
+        "sets of values, which needs fewer leaves and overfits sooner.",
     ] = "one-hot"
-    subsample: Annotated[float, MoreThan(0), AtMost(1), "share of sequences that a round learns from"] = 1.0
+    subsample: Subsample = 1.0
     influence_trim: Annotated[
-        float, AtLeast(0), "positions whose residuals come to less than this are left out of a tree's growth"
+        float,
+        AtLeast(0),
+        "Positions whose absolute residuals sum to less than this are left out of a tree's growth. Raise it for speed; "
+        "0 uses all positions.",
     ] = 0.0
-    pseudo_rounds: Annotated[int, AtLeast(0), "first rounds that follow the pseudo-likelihood"] = 0
-    line_search: Annotated[bool, "whether a round also tries steps of twice the length and more"] = False
+    pseudo_rounds: Annotated[
+        int, AtLeast(0), "Number of first rounds that follow the pseudo-likelihood, where neighbours have gold labels."
+    ] = 0
+    line_search: Annotated[
+        bool,
+        "Whether each round also tries longer steps, up to 16 times the learning rate. Fewer rounds, more time each.",
+    ] = False
     missing: Annotated[
         Literal["weighting", "surrogate", "learned", "impute", "indicator"],
-        "what becomes of missing values: a part to each side of a split, or as other tests say, or to the better side; "
-        "or they are filled in by what is typical of their column, which an indicator also marks",
+        'How missing values are handled: "weighting" sends a share to each side of a split, "surrogate" follows other '
+        'tests, "learned" goes to the side that fits better; "impute" and "indicator" fill them in beforehand with '
+        'what is typical of their column, and "indicator" also marks them.',
     ] = "weighting"
     beam: Beam = None
-    early_stopping: Annotated[
-        Stopping,
-        "stop when this no longer rises on the dev data, and keep the best round",
-    ] = None
-    warm_start: Annotated[bool, "whether `fit` of a fitted model goes on from it, up to n_rounds in all"] = False
-    checkpoint: Annotated[
-        str | None, "a file written every few rounds; `fit` with the same data and parameters goes on from it"
-    ] = None
+    early_stopping: EarlyStopping = None
+    warm_start: WarmStart = False
+    checkpoint: CheckpointPath = None
 
     @classmethod
     def published(cls, *, l2: float = 20.0, n_rounds: int = 100, max_leaves: int = 100, **others: Any) -> Self:
-        """The papers' algorithm exactly: first-order residuals, step 1, trees that test previous labels."""
+        """Make an estimator with the algorithm of the dissertation (Hao 2009, table 3.3).
+
+        Trees are fitted to the plain residuals with step length 1, and they test previous labels. The paper of 2004
+        differs: it begins with three rounds on the pseudo-likelihood and searches each step along a line. Two rules of
+        the dissertation differ here: how surrogate splits are chosen, and how the indicator of missing values is coded.
+
+        Parameters
+        ----------
+        l2 : float, default=20.0
+            L2 penalty on leaf values.
+        n_rounds : int, default=100
+            Number of boosting rounds.
+        max_leaves : int, default=100
+            Number of leaves of a tree, at most.
+        **others
+            Other parameters of `TreeCRF`.
+
+        Returns
+        -------
+        TreeCRF
+            The unfitted estimator.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.TreeCRF.published(window=3).learning_rate
+        1.0
+        """
         fixed: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees"}
         return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **others)
 
     @property
     def transition_table_(self) -> NDArray[np.float32]:
-        """Log-scores of labels after `start` and after each label: the table, or the trees' mean over training."""
+        """Scores of labels after `start` and after each label: the table, or the mean of the trees over training."""
         return transition_table(self._fitted())
 
     @property
@@ -88,21 +148,25 @@ class TreeCRF(TreeEstimator):
         return True
 
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
+        from hedgerow.estimators.checkpoint import Checkpoint
+
         if self.checkpoint is None:
             return None
         if (self.subsample < 1 or self.max_features < 1) and self.random_state is None:
-            raise InputError("checkpoint needs a random_state here, or what is drawn would differ; give a seed")
+            raise InputError("checkpoint needs a random_state with subsample or max_features below 1; give a seed")
         return Checkpoint.of(self.checkpoint, training, self._plain_params())
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
+        from hedgerow.learning.boosting import BoostingLearner, BoostingRules
+
         shared, transitions = self.trees == "shared", self.transitions
         if transitions == "auto":
             few = len(training.labels) <= MOST_LABELS_FOR_TREES
             transitions = "trees" if few and not shared else "table"
         if shared and transitions == "trees" and self.order > 0:
-            raise InputError('trees="shared" cannot test previous labels; take transitions="table" or "auto"')
+            raise InputError('trees="shared" cannot test previous labels; use transitions="table" or "auto"')
         if shared and self.category_splits == "subset":
-            raise InputError('trees="shared" splits off one value at a time; take category_splits="one-hot"')
+            raise InputError('trees="shared" splits off one value at a time; use category_splits="one-hot"')
         growth = self._growth(
             max_step=self.max_step,
             influence_trim=self.influence_trim,
@@ -121,7 +185,9 @@ class TreeCRF(TreeEstimator):
 def _start(
     earlier: Model, rules: BoostingRules, training: TrainingData, missing: str
 ) -> tuple[TreePotential, list[Record]]:
-    """The potential to go on from, and its rounds; raises InputError unless it is of the same make."""
+    """The potential to continue from, and its training log; raises InputError if the parameters do not fit it."""
+    from hedgerow.estimators.checkpoint import check_make
+
     potential = earlier.potential
     assert isinstance(potential, TreePotential)
     makes = {

@@ -1,0 +1,150 @@
+"""Callbacks for `fit`: functions of one training record, called at every step of a fit.
+
+A callback that returns True, or raises `StopTraining`, ends the fit with what has been learned so far. If a callback
+has a method `close`, `fit` calls it at the end, also after an error.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from hedgerow.model import Model
+
+__all__ = ["Callback", "Progress", "TrainingRecord"]
+
+log = logging.getLogger("hedgerow")
+
+
+class TrainingRecord(dict[str, Any]):
+    """One record of the training log, as a callback gets it.
+
+    It is the dict that `training_log_` holds: "unit" ("round", "iteration", "epoch" or "bit"), "step" (counted from 1),
+    "loss", "seconds", scores on the dev data if there are any, and fields of the algorithm.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the estimator that is fitted.
+    total : int or None
+        Number of steps at most, if it is known.
+    """
+
+    def __init__(
+        self, record: Mapping[str, Any], *, estimator: str, total: int | None, make_model: Callable[[], Model]
+    ) -> None:
+        super().__init__(record)
+        self.estimator = estimator
+        self.total = total
+        self._make_model: Callable[[], Model] | None = make_model
+
+    def model(self) -> Model:
+        """Return the model as it is after this step.
+
+        Returns
+        -------
+        Model
+            The frozen model. It is made when this method is called, so records cost nothing without it.
+
+        Raises
+        ------
+        RuntimeError
+            If the callback has already returned: the fit has gone on since.
+        """
+        if self._make_model is None:
+            raise RuntimeError("model() works only inside the callback: the fit has gone on since")
+        return self._make_model()
+
+    def expire(self) -> None:
+        """Forget the fit; `model` no longer works."""
+        self._make_model = None
+
+
+Callback = Callable[[TrainingRecord], Any]
+
+
+class Progress:
+    """Show the progress of a fit.
+
+    A terminal or a notebook gets a bar on standard error that disappears at the end. Elsewhere each record becomes a
+    line: of the logger "hedgerow" at level INFO if logging is configured, otherwise of standard error.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> progress = hr.callbacks.Progress()
+    >>> model = hr.HMM().fit(["ab", "ba"], [["x", "y"], ["y", "x"]], callbacks=[progress])
+    """
+
+    def __init__(self) -> None:
+        self._bar: Bar | None = None
+        self._task: Any = None
+
+    def __call__(self, record: TrainingRecord) -> None:
+        """Show a record."""
+        if not _can_draw():
+            _write_line(_line(record))
+            return
+        if self._bar is None:
+            self._bar = _started_bar()
+            self._task = self._bar.add_task("", total=record.total)
+        self._bar.update(self._task, description=_summary(record), completed=_step(record)[1], total=record.total)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _can_draw() -> bool:
+    if "ipykernel" in sys.modules:
+        return importlib.util.find_spec("ipywidgets") is not None
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _started_bar() -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.start()
+    return bar
+
+
+def _summary(record: TrainingRecord) -> str:
+    """The estimator, the loss and the scores on the dev data."""
+    return ", ".join([f"{record.estimator} {_step(record)[0]}s", *_figures(record)])
+
+
+def _line(record: TrainingRecord) -> str:
+    unit, step = _step(record)
+    of_total = "" if record.total is None else f" of {record.total}"
+    return ", ".join([f"{record.estimator}: {unit} {step}{of_total}", *_figures(record), f"{record['seconds']:.1f} s"])
+
+
+def _figures(record: TrainingRecord) -> list[str]:
+    shown = ("loss", "dev_loss", "dev_accuracy", "dev_span_f1")
+    return [f"{name.replace('_', ' ')} {record[name]:.4g}" for name in shown if record.get(name) is not None]
+
+
+def _step(record: TrainingRecord) -> tuple[str, int]:
+    if "unit" in record:
+        return record["unit"], record["step"]
+    return next(
+        ((unit, record[unit]) for unit in ("round", "iteration", "epoch", "bit") if unit in record), ("step", 1)
+    )
+
+
+def _write_line(line: str) -> None:
+    if log.hasHandlers():
+        log.info(line)
+    elif sys.stderr is not None:
+        print(line, file=sys.stderr)

@@ -1,0 +1,175 @@
+"""The fit of any estimator: check and encode the data, run the learner step by step, keep the model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.callbacks import Callback, Progress, TrainingRecord
+from hedgerow.data.padded import warn_of_padding
+from hedgerow.data.read_y import read_labels
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding import Encoder, Labels
+from hedgerow.errors import BeamWarning, InputError, StopTraining, warn_user
+from hedgerow.estimators.base import Estimator, n_threads
+from hedgerow.estimators.checkpoint import EVERY, Checkpoint
+from hedgerow.estimators.given_labels import label_codes
+from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
+from hedgerow.estimators.parameters import LARGEST
+from hedgerow.learning.base import DevData, Learner, Record, TrainingData
+from hedgerow.model import Model
+
+# The parameter that bounds the number of steps, by what a step is.
+STEPS_AT_MOST = {"round": "n_rounds", "iteration": "max_iter", "epoch": "epochs", "bit": "n_bits"}
+
+
+def checked_callbacks(callbacks: object, verbose: int) -> list[Callback]:
+    """The callbacks of a fit; raises InputError unless all can be called."""
+    functions = list(callbacks) if isinstance(callbacks, Iterable) else None
+    if functions is None or not all(map(callable, functions)):
+        raise InputError(f"callbacks must be a list of functions of one record, but it is {callbacks!r}")
+    return [Progress(), *functions] if verbose else functions
+
+
+def prepare(
+    settings: Estimator,
+    X: object,
+    y: object,
+    X_dev: object,
+    y_dev: object,
+    sample_weight: object,
+    earlier: Model | None,
+) -> tuple[TrainingData, Record]:
+    """(encoded data, fields of the first record); raises InputError if the data break a rule."""
+    if (X_dev is None) != (y_dev is None):
+        raise InputError("X_dev and y_dev belong together; one of them is missing")
+    raw = Sequences(X)
+    given = read_labels(y, raw)  # once, for y may be a generator
+    warn_of_padding(given)
+    warn_of_missing_columns(raw)
+    labels = Labels.fit(given, raw) if earlier is None else earlier.labels
+    encoder = Encoder.fit(raw, settings._treatment) if earlier is None else earlier.encoder
+    codes = labels.codes(given, raw)
+    if (codes < 0).any():
+        raise InputError(
+            f"label {labels.unseen(given)[0]!r} was not among the labels of the warm-started model; "
+            "set warm_start=False"
+        )
+    encoded, dev = settings._encode_checked(encoder, raw, settings.get_params()), None
+    if X_dev is not None:
+        dev_encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
+        dev = DevData(dev_encoded, label_codes(labels, y_dev, dev_encoded))
+    training = TrainingData(
+        encoder, labels, encoded, codes, checked_weights(sample_weight, len(raw)), settings._order, dev,
+        settings.decode, n_threads(settings.n_jobs), settings._training_beam,
+    )  # fmt: skip
+    _warn_of_wide_beam(training)
+    return training, missing_report(raw, settings._missing)
+
+
+def run_learner(
+    learner: Learner,
+    settings: Estimator,
+    training: TrainingData,
+    checkpoint: Checkpoint | None,
+    callbacks: list[Callback],
+    began: float,
+    report: Record,
+    keep: Callable[[Model], None],
+) -> None:
+    """Run a learner to its end, or until a callback ends it.
+
+    `keep` gets the model of the steps done, whatever ended them. The first record of all also has the report.
+    """
+    training_log = learner.history
+    began -= training_log[-1]["seconds"] if training_log else 0.0
+    name, parameters = type(settings).__name__, settings._plain_params()
+    origin = checkpoint.origin if checkpoint else None
+
+    def model() -> Model:
+        return Model(
+            training.labels, training.encoder, learner.potential, training.order, name, parameters, training_log, origin
+        )
+
+    finished = False
+    try:
+        for record in learner:
+            record["seconds"] = time.perf_counter() - began
+            if not training_log:
+                record |= report
+            training_log.append(record)
+            total = _steps_at_most(settings, record)
+            if _stops(callbacks, TrainingRecord(record, estimator=name, total=total, make_model=model)):
+                break
+            if checkpoint and len(training_log) % EVERY == 0:
+                checkpoint.save(model())
+        else:
+            finished = True
+    finally:
+        try:
+            if finished or training_log:
+                learned = model()
+                keep(learned)
+                if checkpoint and not finished:
+                    checkpoint.save(learned)
+        finally:
+            _close(callbacks)
+
+
+def _stops(callbacks: list[Callback], record: TrainingRecord) -> bool:
+    """Show the record to all callbacks; whether one of them ends the fit."""
+    try:
+        replies = [callback(record) for callback in callbacks]
+    except StopTraining:
+        return True
+    finally:
+        record.expire()
+    return any(isinstance(reply, (bool, np.bool_)) and bool(reply) for reply in replies)
+
+
+def _close(callbacks: list[Callback]) -> None:
+    for callback in callbacks:
+        close = getattr(callback, "close", None)
+        if callable(close):
+            close()
+
+
+def _steps_at_most(settings: Estimator, record: Record) -> int | None:
+    unit = record.get("unit") or next((unit for unit in STEPS_AT_MOST if unit in record), "")
+    steps = getattr(settings, STEPS_AT_MOST.get(unit, ""), None)
+    return steps if isinstance(steps, int) else None
+
+
+def _warn_of_wide_beam(training: TrainingData) -> None:
+    beam, n_nodes = training.beam, training.topology.n_nodes
+    if beam is not None and beam > n_nodes:
+        warn_user(
+            f"beam is {beam}, but {len(training.labels)} labels and order {training.order} have no more than {n_nodes} "
+            "nodes at a position: all are kept, and the answers are exact; set beam=None",
+            BeamWarning,
+        )
+
+
+def checked_weights(given: Any, n: int) -> NDArray[np.float64]:
+    """The weight of each of n sequences, 1 if none are given; raises InputError for anything but weights."""
+    if given is None:
+        return np.ones(n)
+    rule = f"sample_weight must hold one number for each of the {n} sequences"
+    try:
+        weights = np.ma.filled(np.ma.asarray(given, dtype=np.float64), np.nan)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{rule}; it is no array of numbers ({error})") from None
+    if weights.shape != (n,):
+        raise InputError(f"{rule}; its shape is {weights.shape}")
+    wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST)))
+    if wrong.size:
+        raise InputError(
+            f"sample_weight must be from 0 to {LARGEST:g}; the weight of sequence {wrong[0]} is {weights[wrong[0]]}"
+        )
+    if not weights.any():
+        raise InputError("sample_weight must not be 0 for every sequence; there would be nothing to learn from")
+    return weights

@@ -1,0 +1,41 @@
+"""Estimators as HTML, for notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from hedgerow.estimators.parameters import parameters
+
+if TYPE_CHECKING:
+    from hedgerow.estimators.base import Estimator
+
+_MOST_CLASSES = 10
+
+
+def html_repr(estimator: Estimator) -> str:
+    """A heading with what was learned, and a table of the parameters; those that differ from the default are bold."""
+    rows = []
+    for name, parameter in parameters(type(estimator)).items():
+        value = getattr(estimator, name)
+        shown = escape(repr(value))
+        is_default = value is parameter.default or repr(value) == repr(parameter.default)
+        cell = shown if is_default else f"<b>{shown}</b>"
+        rows.append(
+            f'<tr><td>{escape(name)}</td><td>{cell}</td><td style="text-align:left">{escape(parameter.help)}</td></tr>'
+        )
+    return (
+        f"<div><b>{escape(type(estimator).__name__)}</b> ({_state(estimator)})"
+        "<details><summary>Parameters</summary><table>"
+        f"<tr><th>name</th><th>value</th><th>meaning</th></tr>{''.join(rows)}</table></details></div>"
+    )
+
+
+def _state(estimator: Estimator) -> str:
+    if not estimator.__sklearn_is_fitted__():
+        return "not fitted"
+    classes = estimator.classes_.tolist()
+    named = ", ".join(escape(repr(label)) for label in classes[:_MOST_CLASSES])
+    more = ", ..." if len(classes) > _MOST_CLASSES else ""
+    steps = len(estimator.training_log_)
+    return f"fitted: {len(classes)} labels {named}{more}; {steps} steps; {estimator.n_features_in_} columns"

@@ -1,0 +1,154 @@
+"""Callbacks: they see every record, can end a fit, get the model on demand; Progress shows a bar or lines."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from hedgerow.callbacks import TrainingRecord
+from hedgerow.estimators.conventions import REGISTRY
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning"),
+    pytest.mark.filterwarnings("ignore::hedgerow.errors.ConvergenceWarning"),
+]
+
+RNG = np.random.default_rng(0)
+X = ["".join(RNG.choice(list("abcd"), 8)) for _ in range(30)]
+Y = [[str((ord(c) + i // 3) % 3) for i, c in enumerate(x)] for x in X]
+ITERATIVE = sorted(set(REGISTRY) - {"HMM"})
+
+
+def stop_after(n, answer):
+    seen = []
+
+    def callback(record):
+        seen.append(record)
+        return answer() if len(seen) == n else None
+
+    callback.seen = seen
+    return callback
+
+
+def raise_stop():
+    raise hr.StopTraining
+
+
+@pytest.mark.parametrize(
+    "answer", [lambda: True, lambda: np.bool_(True), raise_stop], ids=["True", "np.True_", "raise"]
+)
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_a_callback_ends_a_fit_with_what_has_been_learned(name, answer):
+    make = REGISTRY[name]
+    callback = stop_after(2, answer)
+    model = make(random_state=0).fit(X, Y, callbacks=[callback])
+    assert len(callback.seen) == len(model.training_log_) == 2
+    assert len(make(random_state=0).fit(X, Y).training_log_) > 2
+    assert len(model.predict(X)) == len(X)
+
+
+def test_other_answers_do_not_end_a_fit():
+    for answer in (None, False, 1, "stop", np.bool_(False)):
+        assert (
+            len(hr.TreeCRF(n_rounds=3).fit(X, Y, callbacks=[lambda record, answer=answer: answer]).training_log_) == 3
+        )
+
+
+def test_other_errors_come_through_and_the_steps_done_are_kept():
+    def fail(record):
+        raise RuntimeError("mine")
+
+    model = hr.TreeCRF(n_rounds=3)
+    with pytest.raises(RuntimeError, match="mine"):
+        model.fit(X, Y, callbacks=[fail])
+    assert len(model.training_log_) == 1
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_a_record_has_the_model_of_its_step_on_demand(name):
+    models, records = [], []
+
+    def callback(record):
+        assert isinstance(record, TrainingRecord)
+        assert record.estimator == name
+        json.dumps(record)
+        records.append(record)
+        models.append(record.model())
+
+    fitted = REGISTRY[name](random_state=0).fit(X, Y, callbacks=[callback])
+    encoded = fitted.model_.encode(X)
+    assert models[-1].training_log == fitted.training_log_ if hasattr(models[-1], "training_log") else True
+    if name in ("TreeCRF", "LinearCRF", "HMM"):
+        last, whole = models[-1].answers(encoded).marginals()[1], fitted.model_.answers(encoded).marginals()[1]
+        np.testing.assert_array_equal(last, whole)
+    if name == "TreeCRF":
+        first, rounds = models[0].answers(encoded).marginals()[1], hr.TreeCRF(n_rounds=1, random_state=0).fit(X, Y)
+        np.testing.assert_array_equal(first, rounds.model_.answers(encoded).marginals()[1])
+    with pytest.raises(RuntimeError, match="only inside the callback"):
+        records[0].model()
+
+
+def test_a_callback_is_closed_however_the_fit_ends():
+    class Closing:
+        closed = 0
+
+        def __init__(self, fail):
+            self.fail = fail
+
+        def __call__(self, record):
+            if self.fail:
+                raise KeyboardInterrupt
+
+        def close(self):
+            self.closed += 1
+
+    for fail in (False, True):
+        callback = Closing(fail)
+        try:
+            hr.TreeCRF(n_rounds=2).fit(X, Y, callbacks=[callback])
+        except KeyboardInterrupt:
+            assert fail
+        assert callback.closed == 1
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_verbose_logs_where_logging_is_configured(name, caplog, capsys):
+    with caplog.at_level("INFO", logger="hedgerow"):
+        model = REGISTRY[name](verbose=1, random_state=0).fit(X, Y)
+    assert len(caplog.messages) == len(model.training_log_)
+    assert all(message.startswith(f"{name}: ") for message in caplog.messages)
+    assert capsys.readouterr().out == ""
+
+
+def test_verbose_writes_lines_where_it_is_not(monkeypatch):
+    monkeypatch.setattr(logging.Logger, "hasHandlers", lambda self: False)
+    text = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", text)
+    hr.TreeCRF(n_rounds=2, verbose=1).fit(X, Y, X, Y)
+    lines = text.getvalue().splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("TreeCRF: round 2")
+    assert "dev accuracy 0." in lines[1]
+    assert lines[1].endswith(" s")
+
+
+def test_progress_draws_a_bar_on_a_terminal_and_removes_it(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    text = Terminal()
+    monkeypatch.setattr(sys, "stderr", text)
+    monkeypatch.setenv("TERM", "xterm")
+    progress = hr.callbacks.Progress()
+    hr.TreeCRF(n_rounds=3).fit(X, Y, callbacks=[progress])
+    assert "TreeCRF rounds" in text.getvalue()
+    assert "3/3" in text.getvalue()
+    hr.StructuredPerceptron(epochs=2, random_state=0).fit(X, Y, callbacks=[progress])  # and again
+    assert "StructuredPerceptron epochs" in text.getvalue()
