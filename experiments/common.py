@@ -9,23 +9,19 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
-from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
 from families import families
+from hedgerow.callbacks import Callback, TrainingRecord
 from hedgerow.datasets.dataset import Dataset
-from hedgerow.errors import UnseenLabelWarning
+from hedgerow.errors import ConvergenceWarning, UnseenLabelWarning
 from hedgerow.inference.decoding import best_labels
-from hedgerow.inference.lattice import Lattice
-from hedgerow.learning import base, boosting
-from hedgerow.learning.base import DevData, Record
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # experiments and benchmarks print alike
 from printing import log as log
@@ -96,30 +92,39 @@ def train_test_pairs(task: Task) -> list[tuple[Split, Split]]:
     return [(train, test)]
 
 
-def fit(candidate: Model, n_rounds: int, train: Split, held: Split | None = None) -> Model:
-    """A new estimator with the candidate's parameters, fitted; with held-out data, both decodings are recorded."""
+def fit(candidate: Model, n_rounds: int, train: Split, callbacks: Sequence[Callback] = ()) -> Model:
+    """Fit a new estimator with the candidate's parameters and this number of rounds or iterations."""
     rounds = "n_rounds" if isinstance(candidate, hr.TreeCRF) else "max_iter"
     model: Model = type(candidate)(**{**candidate.get_params(), rounds: n_rounds})
-    if held is None:
-        return model.fit(train.X, train.y)
-    with ExitStack() as patches:  # the library records one decoding
-        for module in (base, boosting):
-            patches.enter_context(mock.patch.object(module, "dev_scores", _both_accuracies))
-        return model.fit(train.X, train.y, X_dev=held.X, y_dev=held.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the number of iterations is what is chosen
+        return model.fit(train.X, train.y, callbacks=list(callbacks))
 
 
-def _both_accuracies(lattice: Lattice, held: DevData, decode: str) -> Record:
-    return {decode: float(np.mean(best_labels(lattice, decode) == held.codes)) for decode in DECODINGS}
+class Accuracies:
+    """A callback: accuracy on dev data by each decoding, after every step of a fit."""
+
+    def __init__(self, dev: Split) -> None:
+        self._X, self._gold = dev.X, np.concatenate([np.asarray(labels) for labels in dev.y])
+        self._encoded: Any = None
+        self.curves: dict[Decode, list[float]] = {decode: [] for decode in DECODINGS}
+
+    def __call__(self, record: TrainingRecord) -> None:
+        model = record.model()
+        if self._encoded is None:
+            self._encoded = model.encode(self._X)
+        blocks = list(model.answers_by_block(self._encoded))
+        for decode, curve in self.curves.items():
+            best = np.concatenate([best_labels(answers, decode) for answers in blocks])
+            curve.append(float(np.mean(model.labels.classes[best] == self._gold)))
 
 
-def accuracy_by_round(candidate: Model, n_rounds: int, train: Split, held: Split) -> dict[Decode, Floats]:
-    """For each decoding the share of held-out positions that are right after 1, 2, ... rounds."""
-    history = fit(candidate, n_rounds, train, held).training_log_
-    found: dict[Decode, Floats] = {}
-    for decode in DECODINGS:
-        curve = [record[decode] for record in history]
-        found[decode] = np.array(curve + curve[-1:] * (n_rounds - len(curve)))  # a fit may end at the optimum
-    return found
+def accuracy_by_round(candidate: Model, n_rounds: int, train: Split, dev: Split) -> dict[Decode, Floats]:
+    """Return, for each decoding, the accuracy on dev data after 1, 2, ... rounds."""
+    seen = Accuracies(dev)
+    fit(candidate, n_rounds, train, [seen])
+    # A fit may end early, at the optimum; the last accuracy then holds for the remaining rounds.
+    return {decode: np.array(curve + curve[-1:] * (n_rounds - len(curve))) for decode, curve in seen.curves.items()}
 
 
 def folds(data: Split, n_folds: int) -> Iterator[tuple[Split, Split]]:

@@ -81,6 +81,15 @@ def test_curves_end_where_the_fitted_model_stands(common) -> None:
         assert len(curve) == 6
 
 
+@pytest.mark.parametrize("decode", ["marginal", "viterbi"])
+def test_curves_are_the_accuracies_of_the_training_log(common: Any, decode: str) -> None:
+    ((train, dev),) = common.train_test_pairs(common.QUICK)
+    model = common.hr.TreeCRF(window=1, max_leaves=5, n_rounds=6, decode=decode)
+    model.fit(train.X, train.y, X_dev=dev.X, y_dev=dev.y)
+    curve = common.accuracy_by_round(model, 6, train, dev)[decode]
+    assert curve == pytest.approx([record["dev_accuracy"] for record in model.training_log_])
+
+
 def test_the_choice_is_the_best_round_of_the_best_candidate(common) -> None:
     ((train, _),) = common.train_test_pairs(common.QUICK)
     candidates = [common.hr.TreeCRF(window=window, n_jobs=1) for window in (0, 1)]
