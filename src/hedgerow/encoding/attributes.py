@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.columns import CategoricalColumn, Column, NumericColumn, is_local
+from hedgerow.data.columns import MISSING, CategoricalColumn, Column, NumericColumn, is_local
+from hedgerow.data.ragged import starts_of
 from hedgerow.encoding.binning import Binning
 from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
 from hedgerow.encoding.encoded import Encoded
@@ -34,12 +35,15 @@ Value: TypeAlias = str | int | Padding
 
 
 class AttributeReader:
-    """Ids of (column, offset, value), for each column, then each offset, then each value in alphabet order.
+    """Ids of attributes: for each column, then each offset of the window, then each value in alphabet order.
 
-    Every (column, offset) owns an id for each value (or bin) and, unless the window is 0, one for padding. A local
-    column has the one offset 0 and no padding, whatever the window. Missing and absent values have no id. How a numeric
-    column is read is said by name in `numeric`: as the bin that it falls into, or as one attribute whose weight is the
-    scaled number. After all of these come the ids of the conjunctions, if there are any.
+    Every (column, offset) has an id for each value (or bin) and, unless the window is 0, one for padding. A local
+    column has the one offset 0 and no padding, whatever the window. Missing and absent values have no id.
+
+    `numeric` says by name how a numeric column is read: with a Binning as the bin of the number; with a Scaling as one
+    attribute whose weight is the scaled number. Without scaling an attribute of 0 is absent, as it is in a bag.
+
+    The ids of conjunctions come after all of these.
     """
 
     def __init__(
@@ -78,6 +82,8 @@ class AttributeReader:
             read = self._numeric[column.name]
             if isinstance(read, Binning):
                 self.reader.add_bins(read.transform(column.values), size, is_local(column))
+            elif read.is_identity and not is_local(column):
+                self.reader.add_bag(*_without_zeros(column), size)
             else:
                 self.reader.add_numbers(read.transform(column.values), is_local(column))
         else:
@@ -110,6 +116,14 @@ class AttributeReader:
     def missing(self, first: int, last: int) -> NDArray[np.bool_]:
         """For each position and each slot (column, then offset), whether a missing value is read there."""
         return self.reader.missing(first, last)
+
+
+def _without_zeros(column: NumericColumn) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """(starts, ids, weights) of a bag of one attribute, whose weight is the number; an attribute of 0 is absent."""
+    present = column.values != 0
+    values = column.values[present]
+    missing = np.isnan(values)
+    return starts_of(present), np.where(missing, np.int32(MISSING), np.int32(0)), np.where(missing, 0, values)
 
 
 def _value(column: Column, size: int, value: int) -> Value:

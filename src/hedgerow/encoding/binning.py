@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import read_only
+from hedgerow.data.columns import NumericColumn
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 
 MISSING_BIN = 255
@@ -69,3 +71,8 @@ def _quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64
     targets = np.arange(1, max_bins) * cumulated[-1] / max_bins
     cuts = np.unique(np.searchsorted(cumulated, targets, side="left") + 1)
     return cuts[cuts < len(counts)]
+
+
+def fit_binnings(sequences: Encoded) -> dict[str, Binning]:
+    """The bins of each numeric column."""
+    return {c.name: Binning.fit(c.values) for c in sequences.columns if isinstance(c, NumericColumn)}

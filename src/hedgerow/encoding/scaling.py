@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.columns import NumericColumn
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 
 
@@ -33,6 +35,19 @@ class Scaling:
         negligible = 1e-6 * float(np.abs(there).max())  # what single precision cannot tell from no change
         return cls(float(there.mean()), deviation if deviation > negligible else 1.0)
 
+    @property
+    def is_identity(self) -> bool:
+        return self.mean == 0 and self.deviation == 1
+
     def transform(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Scaled values; NaN stays NaN."""
         return ((values - self.mean) / self.deviation).astype(np.float32)
+
+
+AS_IS = Scaling(0.0, 1.0)
+
+
+def fit_scalings(sequences: Encoded, *, scale: bool = True) -> dict[str, Scaling]:
+    """The scaling of each numeric column; without `scale`, numbers are read as they are."""
+    numeric = [column for column in sequences.columns if isinstance(column, NumericColumn)]
+    return {column.name: Scaling.fit(column.values) if scale else AS_IS for column in numeric}

@@ -62,6 +62,11 @@ class LinearCRF(LinearEstimator):
         '"mccallum" starts without attributes and adds, every 8 iterations, the 500 conjunctions of attributes with '
         "the largest gain.",
     ] = None
+    scale: Annotated[
+        bool,
+        "standardise numeric columns: subtract the mean, divide by the standard deviation; "
+        "False takes numbers as they are, as CRFsuite does",
+    ] = True
     missing: Filled = "indicator"
     beam: Beam = None
 
@@ -82,6 +87,7 @@ class LinearCRF(LinearEstimator):
         space = LinearSpace.of(
             training, self.window, min_freq=self.min_freq, observed_only=self.observed_only,
             all_transitions=self.all_transitions, edges=self.edge_features,
+            scale=self.scale,
         )  # fmt: skip
         if self._solver == "sgd":
             rules = StochasticRules(self.epochs, self.tol, self.random_state)
@@ -105,7 +111,12 @@ class LinearCRF(LinearEstimator):
         from hedgerow.learning.quasi_newton import Penalty
 
         space = LinearSpace.bare(
-            training, self.window, all_transitions=self.all_transitions, edges=self.edge_features, bias=True
+            training,
+            self.window,
+            all_transitions=self.all_transitions,
+            edges=self.edge_features,
+            bias=True,
+            scale=self.scale,
         )
         return InductionLearner(
             training,

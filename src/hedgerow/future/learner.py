@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.columns import NumericColumn
 from hedgerow.data.ragged import place
-from hedgerow.encoding import AttributeReader, Binning, Window
+from hedgerow.encoding import AttributeReader, Binning, Window, fit_binnings
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.discovery import Candidate, Discovery, DiscoveryData, DiscoveryRules
@@ -169,8 +168,7 @@ class _Run:
         self.training, self.rules, self.count = training, rules, count
         self.window = Window.of(rules.window)
         if binnings is None:
-            columns = training.sequences.columns
-            binnings = {c.name: Binning.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+            binnings = fit_binnings(training.sequences)
         self.own_binnings = binnings
         self.binnings = dict(binnings)  # and those of features
         given, k, threads = with_histories(training), len(training.labels), training.n_threads

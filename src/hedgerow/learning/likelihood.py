@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.columns import NumericColumn
-from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Scaling, Window
+from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Scaling, Window, fit_scalings
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import TrainingData, by_depth, edge_counts
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
@@ -47,16 +46,19 @@ class LinearSpace:
         observed_only: bool = True,
         all_transitions: bool = False,
         edges: bool = False,
+        scale: bool = True,
     ) -> LinearSpace:
-        """The features that training has; numbers bring a bias with them, for they are read less their mean."""
-        rows, scalings = _read(training, window)
+        """The features that training has. Scaled numbers need a bias, because their mean is subtracted."""
+        rows, scalings = _read(training, window, scale)
         k, every = len(training.labels), not observed_only
         state = Features.observed(rows, training.codes, k, min_freq=min_freq, all_outputs=every)
         edge = None
         if edges:
             edge = Features.observed(rows, edge_codes(training), k ** (training.order + 1), min_freq=min_freq,
                                      all_outputs=every)  # fmt: skip
-        n_grams = NGrams.observed(edge_counts(training), k, training.order, bias=bool(scalings), every=all_transitions)
+        n_grams = NGrams.observed(
+            edge_counts(training), k, training.order, bias=scale and bool(scalings), every=all_transitions
+        )
         return cls(rows.window, scalings, state, edge, n_grams)
 
     @classmethod
@@ -68,14 +70,15 @@ class LinearSpace:
         all_transitions: bool = False,
         edges: bool = False,
         bias: bool = False,
+        scale: bool = True,
     ) -> LinearSpace:
         """Labels alone: no attribute of the window speaks yet. A bias comes with numbers, or if asked for."""
-        rows, scalings = _read(training, window)
+        rows, scalings = _read(training, window, scale)
         k = len(training.labels)
         nothing = np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32)
         edge = Features(*nothing, k ** (training.order + 1)) if edges else None
         n_grams = NGrams.observed(edge_counts(training), k, training.order,
-                                    bias=bias or bool(scalings), every=all_transitions)  # fmt: skip
+                                    bias=bias or (scale and bool(scalings)), every=all_transitions)  # fmt: skip
         return cls(rows.window, scalings, Features(*nothing, k), edge, n_grams)
 
     @property
@@ -107,9 +110,8 @@ class LinearSpace:
         )
 
 
-def _read(training: TrainingData, window: int) -> tuple[AttributeReader, dict[str, Scaling]]:
-    columns = training.sequences.columns
-    scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+def _read(training: TrainingData, window: int, scale: bool) -> tuple[AttributeReader, dict[str, Scaling]]:
+    scalings = fit_scalings(training.sequences, scale=scale)
     return AttributeReader(training.sequences, Window.of(window), scalings), scalings
 
 

@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.columns import NumericColumn
-from hedgerow.encoding import AttributeReader, Scaling, Window
+from hedgerow.encoding import AttributeReader, Window, fit_scalings
 from hedgerow.errors import InputError
 from hedgerow.future.potential import FuturePotential, with_features
 from hedgerow.learning.base import DevData, Learner, Record, TrainingData, dev_scores
@@ -70,8 +69,8 @@ class SearchLearner:
         sequences = training.sequences
         if self._future is not None:
             sequences = with_features(sequences, self._future.values(sequences, training.n_threads))
-        k, columns = len(training.labels), sequences.columns
-        self._scalings = {c.name: Scaling.fit(c.values) for c in columns if isinstance(c, NumericColumn)}
+        k = len(training.labels)
+        self._scalings = fit_scalings(sequences)
         self._rows = AttributeReader(sequences, Window.of(rules.window), self._scalings)
         self._trainer = _core.SearchTrainer(
             self._rows.reader, training.codes, training.weights, self._often(), k, rules.order,
