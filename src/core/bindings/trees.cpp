@@ -220,7 +220,7 @@ class BoundForest {
         require(same_layout(layout(reader)) && reader.n_ids() == forest_.n_ids(),
                 "a forest reads columns like those it was made for");
         require(scores.shape(0) == static_cast<std::size_t>(reader.n_positions()) &&
-                    scores.shape(1) == static_cast<std::size_t>(forest_.n_histories()) &&
+                    scores.shape(1) == static_cast<std::size_t>(forest_.n_contexts()) &&
                     scores.shape(2) == static_cast<std::size_t>(forest_.n_labels()),
                 "scores are (positions, labels^order, labels)");
         require(n_threads >= 1, "at least one thread");
@@ -239,7 +239,7 @@ class BoundForest {
                 const Rows rows = reader.rows();
                 for (std::int64_t s = 0; s < rows.n_slots; ++s)
                     read_slot(rows.slots[s], s, first, spans, work);
-                forest_.add_scores(work, scores.data() + first * forest_.n_histories() * forest_.n_labels());
+                forest_.add_scores(work, scores.data() + first * forest_.n_contexts() * forest_.n_labels());
             };
         });
     }

@@ -22,14 +22,14 @@ Forest::Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64
       n_ids_(n_ids),
       k_(n_labels),
       order_(order),
-      n_histories_(1),
+      n_contexts_(1),
       shared_(shared),
       trees_(static_cast<std::size_t>(n_labels)),
       simple_(static_cast<std::size_t>(n_ids), -1) {
     n_before_ = {0, 1};
     for (std::int64_t m = 0; m < order; ++m) {
-        n_histories_ *= n_labels;
-        n_before_.push_back(n_before_.back() + n_histories_);
+        n_contexts_ *= n_labels;
+        n_before_.push_back(n_before_.back() + n_contexts_);
     }
     width_ = (k_ + 15) / 16 * 16;
 }
@@ -62,18 +62,19 @@ std::int32_t Forest::slot_of(std::int32_t id) const {
     return static_cast<std::int32_t>(after - slots_.begin()) - 1;
 }
 
-void Forest::add_detour(const TreeNode& node) {
-    parts_ways_ |= node.true_fraction > 0 && node.true_fraction < 1;
-    detours_.push_back({slot_of(node.test.attribute), static_cast<float>(node.true_fraction),
-                        size_of(surrogates_), size_of(node.surrogates)});
+void Forest::add_missing_rule(const TreeNode& node) {
+    splits_positions_ |= node.true_fraction > 0 && node.true_fraction < 1;
+    missing_rules_.push_back({slot_of(node.test.attribute), static_cast<float>(node.true_fraction),
+                              size_of(surrogates_), size_of(node.surrogates)});
     for (const std::int32_t one : node.surrogates) {
         const std::int32_t id = one < 0 ? ~one : one;
         surrogates_.push_back({number_of({id, -1, -1, {}}), slot_of(id), one < 0});
     }
 }
 
-// The splits on what is read, and the leaves with their sets. A test on previous labels divides no positions:
-// both its sides have the set of the node. Level by level, so that few splits wait for the one before them.
+// Adds the splits on attributes; returns the leaves with their sets. A test of a previous label divides no
+// positions: both sides have the set of the node. Level by level, so that consecutive splits seldom depend on
+// each other.
 std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nodes) {
     const std::int64_t first = size_of(splits_);
     std::vector<Reached> leaves;
@@ -90,7 +91,7 @@ std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nod
         } else {
             const auto yes = static_cast<std::int32_t>(2 + 2 * (size_of(splits_) - first));
             splits_.push_back({set, number_of(node.test)});
-            add_detour(node);
+            add_missing_rule(node);
             found.push_back({node.if_true, yes});
             found.push_back({node.if_false, yes + 1});
         }
@@ -99,9 +100,9 @@ std::vector<Forest::Reached> Forest::add_splits(const std::vector<TreeNode>& nod
     return leaves;
 }
 
-// For each history of every length, the leaves that speak of it. Only tests on previous labels make sets of
-// histories of their own.
-std::vector<std::vector<std::int32_t>> Forest::leaves_by_history(const std::vector<TreeNode>& nodes,
+// For each label context of every length, the leaves that it can reach. Only tests of previous labels divide
+// contexts.
+std::vector<std::vector<std::int32_t>> Forest::leaves_by_context(const std::vector<TreeNode>& nodes,
                                                                  const std::vector<Reached>& leaves) const {
     std::vector<LabelContextSet> sets{LabelContextSet(k_, order_)};
     std::vector<std::size_t> set_of(nodes.size(), 0);
@@ -135,7 +136,7 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
     const std::vector<Reached> leaves = add_splits(nodes);
     std::map<std::vector<std::int32_t>, std::vector<std::int32_t>> classes;
     std::int32_t h = 0;
-    for (std::vector<std::int32_t>& some : leaves_by_history(nodes, leaves))
+    for (std::vector<std::int32_t>& some : leaves_by_context(nodes, leaves))
         classes[std::move(some)].push_back(h++);
     for (const auto& one : classes) {
         const Part rows{0, 0, 0, size_of(rows_), size_of(one.second), 0};
@@ -148,7 +149,7 @@ void Forest::add(std::int64_t label, const std::vector<TreeNode>& nodes) {
         {first_split, size_of(splits_) - first_split, first_part, size_of(parts_) - first_part});
 }
 
-// One part where the leaves are few: the first need not be looked for, it has what the others leave.
+// One part if there are few leaves: positions in none of the other sets get the value of the first leaf.
 void Forest::add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes,
                        const Part& rows) {
     const bool few = size_of(leaves) <= kMostEntries;
@@ -184,7 +185,7 @@ void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
     }
 }
 
-// Turns tests by number into tests by id: a threshold holds for every bin up to it.
+// Lists for each attribute the tests that hold where it is read: a threshold holds for every bin up to it.
 void Forest::finish() {
     std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  // (id, test)
     for (const NamedTest& test : named_) {
@@ -241,13 +242,13 @@ void Forest::clear_sums(Work& work) const {
 void Forest::add_scores(Work& work, float* scores) const {
     const Replay replay{splits_.data(), parts_.data(), entries_.data(),
                         values_.data(), rows_.data(),  work.mask(0)};
-    const bool by_shares = work.any_missing_ && parts_ways_;
-    if (by_shares) work.weights_.resize(static_cast<std::size_t>(64 * most_sets_));
+    const bool fractional = work.any_missing_ && splits_positions_;
+    if (fractional) work.weights_.resize(static_cast<std::size_t>(64 * most_sets_));
     for (std::int64_t label = 0; label < k_; ++label) {
         if (trees_[label].empty()) continue;
         clear_sums(work);
         for (const FlatTree& tree : trees_[label])
-            by_shares ? add_by_shares(work, replay, tree) : add_tree(work, replay, tree);
+            fractional ? add_fractions(work, replay, tree) : add_tree(work, replay, tree);
         spread(work, label, scores);
     }
 }
@@ -256,7 +257,7 @@ void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) co
     const TreeKernels& kernels = tree_kernels();
     std::uint64_t* sets = work.sets_.data();
     if (work.any_missing_) {
-        share_kernels().divide_whole(replay, detours(work), tree, work.n_words_, sets);
+        fractional_kernels().divide_whole(replay, missing_rules(work), tree, work.n_words_, sets);
     } else {
         kernels.divide(replay, tree, work.n_, sets);
     }
@@ -267,11 +268,11 @@ void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) co
     }
 }
 
-void Forest::add_by_shares(Work& work, const Replay& replay, const FlatTree& tree) const {
-    const ShareKernels& kernels = share_kernels();
+void Forest::add_fractions(Work& work, const Replay& replay, const FlatTree& tree) const {
+    const FractionalKernels& kernels = fractional_kernels();
     float *weights = work.weights_.data(), *sums = work.sums_.data();
     for (std::int64_t word = 0; 64 * word < work.n_; ++word) {
-        kernels.divide(replay, detours(work), tree, word, work.n_words_, weights);
+        kernels.divide(replay, missing_rules(work), tree, word, work.n_words_, weights);
         if (shared_) {
             kernels.add_rows(replay, tree, weights, work.n_ - 64 * word, width_, sums + 64 * word * width_);
         } else {
@@ -280,7 +281,7 @@ void Forest::add_by_shares(Work& work, const Replay& replay, const FlatTree& tre
     }
 }
 
-// Adds sums to scores (positions, histories, labels).
+// Adds sums to scores (positions, label contexts, labels).
 void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
     const Lines<float>& sums = work.sums_;
     if (shared_) {
@@ -291,7 +292,7 @@ void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
     }
     for (std::int64_t i = 0; i < work.n_; ++i) {
         const std::int64_t first = n_before_[work.depths_[i]], last = n_before_[work.depths_[i] + 1];
-        float* to = scores + i * n_histories_ * k_ + label;
+        float* to = scores + i * n_contexts_ * k_ + label;
         for (std::int64_t h = first; h < last; ++h, to += k_) *to += sums[h * kChunkPositions + i];
     }
 }

@@ -1,9 +1,9 @@
 // Trees compiled for evaluation, 512 positions at a time.
 //
-// Every test that occurs has a number. Reading a position's attributes sets its bit in the mask of each test
-// that holds there; the splits of a tree then divide sets of positions, one operation for each side. Tests on
-// previous labels are resolved when the forest is made: histories that a tree does not tell apart are a
-// class, and each class has its leaves. Chunks where a value is missing go by shares: see share_kernels.hpp.
+// Every test that occurs has a number. Reading the attributes of a position sets its bit in the mask of each
+// test that holds there. The splits of a tree then divide sets of positions, one operation for each side.
+// Tests of previous labels are resolved at compile time: label contexts that a tree does not distinguish are
+// a class, and each class has its leaves. Chunks with missing values use fractional_kernels.hpp.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace hedgerow {
 
-// Where the ids of a slot lie. Tests on the values of a numeric slot are thresholds.
+// The attribute ids of a slot. Tests of the values of a numeric slot are thresholds.
 struct SlotIds {
     std::int32_t first, n_values;
     bool numeric;
@@ -35,26 +35,26 @@ class Forest {
     std::int64_t n_labels() const { return k_; }
     std::int64_t order() const { return order_; }
     std::int64_t n_ids() const { return n_ids_; }
-    std::int64_t n_histories() const { return n_histories_; }
+    std::int64_t n_contexts() const { return n_contexts_; }
 
-    // What a thread needs to evaluate chunks.
+    // The memory of a thread that evaluates chunks.
     class Work {
         friend Forest;
         std::uint64_t* mask(std::int64_t test) { return masks_.data() + test * n_words_; }
 
         std::int64_t n_, n_words_;
-        Lines<std::uint64_t> masks_;        // by test: where it holds
+        Lines<std::uint64_t> masks_;        // by test: the positions where it holds
         Lines<std::uint64_t> sets_;         // of a tree
-        std::vector<std::int32_t> depths_;  // by position: how many labels go before it
-        Lines<std::uint64_t> missing_;      // by slot: where it misses a value
-        bool any_missing_ = true;           // so that they are cleared before the first chunk
-        Lines<float> weights_;              // of a tree; made where they are needed
-        Lines<float> sums_;                 // (512, width) or (histories of every length, 512)
+        std::vector<std::int32_t> depths_;  // by position: how many labels precede it
+        Lines<std::uint64_t> missing_;      // by slot: the positions whose value is missing
+        bool any_missing_ = true;           // true at first, so that missing_ is cleared
+        Lines<float> weights_;              // of a tree; allocated when needed
+        Lines<float> sums_;                 // (512, width) or (label contexts of every length, 512)
     };
     Work make_work(std::int64_t n_positions) const;  // in all chunks together
 
-    // A chunk of n positions; then, for each, how many labels go before it, each id it reads, and the slots
-    // where it misses a value.
+    // Starts a chunk of n positions. Then, for each position: put_depth() with the number of labels before
+    // it, read() for each attribute, miss() for each slot whose value is missing.
     void begin(Work& work, std::int64_t n) const;
     void put_depth(Work& work, std::int64_t i, std::int64_t depth) const {
         work.depths_[i] = static_cast<std::int32_t>(depth);
@@ -71,7 +71,7 @@ class Forest {
         insert(work.missing_.data() + slot * work.n_words_, i);
         work.any_missing_ = true;
     }
-    // Adds the values of all trees to scores (positions of the chunk, histories, labels).
+    // Adds the values of all trees to scores (positions of the chunk, label contexts, labels).
     void add_scores(Work& work, float* scores) const;
 
   private:
@@ -88,32 +88,33 @@ class Forest {
     };
     std::int32_t number_of(const Test& test);
     std::int32_t slot_of(std::int32_t id) const;
-    void add_detour(const TreeNode& node);
-    struct Reached {  // a node, and the set of positions that come to it
+    void add_missing_rule(const TreeNode& node);
+    struct Reached {  // a node, and the set of positions that reach it
         std::int32_t at, set;
     };
     std::vector<Reached> add_splits(const std::vector<TreeNode>& nodes);
-    std::vector<std::vector<std::int32_t>> leaves_by_history(const std::vector<TreeNode>& nodes,
+    std::vector<std::vector<std::int32_t>> leaves_by_context(const std::vector<TreeNode>& nodes,
                                                              const std::vector<Reached>& leaves) const;
     void add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
     void clear_sums(Work& work) const;
-    Detours detours(const Work& work) const {
-        return {detours_.data(), surrogates_.data(), work.missing_.data()};
+    MissingRules missing_rules(const Work& work) const {
+        return {missing_rules_.data(), surrogates_.data(), work.missing_.data()};
     }
     void add_tree(Work& work, const Replay& replay, const FlatTree& tree) const;
-    void add_by_shares(Work& work, const Replay& replay, const FlatTree& tree) const;
+    void add_fractions(Work& work, const Replay& replay, const FlatTree& tree) const;
     void spread(const Work& work, std::int64_t label, float* scores) const;
 
     std::vector<SlotIds> slots_;
-    std::int64_t n_ids_, k_, order_, n_histories_;
-    std::vector<std::int64_t> n_before_;  // by depth: how many histories are shorter; then of all
+    std::int64_t n_ids_, k_, order_, n_contexts_;
+    std::vector<std::int64_t>
+        n_before_;  // by depth: how many label contexts are shorter; then the number of all
     bool shared_;
-    std::int64_t width_;  // of the rows of shared trees
+    std::int64_t width_;  // of a row of values, in trees for all labels
     std::int64_t most_sets_ = 2;
-    std::vector<std::vector<FlatTree>> trees_;  // by label; shared ones are all under the first
+    std::vector<std::vector<FlatTree>> trees_;  // by label; trees for all labels are under the first
     std::vector<CompiledSplit> splits_;
-    std::vector<Detour> detours_;  // of the splits
-    bool parts_ways_ = false;      // whether a position can go to both sides of one
+    std::vector<MissingRule> missing_rules_;  // by split
+    bool splits_positions_ = false;           // whether a split can send fractions to both sides
     std::vector<Surrogate> surrogates_;
     std::vector<Part> parts_;
     std::vector<std::int32_t> entries_, rows_;

@@ -266,7 +266,7 @@ void Grower::evaluate_context_split(GrowingNode& parent, GrowingNode& yes, Growi
 
 // Of equal gains the first test wins: attributes by id, then previous labels by lag and label.
 void Grower::find_best(GrowingNode& node, const Histogram& histogram, bool marked) {
-    const std::uint64_t key = seed_ + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(node.index);
+    const std::uint64_t key = seed_ + kGoldenRatio64 * static_cast<std::uint64_t>(node.index);
     Split best = splitter_.best(histogram, marked, node.total, key);
     node.gain = best.gain;
     node.best = {};

@@ -43,7 +43,7 @@ const std::vector<TreeNode>& MultiOutputGrower::grow(const float* residuals, con
     return tree_;
 }
 
-// Residuals and curvatures of each position, times what it counts.
+// Residuals and weights of each position, times the weight of the position.
 void MultiOutputGrower::load(const float* residuals) {
     const bool newton = rules_.newton;
     for (std::int64_t t = 0; t < data_.n_positions; ++t) {
@@ -100,7 +100,7 @@ std::unique_ptr<MultiOutputGrower::RowHistogram> MultiOutputGrower::take_histogr
     return histogram;
 }
 
-// work(first slot, last slot) for all slots, in as many parts as threads are worth it.
+// work(first slot, last slot) for all slots, in as many parts as threads pay for.
 template <class Work>
 void MultiOutputGrower::by_slots(const Node& node, Work work) const {
     const auto n = static_cast<std::int64_t>(data_.slots.size());
@@ -114,8 +114,8 @@ void MultiOutputGrower::by_slots(const Node& node, Work work) const {
     });
 }
 
-// Slots inside positions, whose rows are then at hand. What more than half of all positions read is not
-// counted: it is what the others leave of the node.
+// All slots of a position before the next position, so that its row stays in the cache. The usual code of a
+// slot is not counted: its sums are the total minus those of the others.
 void MultiOutputGrower::count(const Node& node, RowHistogram& histogram) const {
     const TreeKernels& kernels = tree_kernels();
     by_slots(node, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
@@ -143,13 +143,13 @@ void MultiOutputGrower::count(const Node& node, RowHistogram& histogram) const {
                 });
             }
         }
-        for (const ReadSlot& slot : dense) restore(node, slot, histogram);
+        for (const ReadSlot& slot : dense) restore_usual(node, slot, histogram);
         for (const TreeData::Slot* slot = first; slot < last; ++slot)
             histogram.counts[slot->absent_entry()] = 0;
     });
 }
 
-void MultiOutputGrower::restore(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const {
+void MultiOutputGrower::restore_usual(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const {
     if (slot.skipped < 0) return;
     float* rest = histogram.rows.data() + (slot.first_entry + slot.skipped) * width_;
     std::copy(node.total.begin(), node.total.end(), rest);
@@ -162,17 +162,17 @@ void MultiOutputGrower::restore(const Node& node, const ReadSlot& slot, RowHisto
     histogram.counts[slot.first_entry + slot.skipped] = left;
 }
 
-// Ties go to the entry that comes first.
+// Of equal gains the first entry wins.
 void MultiOutputGrower::find_best(Node& node, const RowHistogram& histogram) {
     const TreeKernels& kernels = tree_kernels();
-    const std::uint64_t key = seed_ + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(node.tree);
+    const std::uint64_t key = seed_ + kGoldenRatio64 * static_cast<std::uint64_t>(node.tree);
     const double before = kernels.row_merit(node.total.data(), half_, rules_.l2);
     struct Found {
         double gain = 0;
         std::int32_t entry = -1;
     };
     std::vector<Found> found(data_.slots.size());
-    const auto look = [&](const TreeData::Slot& slot, Found& best) {
+    const auto search = [&](const TreeData::Slot& slot, Found& best) {
         const bool numeric = slot.column->kind == TreeData::Kind::numeric;
         if (numeric && !is_drawn(key, slot.first_entry, rules_.max_features)) return;
         std::vector<float> below(numeric ? static_cast<std::size_t>(width_) : 0, 0.0f);
@@ -195,7 +195,7 @@ void MultiOutputGrower::find_best(Node& node, const RowHistogram& histogram) {
     };
     by_slots(node, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
         for (const TreeData::Slot* slot = first; slot < last; ++slot)
-            look(*slot, found[slot - data_.slots.data()]);
+            search(*slot, found[slot - data_.slots.data()]);
     });
     for (const Found& one : found) {
         if (one.gain > node.gain) {
@@ -254,7 +254,8 @@ std::pair<MultiOutputGrower::Node, MultiOutputGrower::Node> MultiOutputGrower::s
     return {std::move(yes), std::move(no)};
 }
 
-// The larger side is what the smaller one leaves of the parent; its total is added up anew.
+// The histogram of the larger side is that of the parent minus that of the smaller side; its total is summed
+// anew.
 void MultiOutputGrower::evaluate_split(Node& parent, Node& yes, Node& no) {
     const bool yes_is_smaller = yes.counted.size() <= no.counted.size();
     Node& small = yes_is_smaller ? yes : no;

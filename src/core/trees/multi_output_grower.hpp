@@ -1,7 +1,8 @@
-// Best-first growth of one tree for all labels: its leaves hold a value for each. Histories play no part.
+// Best-first growth of one tree for all labels: a leaf has a value for each label. It tests no previous
+// labels.
 //
-// The sums of an entry are rows: residuals of all labels, then their curvatures. They are added in one fixed
-// order of positions, so threads, which divide the slots among them, change nothing.
+// The sums of an entry are a row: the residuals of all labels, then their weights. They are added in one
+// fixed order of positions; threads share the slots, so they do not change the sums.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,7 @@ class MultiOutputGrower {
     MultiOutputGrower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules,
                       const double* weights);
 
-    // residuals: (positions, labels). Returns the nodes, root first; their values are in values(), a row
-    // each.
+    // residuals: (positions, labels). Returns the nodes, root first; values() has a row for each node.
     const std::vector<TreeNode>& grow(const float* residuals, const std::uint8_t* in_sample,
                                       std::uint64_t seed, std::int64_t n_threads);
     const std::vector<float>& values() const { return values_; }
@@ -42,7 +42,7 @@ class MultiOutputGrower {
 
   private:
     struct RowHistogram {
-        std::vector<float> rows;           // whatever was there before where the count is 0
+        std::vector<float> rows;           // undefined where the count is 0
         std::vector<std::int32_t> counts;  // by entry
     };
     struct Node {
@@ -59,7 +59,7 @@ class MultiOutputGrower {
     Node make_node(Range counted, Range uncounted);
     void sum_up(Node& node);
     void count(const Node& node, RowHistogram& histogram) const;
-    void restore(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const;
+    void restore_usual(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const;
     void find_best(Node& node, const RowHistogram& histogram);
     void evaluate_node(Node& node);
     std::pair<Node, Node> split(Node& parent, bool is_last);
@@ -74,7 +74,7 @@ class MultiOutputGrower {
     const float* row(std::int32_t t) const { return rows_.data() + t * width_; }
 
     const TreeData& data_;
-    std::int64_t k_, half_, width_;  // half a row is k_ rounded up, for vectors
+    std::int64_t k_, half_, width_;  // half_: n_labels rounded up for vectors; width_: of a row
     GrowthRules rules_;
     const double* weights_;
     std::uint64_t seed_ = 0;

@@ -1,6 +1,6 @@
-// Positions of a node side by side: an order of cells, and the place of every cell in it. A split brings the
-// cells where its test holds to the front. Nothing depends on the order within a node, so only what moves
-// costs.
+// An order of cells in which the positions of each node are consecutive, and the place of every cell in it. A
+// split moves the cells where its test holds to the front of the node. Nothing depends on the order within a
+// node, so only moved cells cost time.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hedgerow {
 
-// A part of an order of cells.
+// Consecutive places of an order of cells.
 struct Range {
     std::int64_t begin = 0, end = 0;
     std::int64_t size() const { return end - begin; }
@@ -19,8 +19,9 @@ struct Range {
 
 struct CellOrder {
     std::vector<std::int32_t> cells;
-    std::vector<std::int32_t> where;  // stale for cells that are not in the order: compare with `cells`
-    bool indexed = true;              // whether `where` is kept; a short order does without
+    std::vector<std::int32_t>
+        where;            // by cell: its place; stale for cells outside the order, so compare `cells`
+    bool indexed = true;  // whether `where` is kept up to date; not worth it for a short order
 
     void place(std::int64_t i, std::int32_t c) {
         cells[i] = c;
@@ -33,7 +34,7 @@ struct CellOrder {
         where = data.position;
         return {0, data.n_positions};
     }
-    // The same, those where counts(position) holds in front; returns the part that they take.
+    // All positions, those where counts(position) holds in front; returns the range of these.
     template <class Counts>
     Range fill(const TreeData& data, Counts counts) {
         cells.resize(static_cast<std::size_t>(data.n_positions));
@@ -43,9 +44,10 @@ struct CellOrder {
         return {0, front};
     }
 
-    // Where the cells of the range that fail the test begin. swapped(i, j) tells of every exchange. Walks
-    // over the cells of the range or over those that hold the code, whichever are fewer. Cells are found
-    // first and moved then: which ones they are is hard to foresee, so no branch depends on it.
+    // Moves the cells where the test of a code holds to the front of the range; returns where the others
+    // begin. swapped(i, j) is called for every exchange. Visits the cells of the range, or the cells that
+    // have the code, whichever are fewer. Cells are listed first and moved then, so that no unpredictable
+    // branch is taken.
     template <class Swapped>
     std::int64_t partition(const TreeData& data, const TreeData::Slot& slot, std::int32_t code, Range range,
                            Swapped swapped) {
@@ -66,14 +68,14 @@ struct CellOrder {
         }
         const std::int64_t n = find_listed(slot, code, range);
         std::int64_t front = range.begin;
-        for (std::int64_t j = 0; j < n; ++j) {  // one that was found twice is there already
+        for (std::int64_t j = 0; j < n; ++j) {  // a cell that was listed twice is already in front
             const std::int64_t i = where[found_[j]];
             if (i >= front) exchange(i, front++, swapped);
         }
         return front;
     }
 
-    // The same for any test of a cell; expect(cell) tells of a cell that will be tested soon.
+    // The same for any test of a cell; expect(cell) is called some cells before a test, to prefetch.
     template <class Holds, class Swapped, class Expect>
     std::int64_t partition_if(Range range, Holds holds, Swapped swapped, Expect expect) {
         found_.resize(static_cast<std::size_t>(range.size()));
@@ -83,12 +85,12 @@ struct CellOrder {
             found_[n] = static_cast<std::int32_t>(i);
             n += holds(cells[i]);
         }
-        std::int64_t front = range.begin;  // never behind what is still to be brought there
+        std::int64_t front = range.begin;  // never beyond the next cell to be moved
         for (std::int64_t j = 0; j < n; ++j) exchange(found_[j], front++, swapped);
         return front;
     }
 
-    // places <- those of the cells of the range that hold the code, by its list; for an order with an index.
+    // OUT: places of the cells of the range that have the code. Needs an index.
     void list_places(const TreeData::Slot& slot, std::int32_t code, Range range,
                      std::vector<std::int32_t>& places) {
         places.resize(static_cast<std::size_t>(find_listed(slot, code, range)));
@@ -106,7 +108,7 @@ struct CellOrder {
     }
 
   private:
-    // found_ <- the cells of the range that hold the code, by its list; returns how many.
+    // Lists in found_ the cells of the range that have the code; returns how many.
     std::int64_t find_listed(const TreeData::Slot& slot, std::int32_t code, Range range) {
         const TreeData::Column& column = *slot.column;
         const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];

@@ -7,11 +7,10 @@
 
 #include "trees/float_bits.hpp"
 #include "util/parallel.hpp"
+#include "util/random.hpp"
 
 namespace hedgerow {
 namespace {
-
-constexpr std::uint64_t kSeedFactor = 0x9e3779b97f4a7c15u;
 
 // The highest power of two whose product with `value` is at most `limit`; 1 if the value is 0.
 double power_of_two_below(double limit, double value) {
@@ -50,7 +49,8 @@ TreeRecords RoundGrower::grow(const RoundInput& round) {
         parallel_for(static_cast<std::int64_t>(labels.size()), round.n_threads, [&] {
             return [&, grower = lend_grower()](std::int64_t i) {
                 std::int32_t* of_label = residuals_.of_label(i);
-                const std::uint64_t seed = round.seed * kSeedFactor + static_cast<std::uint64_t>(labels[i]);
+                const std::uint64_t seed =
+                    round.seed * kGoldenRatio64 + static_cast<std::uint64_t>(labels[i]);
                 trees[labels[i]] = grower->grow(of_label, residuals_.width(), round.in_sample, seed);
                 n_counted_[labels[i]] = grower->n_counted();
                 if (adds) grower->put_values(round.step, of_label);
@@ -73,8 +73,8 @@ TreeRecords RoundGrower::grow_shared(const RoundInput& round) {
     shared_residuals_.resize(static_cast<std::size_t>(data_->n_positions * k_));
     for (std::size_t i = 0; i < shared_residuals_.size(); ++i) shared_residuals_[i] = -round.marginals[i];
     for (std::int64_t t = 0; t < data_->n_positions; ++t) shared_residuals_[t * k_ + round.gold[t]] += 1;
-    const auto& tree =
-        shared_->grow(shared_residuals_.data(), round.in_sample, round.seed * kSeedFactor, round.n_threads);
+    const auto& tree = shared_->grow(shared_residuals_.data(), round.in_sample, round.seed * kGoldenRatio64,
+                                     round.n_threads);
     TreeRecords records;
     records.add(tree, round.step, shared_->values().data(), k_);
     shared_->apply([&](std::int64_t t, std::int64_t node) {

@@ -1,6 +1,6 @@
-// Slots counted together: what a position reads in all slots of a group is one number, and a table has sums
-// for each; summed over the others, they are those of each slot. Counting a node takes one addition for a
-// group.
+// Slots counted together. The codes of a position in all slots of a group are one number, the place in a
+// table of sums. A node then takes one addition for each position and group; sums over rows and columns of
+// the table give the sums of each slot.
 #pragma once
 
 #include <algorithm>
@@ -24,20 +24,21 @@ class SlotGroups {
         if (!groups_.empty()) list(data, grouped);
     }
 
-    // Additions that a position saves on average, and places of all tables.
+    // Additions that grouping saves for a position on average; and the places of all tables.
     double saved() const { return saved_; }
     std::int32_t n_places() const { return n_places_; }
 
-    // By cell: places in the tables of all groups, one table after the other, and then the entries of other
-    // slots; what is usual in these is not among them.
+    // By cell: the places in the tables of all groups, then the entries of other slots without their usual
+    // codes.
     const std::vector<std::int64_t>& starts() const { return starts_; }
     const std::vector<std::uint16_t>& list() const { return list_; }
 
-    // Adds the sums of all places to those of entries, and leaves the tables empty. `room` is as large as
-    // n_places() and entries together; what was counted lies there.
+    // Adds the counted sums to entries. IN: room, the tables and then the entries of other slots; OUT: all
+    // zero.
     void add_up(std::vector<Sums>& room, std::vector<Sums>& entries) const {
         Sums* table = room.data();
-        Sums halves[kMostPlaces + 64];  // both halves have at least two places: each level needs half as much
+        Sums halves[kMostPlaces +
+                    64];  // rows and columns of each level; each level needs half of the one above
         for (const Group& group : groups_) {
             add_up(group.parts.data(), group.parts.size(), table, group.size, halves, entries.data());
             table += group.size;
@@ -53,7 +54,7 @@ class SlotGroups {
                                                 << 10;  // of a table, which should stay in the nearest cache
     static constexpr double kWorthIt = 1.5;             // additions that a group must replace
 
-    // A slot of a group: the entries that positions read there.
+    // A slot of a group: the entries that occur.
     struct Part {
         std::vector<std::int32_t> entries;
     };
@@ -62,7 +63,7 @@ class SlotGroups {
         std::int32_t size = 1;
     };
 
-    // Slots in their order, as many as a table has room for.
+    // Groups consecutive slots, as many as fit into a table.
     void find_groups(const TreeData& data, std::vector<std::uint8_t>& grouped) {
         place_.assign(static_cast<std::size_t>(data.n_entries), -1);
         Group open;
@@ -83,19 +84,19 @@ class SlotGroups {
             const TreeData::Slot& slot = data.slots[s];
             if (slot.column->kind == TreeData::Kind::bag) continue;
             Part part;
-            const double share = read_part(data, slot, part);
+            const double unusual = read_part(data, slot, part);
             const auto n = static_cast<std::int32_t>(part.entries.size());
             if (n < 2 || n > kMostPlaces / 2) continue;
             if (open.size * n > kMostPlaces) close();
             open.size *= n;
             open.parts.push_back(std::move(part));
             members.push_back(s);
-            additions += share;
+            additions += unusual;
         }
         close();
     }
 
-    // The entries of a slot that occur; returns how often one is read that is not the usual one.
+    // Lists the entries of a slot that occur; returns the fraction of positions without the usual code.
     double read_part(const TreeData& data, const TreeData::Slot& slot, Part& part) {
         std::int64_t n_usual = 0;
         for (const std::int32_t c : data.cell) {
@@ -142,7 +143,7 @@ class SlotGroups {
         starts_.push_back(static_cast<std::int64_t>(list_.size()));
     }
 
-    // Halves of the slots: sums by row are those of the first half, sums by column those of the second.
+    // Divides the slots into two halves: sums by row belong to the first half, sums by column to the second.
     static void add_up(const Part* parts, std::size_t n, const Sums* table, std::int32_t size, Sums* room,
                        Sums* entries) {
         if (n == 1) {
@@ -169,7 +170,7 @@ class SlotGroups {
     }
 
     std::vector<Group> groups_;
-    std::vector<std::int32_t> place_;  // by entry: its place among those of its slot
+    std::vector<std::int32_t> place_;  // by entry: its number among the entries of its slot
     double saved_ = 0;
     std::int32_t n_places_ = 0;
     std::vector<std::int64_t> starts_;

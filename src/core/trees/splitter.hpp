@@ -12,6 +12,7 @@
 #include "trees/histogram.hpp"
 #include "trees/objective.hpp"
 #include "trees/tree_data.hpp"
+#include "util/random.hpp"
 
 namespace hedgerow {
 
@@ -27,10 +28,8 @@ struct Split {
 // A hash of key and entry (SplitMix64) as a number in [0, 1), compared with the fraction of tests.
 inline bool is_drawn(std::uint64_t key, std::int32_t entry, double max_features) {
     if (max_features >= 1) return true;
-    std::uint64_t z = key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(entry) + 1);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return static_cast<double>((z ^ (z >> 31)) >> 11) < max_features * 9007199254740992.0;  // 2^53
+    const std::uint64_t hash = mix_bits(key + kGoldenRatio64 * (static_cast<std::uint64_t>(entry) + 1));
+    return static_cast<double>(hash >> 11) < max_features * 0x1p53;
 }
 
 class Splitter {

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::int64_t kBlock = 64;
 
-// Gains by blocks: the arithmetic of a block has no branch, and its greatest gain is looked up only when it
-// beats what was found before.
+// By blocks: the arithmetic of a block has no branch, and the place of its greatest gain is searched only if
+// that gain beats the best so far.
 std::int64_t scan(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
                   double* gain) {
     const std::int64_t mask = (std::int64_t{1} << rules.count_shift) - 1;
@@ -82,7 +82,7 @@ void negate(const float* probabilities, std::int64_t n, std::int32_t* to) {
     }
 }
 
-// A row of whole numbers, widened as it is added.
+// Sums of rows of 32-bit numbers, in 64 bits.
 template <int kWidth>
 struct Columns {
     std::int64_t sums[kWidth] = {};
@@ -114,7 +114,7 @@ void sum_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_
                     std::int64_t* n_cells) {
     Columns<kWidth> usual;
     std::int64_t others = 0;
-    if (order == 1) {  // no branch: of a first position only its first number is not 0
+    if (order == 1) {  // no branch: at depth 0 only the first number of a row is not 0
         std::int64_t at_start = 0;
         for (std::int64_t i = 0; i < n; ++i) {
             const std::int32_t* row = residuals + std::int64_t{cells[i]} * width;
@@ -157,7 +157,7 @@ void sum_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* 
     }
 }
 
-// |r| (1 - |r|) as histogram.hpp has it, and a count of one.
+// The curvature |r| (1 - |r|) as in objective.hpp, and a count of one.
 inline std::int64_t packed_curvature(std::int64_t r, int count_shift) {
     const std::int64_t one = std::int64_t{1} << 30, size = r < 0 ? -r : r;
     const std::int64_t curvature = size < one ? (size * (one - size) + (std::int64_t{1} << 43)) >> 44 : 0;
@@ -316,7 +316,7 @@ inline int lowest_bit(std::uint64_t word) {
 #endif
 }
 
-// visit(position) for each of a set of n.
+// visit(position) for each position in a set.
 template <class Visit>
 inline void each_position(const std::uint64_t* set, std::int64_t n, Visit visit) {
     for (std::int64_t w = 0; w < words_of(n); ++w) {
@@ -376,9 +376,9 @@ inline void number_entries(const std::uint64_t* sets, const std::int32_t* entrie
 
 #if defined(__AVX512F__)
 
-// Values by number, for 64 positions whose numbers are given by their digits, `stride` words apart. A byte
-// for each holds its number; lookups mind the lowest bits of lanes of four bytes only, so shifts bring each
-// to its turn: see bits.hpp.
+// Values by number, for 64 positions whose numbers are given by their binary digits, `stride` words apart. A
+// byte holds the number of a position; a lookup uses only the lowest bits of a lane of four bytes, so shifts
+// move each byte there in turn: see position_set.hpp.
 template <int kDigits>
 class Lookup {
   public:
@@ -386,7 +386,7 @@ class Lookup {
         for (int j = 0; j < kTables; ++j) tables_[j] = _mm512_loadu_ps(values + 16 * j);
     }
 
-    // Adds them to rows of sums, at the first n positions and maybe more.
+    // Adds the values to rows of sums, at the first n positions and perhaps at some more.
     void add(const std::uint64_t* digits, std::int64_t stride, const std::int32_t* rows, std::int64_t n_rows,
              std::int64_t n, float* sums) const {
         __m512i numbers = _mm512_setzero_si512();
@@ -511,8 +511,8 @@ void count_row(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* 
     }
 }
 
-// Sums in sixteen lanes, whatever the width of the registers, so that every instruction set rounds alike.
-// What subtraction leaves of a weight may be a little below zero.
+// Sums in sixteen lanes, whatever the width of the registers, so that every instruction set rounds alike. A
+// weight that comes from a subtraction may be slightly below zero.
 constexpr int kLanes = 16;
 
 inline double sum_lanes(const float* lanes) {

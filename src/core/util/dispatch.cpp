@@ -35,7 +35,7 @@ namespace hedgerow {
     }                                             \
     TreeKernels offer_trees();                    \
     LinearKernels offer_linear();                 \
-    ShareKernels offer_shares();                  \
+    FractionalKernels offer_fractional();         \
     SearchKernels offer_search();                 \
     }
 
@@ -53,7 +53,7 @@ struct Choice {
     FastLane<double> twice;
     TreeKernels trees;
     LinearKernels linear;
-    ShareKernels shares;
+    FractionalKernels fractional;
     SearchKernels search;
 };
 
@@ -84,13 +84,13 @@ struct Choices {
 #if defined(HEDGEROW_X86)
         if (has_avx512())
             add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees(),
-                 avx512::offer_linear(), avx512::offer_shares(), avx512::offer_search()});
+                 avx512::offer_linear(), avx512::offer_fractional(), avx512::offer_search()});
         if (has_avx2())
             add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees(),
-                 avx2::offer_linear(), avx2::offer_shares(), avx2::offer_search()});
+                 avx2::offer_linear(), avx2::offer_fractional(), avx2::offer_search()});
 #endif
         add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees(),
-             portable::offer_linear(), portable::offer_shares(), portable::offer_search()});
+             portable::offer_linear(), portable::offer_fractional(), portable::offer_search()});
     }
     void add(const Choice& choice) {
         names[n] = choice.name;
@@ -140,8 +140,8 @@ const SearchKernels& search_kernels() {
     return choices().list[choices().used].search;
 }
 
-const ShareKernels& share_kernels() {
-    return choices().list[choices().used].shares;
+const FractionalKernels& fractional_kernels() {
+    return choices().list[choices().used].fractional;
 }
 
 const TreeKernels& tree_kernels() {

@@ -1,4 +1,4 @@
-"""Boosted trees: which tests matter, what a tree says, and how labels follow each other."""
+"""Views of boosted trees: importances of tests, trees as text, and transition scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ START = "start"
 
 
 class Importance(NamedTuple):
-    """A test, the squared error that its splits took away in all, and how many splits there are."""
+    """A test, by how much its splits lowered the squared error in total, and how many splits there are."""
 
     column: str
     offset: int
@@ -34,7 +34,7 @@ class Importance(NamedTuple):
 
 @dataclass(frozen=True)
 class Names:
-    """What the tests of trees are called, which read rows."""
+    """Readable names of the tests of a model's trees."""
 
     model: Model
     trees: Trees
@@ -82,7 +82,7 @@ class Names:
 
 
 def importances(model: Model) -> list[Importance]:
-    """Every test that occurs, the greatest gain first."""
+    """Importances of all tests that occur, the greatest gain first."""
     names = Names.of(model)
     trees = names.trees
     inner = trees.nodes[~trees.is_leaf]
@@ -149,7 +149,7 @@ def in_words(column: str, offset: int, value: str) -> str:
 
 
 def transition_table(model: Model) -> NDArray[np.float32]:
-    """Log-scores by history and label, rows as a lattice's table has them: `start`, then each previous label.
+    """Log-scores by label context and label; rows as in the table of a lattice: `start`, then each previous label.
 
     Where trees test previous labels, the mean of their scores over the positions of training.
     """

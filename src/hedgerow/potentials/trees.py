@@ -1,4 +1,4 @@
-"""Potentials that are sums of regression trees, with or without a table of transitions."""
+"""Sums of regression trees as potentials, with or without a transition table, and trees as records."""
 
 from __future__ import annotations
 
@@ -145,9 +145,10 @@ def _extent(nodes: NDArray[np.void], first: str, n: str) -> slice:
 @register
 @dataclass(frozen=True, eq=False)
 class TreePotential(ScoredPotential):
-    """`tree_order` is how far back the trees look: the model's order, or 0 where a table holds the transitions.
+    """The sum of regression trees, plus a transition table if there is one.
 
-    `table_steps`, what each round added to the table, is there while learning goes on. `mean_edges` are the trees'
+    `tree_order` is how many previous labels the trees can test: the model's order, or 0 with a table. `table_steps` is
+    what each round added to the table; it is kept in checkpoints only. `mean_edges` are the trees'
     scores by label context and label, their mean over training; rows as in a table.
     """
 
@@ -164,7 +165,7 @@ class TreePotential(ScoredPotential):
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         rows = AttributeReader(encoded, self.window, self.binnings)
-        if not hasattr(self, "_forest"):  # compiled once, for the columns of the encoder
+        if not hasattr(self, "_forest"):  # compiled once, at the first use
             object.__setattr__(self, "_forest", self.trees.compiled(rows, self.n_labels, self.tree_order))
         shape = (encoded.n_positions, self.n_labels**self.tree_order, self.n_labels)
         scores = np.zeros(shape, dtype=np.float32)
@@ -200,7 +201,7 @@ class TreePotential(ScoredPotential):
         return potential
 
     def _try(self, encoder: Encoder) -> None:
-        """Evaluates one absent position, so that trees which do not fit are found before they are needed."""
+        """Evaluate one absent position; raises InputError if the trees do not fit the columns."""
         try:
             self.scores(encoder.nothing())
         except ValueError as error:
