@@ -50,8 +50,9 @@ JOINT_ITERATIONS = few(60, 3)
 
 def ours(path: str, setting: str, n_jobs: int) -> Figures:
     model = hr.LinearCRF(n_jobs=n_jobs, **SETTINGS[setting][0])
-    figures = chunked(model, *encoded(path))
-    history = [record["objective"] for record in model.training_log_]
+    X, y = encoded(path)
+    figures = chunked(model, X, y)
+    history = [record["loss"] * len(y) for record in model.training_log_]
     figures["objective"] = history[-1]
     enough = next(i for i, value in enumerate(history) if value <= history[-1] * 1.001)
     figures["enough"] = model.training_log_[enough]["seconds"]
@@ -72,7 +73,7 @@ def until(path: str, setting: str, objective: float, n_jobs: int) -> Figures:
     seconds = []
 
     def watch(record: dict[str, Any]) -> None:
-        if record["objective"] <= objective * (1 + 1e-4):
+        if record["loss"] * len(y) <= objective * (1 + 1e-4):
             seconds.append(record["seconds"])
             raise ReachedError
 

@@ -61,8 +61,8 @@ def held_out(settings: dict[str, Any], X: Sentences, y: list[Any]) -> tuple[floa
     X = with_columns(settings, X)
     model = make_model(settings, settings["n_rounds"]).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
     best = max(model.training_log_, key=lambda record: record["dev_accuracy"])
-    log(f"    {settings}: {best['dev_accuracy']:.4f} after {best['round']} rounds")
-    return best["dev_accuracy"], best["round"]
+    log(f"    {settings}: {best['dev_accuracy']:.4f} after {best['step']} rounds")
+    return best["dev_accuracy"], best["step"]
 
 
 def search(X: Sentences, y: list[Any], start: dict[str, Any]) -> tuple[dict[str, Any], float, int]:

@@ -105,7 +105,7 @@ def chosen_epochs(model: Any, train: Data, largest: int) -> int:
     n = len(X) * 9 // 10
     model.set_params(epochs=largest).fit(X[:n], y[:n], X_dev=X[n:], y_dev=y[n:])
     best = max(model.training_log_, key=lambda record: record["dev_accuracy"])
-    return int(best["epoch"])
+    return int(best["step"])
 
 
 def models(quick: bool) -> Iterator[tuple[str, Any, int]]:

@@ -76,7 +76,7 @@ def validated(candidate: Estimator, train: Days, dev: Days) -> tuple[float, Esti
     model = fitted(candidate, train, dev)
     if not isinstance(candidate, hr.TreeCRF):
         return likelihood(model, dev), candidate
-    curve = [record["dev_log_likelihood"] for record in model.training_log_]
+    curve = [-record["dev_loss"] for record in model.training_log_]
     rounds = {"n_rounds": int(np.argmax(curve)) + 1}
     return max(curve) / len(dev.y), hr.TreeCRF(**{**candidate.get_params(), **rounds})
 

@@ -77,7 +77,7 @@ def chosen(candidates: list[Any], train: Data) -> tuple[Any, float]:
         record = max(model.training_log_, key=lambda record: record["dev_accuracy"])
         if record["dev_accuracy"] > best[1]:
             best = model, record["dev_accuracy"]
-            best[0].set_params(epochs=record["epoch"])
+            best[0].set_params(epochs=record["step"])
     return best
 
 

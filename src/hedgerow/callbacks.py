@@ -136,11 +136,7 @@ def _figures(record: TrainingRecord) -> list[str]:
 
 
 def _step(record: TrainingRecord) -> tuple[str, int]:
-    if "unit" in record:
-        return record["unit"], record["step"]
-    return next(
-        ((unit, record[unit]) for unit in ("round", "iteration", "epoch", "bit") if unit in record), ("step", 1)
-    )
+    return record["unit"], record["step"]
 
 
 def _write_line(line: str) -> None:

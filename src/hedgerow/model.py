@@ -16,7 +16,6 @@ from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError, ModelFileError
 from hedgerow.inference.answers import Answers
-from hedgerow.inference.blocks import blocks
 from hedgerow.potentials.base import Potential, Stored, strip_prefix
 from hedgerow.potentials.registry import restore
 from hedgerow.topology import Topology
@@ -24,7 +23,7 @@ from hedgerow.topology import Topology
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """`estimator` and `parameters` say how it was made, `history` how that went; all three are plain JSON."""
+    """`estimator` and `parameters` say how it was fitted, `training_log` how the fit went; all three are plain JSON."""
 
     labels: Labels
     encoder: Encoder
@@ -32,7 +31,7 @@ class Model:
     order: int
     estimator: str
     parameters: Mapping[str, Any]
-    history: list[dict[str, Any]] = field(default_factory=list)
+    training_log: list[dict[str, Any]] = field(default_factory=list)
     origin: str | None = None  # of a checkpoint: which fit it belongs to
 
     @property
@@ -49,9 +48,7 @@ class Model:
 
     def answers_by_block(self, encoded: Encoded, *, beam: int | None = None, n_threads: int = 1) -> Iterator[Answers]:
         """Inference over one block of sequences at a time, to bound memory."""
-        for block in blocks(encoded.starts, self.potential.scores_per_position(self.topology)):
-            is_everything = block == slice(0, len(encoded))
-            yield self.answers(encoded if is_everything else encoded[block], beam=beam, n_threads=n_threads)
+        return self.potential.answers_by_block(encoded, self.topology, beam=beam, n_threads=n_threads)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file is replaced only when the new one is whole."""
@@ -69,7 +66,7 @@ class Model:
         metadata = {
             "estimator": self.estimator,
             "parameters": dict(self.parameters),
-            "history": self.history,
+            "training_log": self.training_log,
             "labels": {"kind": classes.dtype.kind, "values": classes.tolist()},
             "order": self.order,
             "encoder": encoder,
@@ -101,9 +98,9 @@ class Model:
         stored = Stored(metadata["potential"], strip_prefix("potential.", arrays), encoder, len(labels), order)
         potential = restore(stored)
         match metadata:
-            case {"estimator": str(estimator), "parameters": dict(parameters), "history": list(history)}:
-                return cls(labels, encoder, potential, order, estimator, parameters, history, metadata.get("origin"))
-        raise InputError("estimator, parameters or history are missing or of a strange kind")
+            case {"estimator": str(estimator), "parameters": dict(parameters), "training_log": list(log)}:
+                return cls(labels, encoder, potential, order, estimator, parameters, log, metadata.get("origin"))
+        raise InputError("estimator, parameters or training_log is absent, or is not of the right type")
 
 
 def _labels(stored: Mapping[str, Any]) -> Labels:

@@ -151,7 +151,7 @@ def test_dev_data_is_scored_and_unseen_labels_left_out(make):
         model = make().fit(X, Y, X_dev=["cat", "dog"], y_dev=[["-", "new", "-"], ["-", "o", "-"]])
     record = model.training_log_[-1]
     assert record["dev_accuracy"] == pytest.approx(5 / 6)
-    assert record["dev_log_likelihood"] == pytest.approx(model.log_likelihood(["dog"], [["-", "o", "-"]])[0])
+    assert -record["dev_loss"] == pytest.approx(model.log_likelihood(["dog"], [["-", "o", "-"]])[0])
     with pytest.raises(InputError, match="X_dev and y_dev belong together"):
         make().fit(X, Y, X_dev=X)
     with pytest.raises(InputError, match="sequence 0"):

@@ -137,17 +137,14 @@ def test_history_tells_the_course():
     X, y = ahead(100, 0)
     held = ahead(40, 1)
     model = hr.FutureMEMM(order=1, bag=3).fit(X, y, X_dev=held[0], y_dev=held[1])
-    assert [record["round"] for record in model.training_log_] == list(range(1, len(model.training_log_) + 1))
+    assert [record["step"] for record in model.training_log_] == list(range(1, len(model.training_log_) + 1))
     found = [record for record in model.training_log_ if record["what"] == "discovery"]
     assert found
     assert set(found[0]) >= {"pattern_steps", "pattern_rounds", "direction", "fires_at", "dev_accuracy"}
-    assert (
-        found[0]["dev_log_likelihood"]
-        > model.training_log_[model.training_log_.index(found[0]) - 1]["dev_log_likelihood"]
-    )
+    assert found[0]["dev_loss"] < model.training_log_[model.training_log_.index(found[0]) - 1]["dev_loss"]
     assert model.training_log_[-1]["dev_accuracy"] == model.score(*held)
     np.testing.assert_allclose(
-        model.training_log_[-1]["dev_log_likelihood"], model.log_likelihood(*held).mean(), rtol=1e-3, atol=1e-3
+        -model.training_log_[-1]["dev_loss"], model.log_likelihood(*held).mean(), rtol=1e-3, atol=1e-3
     )
 
 
@@ -160,7 +157,7 @@ def test_training_scores_are_those_of_the_model():
     for order in (0, 1, 2):
         model = hr.FutureMEMM(order=order, bag=2, random_state=0).fit(X, y)
         assert isinstance(unnormalised(model.model_.potential), FuturePotential)
-        assert model.training_log_[-1]["objective"] == pytest.approx(model.log_likelihood(X, y).mean(), abs=1e-4)
+        assert -model.training_log_[-1]["loss"] == pytest.approx(model.log_likelihood(X, y).mean(), abs=1e-4)
 
 
 @pytest.mark.parametrize("window", [0, 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -44,7 +45,14 @@ def training_of(X, y, order, weights=None):
     raw = Sequences(X)
     encoder, labels = Encoder.fit(raw), Labels.fit(y, raw)
     weights = np.ones(len(X)) if weights is None else weights
-    return TrainingData(encoder, labels, encoder.transform(raw), labels.codes(y, raw), weights, order)
+    return TrainingData(
+        encoder=encoder,
+        labels=labels,
+        sequences=encoder.transform(raw),
+        codes=labels.codes(y, raw),
+        weights=weights,
+        order=order,
+    )
 
 
 def standardised(X):
@@ -61,7 +69,7 @@ def standardised(X):
 
 def named(space, training, window):
     """The names that the oracle gives to the features of a space, in the order of its weights."""
-    rows, labels = space.rows(training), training.labels.classes.tolist()
+    rows, labels = space.attributes(training), training.labels.classes.tolist()
     k = len(labels)
 
     def attribute(i):
@@ -231,7 +239,9 @@ def test_the_minimum_is_flat_and_l1_holds_weights_at_zero():
     space = LinearSpace.of(training, 0)
     likelihood = Likelihood(training, space)
     for l1, l2 in ((0.0, 0.5), (1.5, 0.0), (0.7, 0.3)):
-        minimizer = Minimizer(likelihood, np.zeros(space.n_weights), Penalty(l1, l2), 1e-10, 1, 1e-5)
+        minimizer = Minimizer(
+            likelihood, np.zeros(space.n_weights), Penalty(l1, l2), tol=1e-10, n_threads=1, noise=1e-5
+        )
         values = [minimizer.value for _, _ in zip(minimizer, range(200), strict=False)]
         assert all(after <= before + 1e-5 for before, after in pairwise(values))
         weights = minimizer.weights
@@ -248,7 +258,7 @@ def test_a_search_that_fails_says_so_and_keeps_the_best_point():
     def broken(weights):
         return float(abs(weights[0] - 1)) if weights[0] == 0 else 2.0, np.array([-1.0])
 
-    minimizer = Minimizer(broken, np.zeros(1), Penalty(0, 0), 1e-5, 1)
+    minimizer = Minimizer(broken, np.zeros(1), Penalty(0, 0), tol=1e-5, n_threads=1)
     with pytest.warns(ConvergenceWarning, match="no step"):
         assert list(minimizer) == []
     assert minimizer.weights.tolist() == [0.0]
@@ -274,7 +284,7 @@ def test_objective_and_weights_are_those_of_crfsuite():
         tagger.close()
     loss = trainer.logparser.last_iteration["loss"]
     model = hr.LinearCRF(l2=0.3, tol=1e-9).fit(X, y)
-    assert model.training_log_[-1]["objective"] == pytest.approx(loss, rel=1e-6)
+    assert model.training_log_[-1]["loss"] * len(X) == pytest.approx(loss, rel=1e-6)
     for found, theirs in (
         (model.state_features_, info.state_features),
         (model.transition_features_, info.transitions),
@@ -360,8 +370,12 @@ def test_features_that_never_occur_often_leave_transitions_alone():
 
 def test_held_out_scores_stand_in_the_history():
     X, y = draw(1, n=20)
-    model = hr.LinearCRF(max_iter=5).fit(X, y, X_dev=X[:5], y_dev=y[:5])
-    assert len(model.training_log_) <= 5
+    with pytest.warns(ConvergenceWarning, match="ended after max_iter=5 iterations, before it reached the tolerance"):
+        model = hr.LinearCRF(max_iter=5).fit(X, y, X_dev=X[:5], y_dev=y[:5])
+    assert len(model.training_log_) == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hr.LinearCRF().fit(X, y)
     last = model.training_log_[-1]
     assert last["dev_accuracy"] == pytest.approx(model.score(X[:5], y[:5]))
-    assert last["dev_log_likelihood"] == pytest.approx(model.log_likelihood(X[:5], y[:5]).mean(), rel=1e-5)
+    assert -last["dev_loss"] == pytest.approx(model.log_likelihood(X[:5], y[:5]).mean(), rel=1e-5)

@@ -231,7 +231,7 @@ def test_warm_start_fills_in_as_the_first_fit_did():
 @pytest.mark.parametrize("missing", ["weighting", "surrogate", "learned", "impute", "indicator"])
 def test_a_checkpoint_resumes_with_missing_values(tmp_path, missing, subsample):
     def stop(record):
-        if record["round"] == 13:
+        if record["step"] == 13:
             raise KeyboardInterrupt
 
     rules = {"n_rounds": 20, "missing": missing, "subsample": subsample, "random_state": 0, "window": 1}
@@ -240,9 +240,7 @@ def test_a_checkpoint_resumes_with_missing_values(tmp_path, missing, subsample):
     with pytest.raises(KeyboardInterrupt):
         resumed.fit(TRAIN, Y, callbacks=[stop])
     assert_same(resumed.fit(TRAIN, Y), whole, NEW, NEW)
-    assert [record["objective"] for record in resumed.training_log_] == [
-        record["objective"] for record in whole.training_log_
-    ]
+    assert [record["loss"] for record in resumed.training_log_] == [record["loss"] for record in whole.training_log_]
     assert resumed.training_log_[0]["missing"] == whole.training_log_[0]["missing"]
 
 

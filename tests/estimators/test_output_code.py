@@ -201,9 +201,9 @@ def test_a_record_for_each_bit(cascade):
     assert seen == model.training_log_
     assert [record["bit"] for record in seen] == [*range(1, 10)]
     assert {record["rounds"] for record in seen} == {6}
-    assert all(record["objective"] < 0 for record in seen)
+    assert all(record["loss"] > 0 for record in seen)
     assert seen[-1]["dev_accuracy"] == pytest.approx(model.score(ASKED, ANSWERS))
-    assert seen[-1]["dev_log_likelihood"] == pytest.approx(model.log_likelihood(ASKED, ANSWERS).mean(), abs=1e-6)
+    assert -seen[-1]["dev_loss"] == pytest.approx(model.log_likelihood(ASKED, ANSWERS).mean(), abs=1e-6)
     words = model.code_.tolist()
     flat = np.concatenate(model.predict_bits(ASKED)).tolist()
     gold = [code_of(label) for y in ANSWERS for label in y]

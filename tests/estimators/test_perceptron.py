@@ -114,7 +114,7 @@ def test_epochs_after_the_last_mistake_count_without_being_run(averaging):
 
 def test_what_cannot_be_separated_ends_all_the_same():
     model = hr.StructuredPerceptron(epochs=3, random_state=0).fit(["a", "a", "b"], [["x"], ["y"], ["y"]])
-    assert [record["epoch"] for record in model.training_log_] == [1, 2, 3]
+    assert [record["step"] for record in model.training_log_] == [1, 2, 3]
     assert model.training_log_[-1]["mistakes"] > 0
 
 
@@ -171,7 +171,7 @@ def test_probabilities_are_scaled_on_dev_data(estimator, tmp_path):
     model = estimator(random_state=0).fit(X[:30], y[:30], X_dev=X[30:], y_dev=y[30:])
     assert model.temperature_ == model.training_log_[-1]["temperature"] != 1
     best = model.log_likelihood(X[30:], y[30:]).mean()
-    assert model.training_log_[-1]["dev_log_likelihood"] == pytest.approx(best)
+    assert -model.training_log_[-1]["dev_loss"] == pytest.approx(best)
     plain = estimator(random_state=0).fit(X[:30], y[:30])
     assert plain.temperature_ == 1.0
     assert plain.state_features_ == model.state_features_

@@ -55,7 +55,7 @@ def test_the_objective_is_the_primal(order, loss, monkeypatch):
 def test_the_objective_falls_to_what_nothing_improves(loss):
     X, y = random_data(0)
     model = hr.StructuredSVM(C=1.0, loss=loss, epochs=300, random_state=0).fit(X, y)
-    values = [record["objective"] for record in model.training_log_]
+    values = [record["loss"] * len(X) for record in model.training_log_]
     assert values[-1] < values[len(values) // 2] < values[0]
     training = training_of(X, y, 1)
     problem = Problem(training)
@@ -70,7 +70,7 @@ def test_the_objective_falls_to_what_nothing_improves(loss):
 
 def test_violations_and_objective_are_told():
     model = hr.StructuredSVM(epochs=3, random_state=0).fit(*random_data(0))
-    assert [set(record) for record in model.training_log_] == [{"epoch", "objective", "violations", "seconds"}] * 3
+    assert [set(record) for record in model.training_log_] == [{"unit", "step", "loss", "violations", "seconds"}] * 3
 
 
 def test_a_small_c_leaves_small_weights():
@@ -107,7 +107,7 @@ def test_beams():
 
 def test_weights_beyond_all_numbers_are_refused():
     X, y = random_data(0)
-    with pytest.raises(InputError, match="the weights grew beyond all numbers; lower C"):
+    with pytest.raises(InputError, match="the weights are too large; lower C"):
         hr.StructuredSVM(C=1e30, random_state=0).fit(X, y, sample_weight=[1e30] * 8)
 
 

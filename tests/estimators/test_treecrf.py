@@ -78,7 +78,7 @@ def test_published_equals_naive_treeboost_tree_for_tree(order):
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_the_training_likelihood_rises_every_round(order, transitions):
     model = hr.TreeCRF(order=order, window=1, transitions=transitions, n_rounds=30).fit(WORDS, LABELS)
-    objective = [record["objective"] for record in model.training_log_]
+    objective = [-record["loss"] for record in model.training_log_]
     assert objective == sorted(objective)
     assert objective[-1] > objective[0] + 0.1
     assert objective[-1] == pytest.approx(model.log_likelihood(WORDS, LABELS).mean(), abs=1e-5)
@@ -95,10 +95,10 @@ def noisy(n=40, seed=0):
 def test_a_step_far_too_long_is_stepped_back():
     x, y = noisy()
     model = hr.TreeCRF(window=1, learning_rate=500.0, max_step=50.0, n_rounds=20).fit(x, y)
-    objective = [record["objective"] for record in model.training_log_]
+    objective = [-record["loss"] for record in model.training_log_]
     assert objective == sorted(objective)
     assert np.isfinite(objective).all()
-    assert any(record["step"] < 500 for record in model.training_log_)
+    assert any(record["step_size"] < 500 for record in model.training_log_)
     assert np.isfinite(model.predict_proba(x)[0]).all()
     assert objective[-1] == pytest.approx(model.log_likelihood(x, y).mean(), abs=1e-5)
 
@@ -114,9 +114,9 @@ def test_a_line_search_takes_longer_steps_where_they_help():
     x, y = noisy()
     plain = hr.TreeCRF.published(n_rounds=5, l2=200.0).fit(x, y)
     searched = hr.TreeCRF.published(n_rounds=5, l2=200.0, line_search=True).fit(x, y)
-    assert any(record["step"] > 1 for record in searched.training_log_)
-    assert searched.training_log_[-1]["objective"] > plain.training_log_[-1]["objective"]
-    assert searched.training_log_[-1]["objective"] == pytest.approx(searched.log_likelihood(x, y).mean(), abs=1e-5)
+    assert any(record["step_size"] > 1 for record in searched.training_log_)
+    assert searched.training_log_[-1]["loss"] < plain.training_log_[-1]["loss"]
+    assert -searched.training_log_[-1]["loss"] == pytest.approx(searched.log_likelihood(x, y).mean(), abs=1e-5)
 
 
 def pseudo_likelihood(scores, gold, starts, order, k):
@@ -145,7 +145,14 @@ def test_pseudo_marginals_are_the_derivative_of_the_pseudo_likelihood(order):
     sequences = model.model_.encode(WORDS[:4])
     gold = model.model_.labels.codes(LABELS[:4], sequences)
     weights = np.array([1.0, 0.5, 1.0, 1.0])
-    training = TrainingData(model.model_.encoder, model.model_.labels, sequences, gold, weights, order)
+    training = TrainingData(
+        encoder=model.model_.encoder,
+        labels=model.model_.labels,
+        sequences=sequences,
+        codes=gold,
+        weights=weights,
+        order=order,
+    )
     edge = rng.normal(size=(sequences.n_positions, 2**order, 2))
     lattice = Lattice(training.topology, sequences.starts, edge=edge)
     marginals, _ = pseudo_marginals(lattice, training)
@@ -169,7 +176,14 @@ def test_pseudo_marginals_of_a_table_are_those_of_its_edges_summed():
     sequences = model.model_.encode(WORDS)
     gold = model.model_.labels.codes(LABELS, sequences)
     weights = rng.uniform(0.5, 1, size=len(WORDS))
-    training = TrainingData(model.model_.encoder, model.model_.labels, sequences, gold, weights, 1)
+    training = TrainingData(
+        encoder=model.model_.encoder,
+        labels=model.model_.labels,
+        sequences=sequences,
+        codes=gold,
+        weights=weights,
+        order=1,
+    )
     state, table = rng.normal(size=(sequences.n_positions, 2)), rng.normal(size=(3, 2))
     at_start = np.isin(np.arange(len(gold)), sequences.starts[:-1])
     edge = state[:, None, :] + np.where(at_start[:, None, None], table[0], table[1:])
@@ -185,10 +199,10 @@ def test_pseudo_marginals_of_a_table_are_those_of_its_edges_summed():
 @pytest.mark.parametrize("transitions", ["trees", "table"])
 def test_pseudo_rounds_raise_the_likelihood_too(transitions):
     model = hr.TreeCRF(window=1, pseudo_rounds=3, n_rounds=6, transitions=transitions).fit(WORDS, LABELS)
-    objective = [record["objective"] for record in model.training_log_]
+    objective = [-record["loss"] for record in model.training_log_]
     assert objective == sorted(objective)
     whole = hr.TreeCRF(window=1, n_rounds=6, transitions=transitions).fit(WORDS, LABELS)
-    assert objective[2] != whole.training_log_[2]["objective"]
+    assert objective[2] != -whole.training_log_[2]["loss"]
 
 
 def test_a_seed_decides_what_is_drawn():
@@ -215,7 +229,7 @@ def test_previous_labels_are_learned_where_inputs_say_nothing():
 
 def test_interrupting_leaves_the_rounds_done_so_far(tmp_path):
     def stop(record):
-        if record["round"] == 3:
+        if record["step"] == 3:
             raise KeyboardInterrupt
 
     model = hr.TreeCRF(n_rounds=50)
@@ -230,14 +244,14 @@ def test_interrupting_leaves_the_rounds_done_so_far(tmp_path):
 
 def test_early_stopping_keeps_the_best_round():
     x, y = noisy()
-    model = hr.TreeCRF(n_rounds=200, early_stopping="log-likelihood")
+    model = hr.TreeCRF(n_rounds=200, early_stopping="loss")
     model.fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
-    scores = [record["dev_log_likelihood"] for record in model.training_log_]
+    scores = [-record["dev_loss"] for record in model.training_log_]
     best = int(np.argmax(scores)) + 1
     assert len(scores) < 200
     assert len(model.model_.potential.trees) == 2 * best
     assert model.log_likelihood(x[25:], y[25:]).mean() == pytest.approx(max(scores), abs=1e-5)
-    with pytest.raises(InputError, match="early_stopping needs held-out data"):
+    with pytest.raises(InputError, match="early_stopping needs dev data"):
         hr.TreeCRF(early_stopping="accuracy").fit(x, y)
 
 
@@ -310,7 +324,7 @@ def test_a_checkpoint_resumes_to_the_identical_model(change, tmp_path):
     path = str(tmp_path / "c.hedgerow")
 
     def stop(record):
-        if record["round"] == 17:
+        if record["step"] == 17:
             raise KeyboardInterrupt
 
     dev = {"X_dev": x[30:], "y_dev": y[30:]}
@@ -319,7 +333,7 @@ def test_a_checkpoint_resumes_to_the_identical_model(change, tmp_path):
         hr.TreeCRF(n_rounds=25, checkpoint=path, **change).fit(x[:30], y[:30], **dev, callbacks=[stop])
     seen = []
     again = hr.TreeCRF(n_rounds=25, checkpoint=path, **change).fit(x[:30], y[:30], **dev, callbacks=[seen.append])
-    assert seen[0]["round"] == 18
+    assert seen[0]["step"] == 18
     same(whole, again, x)
 
 
@@ -345,7 +359,7 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path):
 def test_early_stopping_survives_a_checkpoint(transitions, tmp_path):
     x, y = noisy()
     path = str(tmp_path / "c.hedgerow")
-    rules = {"n_rounds": 200, "early_stopping": "log-likelihood", "transitions": transitions}
+    rules = {"n_rounds": 200, "early_stopping": "loss", "transitions": transitions}
     whole = hr.TreeCRF(**rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
     hr.TreeCRF(checkpoint=path, **rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])
     again = hr.TreeCRF(checkpoint=path, **rules).fit(x[:25], y[:25], X_dev=x[25:], y_dev=y[25:])

@@ -82,9 +82,7 @@ def test_what_always_holds(data, parameters):
     for p in proba:
         np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-4)
     if model.training_log_:
-        assert model.training_log_[-1]["objective"] == pytest.approx(
-            model.log_likelihood(X, y).mean(), rel=1e-3, abs=1e-3
-        )
+        assert -model.training_log_[-1]["loss"] == pytest.approx(model.log_likelihood(X, y).mean(), rel=1e-3, abs=1e-3)
     threaded = hr.TreeCRF(n_jobs=3, **parameters).fit(X, y)
     for one, other in zip(proba, threaded.predict_proba(X), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -17,7 +17,7 @@ from hedgerow.data.read_y import read_labels
 from hedgerow.encoding import PADDING, AttributeReader, Conjunctions, Encoder, Labels, Scaling, Window
 from hedgerow.errors import InputError, ModelFileError
 from hedgerow.learning.base import TrainingData
-from hedgerow.learning.induction import PERIOD, SURE, Candidates, candidates, enlarged
+from hedgerow.learning.induction import INDUCTION_PERIOD, MAX_PROBABILITY, Candidates, candidates, enlarged
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.quasi_newton import ROUNDING
 from hedgerow.potentials.base import Stored
@@ -31,7 +31,14 @@ def training_of(X, y, weights=None):
     given_labels = read_labels(y, raw)
     labels, encoder = Labels.fit(given_labels, raw), Encoder.fit(raw)
     weights = np.ones(len(raw)) if weights is None else weights
-    return TrainingData(encoder, labels, encoder.transform(raw), labels.codes(given_labels, raw), weights, 1)
+    return TrainingData(
+        encoder=encoder,
+        labels=labels,
+        sequences=encoder.transform(raw),
+        codes=labels.codes(given_labels, raw),
+        weights=weights,
+        order=1,
+    )
 
 
 def made(rng, n_sequences=4, weighted=False):
@@ -107,14 +114,16 @@ def test_gains_and_choice_equal_the_naive_twin(seed, l2, min_count, observed_onl
     X, y = made(rng, weighted=weighted)
     training = training_of(X, y, weights=rng.integers(0, 3, len(X)) * 0.5)
     space = LinearSpace.bare(training, window)
-    valued = valued_attributes(space.rows(training))
-    for features in a_few(rng, space.rows(training).n_basic, valued, 3):
+    valued = valued_attributes(space.attributes(training))
+    for features in a_few(rng, space.attributes(training).n_basic, valued, 3):
         space = enlarged(space, features)
     probabilities = rng.dirichlet(np.ones(3), size=len(training.codes))
     gold = training.codes
-    there = np.flatnonzero((probabilities[np.arange(len(gold)), gold] < SURE) & (training.position_weights > 0))
+    there = np.flatnonzero(
+        (probabilities[np.arange(len(gold)), gold] < MAX_PROBABILITY) & (training.position_weights > 0)
+    )
     twin = NaiveInduction(
-        shown_at(space.rows(training), there), valued, members_of(space), l2, min_count, observed_only
+        shown_at(space.attributes(training), there), valued, members_of(space), l2, min_count, observed_only
     )
     expected = twin.ranked(probabilities[there], gold[there], training.position_weights[there])
     for n in (10**6, 7):
@@ -143,7 +152,7 @@ def test_threads_do_not_change_the_choice(n):
     X, y = made(rng, n_sequences=60)
     training = training_of(X, y)
     space = LinearSpace.bare(training, 1)
-    for features in a_few(rng, space.rows(training).n_basic, valued_attributes(space.rows(training)), 3):
+    for features in a_few(rng, space.attributes(training).n_basic, valued_attributes(space.attributes(training)), 3):
         space = enlarged(space, features)
     probabilities = rng.dirichlet(np.ones(3), size=len(training.codes))
     first, *others = (_chosen(space, training, probabilities, n, n_threads) for n_threads in (1, 2, 3, 8))
@@ -232,23 +241,23 @@ def test_three_attributes_at_once():
 
 def test_history_counts_iterations_and_features():
     model = induced(max_iter=40, tol=1e-12).fit(NOTES, XOR)
-    numbers = [record["iteration"] for record in model.training_log_]
+    numbers = [record["step"] for record in model.training_log_]
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) <= 40
     assert model.training_log_[0]["n_features"] == 0
     assert model.training_log_[0]["n_sequences"] == round(0.2 * len(NOTES))
-    assert model.training_log_[PERIOD]["n_sequences"] == round(0.5 * len(NOTES))
-    assert model.training_log_[PERIOD]["n_features"] > 0
+    assert model.training_log_[INDUCTION_PERIOD]["n_sequences"] == round(0.5 * len(NOTES))
+    assert model.training_log_[INDUCTION_PERIOD]["n_features"] > 0
     assert model.training_log_[-1]["n_sequences"] == len(NOTES)
     assert model.training_log_[-1]["n_features"] == len(model.state_features_)
-    objectives = [r["objective"] for r in model.training_log_ if r["n_sequences"] == len(NOTES)]
+    objectives = [r["loss"] for r in model.training_log_ if r["n_sequences"] == len(NOTES)]
     noise = ROUNDING * sum(map(len, NOTES))
     assert all(later <= earlier + noise for earlier, later in pairwise(objectives))
 
 
 def test_a_fit_ends_when_nothing_is_left_to_gain():
     model = induced(max_iter=10**6, l2=1.0).fit(NOTES, XOR)
-    assert model.training_log_[-1]["iteration"] < 1000
+    assert model.training_log_[-1]["step"] < 1000
 
 
 def test_a_seed_gives_the_same_model_for_any_number_of_threads():
@@ -256,11 +265,11 @@ def test_a_seed_gives_the_same_model_for_any_number_of_threads():
     for other in others:
         assert other.state_features_ == first.state_features_
         assert other.transition_features_ == first.transition_features_
-        assert [r["objective"] for r in other.training_log_] == [r["objective"] for r in first.training_log_]
+        assert [r["loss"] for r in other.training_log_] == [r["loss"] for r in first.training_log_]
 
 
 def test_another_seed_draws_other_shares():
-    objectives = {induced(max_iter=8).set_params(random_state=seed).fit(NOTES, XOR).training_log_[-1]["objective"]
+    objectives = {induced(max_iter=8).set_params(random_state=seed).fit(NOTES, XOR).training_log_[-1]["loss"]
                   for seed in range(4)}  # fmt: skip
     assert len(objectives) > 1
 
@@ -325,7 +334,7 @@ def test_bad_parameters_are_refused(parameters, message):
 def test_bad_samples_are_refused():
     training = training_of(NOTES, XOR)
     space = LinearSpace.bare(training, 0)
-    reader, none = space.rows(training).reader, np.zeros(1, np.int64)
+    reader, none = space.attributes(training).reader, np.zeros(1, np.int64)
     good = [np.array([0, 1]), np.full((2, 2), 0.5), np.zeros(2, np.int32), np.ones(2)]
 
     def induce(which, value):

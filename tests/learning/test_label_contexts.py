@@ -14,10 +14,22 @@ from hedgerow.data.columns import ABSENT, LocalColumn
 from hedgerow.encoding import AttributeReader, Encoder, Labels
 from hedgerow.learning.base import DevData, TrainingData
 from hedgerow.learning.boosting import BoostingLearner, BoostingRules
-from hedgerow.learning.label_contexts import columns_to_lags, lags_to_columns, with_histories
+from hedgerow.learning.label_contexts import columns_to_lags, lags_to_columns, with_label_columns
 
 GROWTH = growth_rules(l2=0.1, max_leaves=12)
-RULES = BoostingRules(1, "trees", False, 4, 1.0, False, GROWTH, 1.0, 0, None, 0)
+RULES = BoostingRules(
+    window=1,
+    transitions="trees",
+    shared=False,
+    n_rounds=4,
+    learning_rate=1.0,
+    line_search=False,
+    growth=GROWTH,
+    subsample=1.0,
+    pseudo_rounds=0,
+    stopping=None,
+    seed=0,
+)
 
 
 def training_of(n_labels, order, seed=0):
@@ -28,18 +40,25 @@ def training_of(n_labels, order, seed=0):
     sequences = hr.Sequences(X)
     encoder, labels = Encoder.fit(sequences), Labels.fit(y, sequences)
     codes = labels.codes(y, sequences)
-    return TrainingData(encoder, labels, encoder.transform(sequences), codes, np.ones(len(X)), order)
+    return TrainingData(
+        encoder=encoder,
+        labels=labels,
+        sequences=encoder.transform(sequences),
+        codes=codes,
+        weights=np.ones(len(X)),
+        order=order,
+    )
 
 
 @pytest.mark.parametrize(("n_labels", "order"), [(2, 0), (2, 1), (3, 3), (12, 2)])
 def test_columns_hold_the_labels_before(n_labels, order):
     training = training_of(n_labels, order)
     held = DevData(training.sequences, np.where(training.codes == 1, -1, training.codes))
-    given = with_histories(replace(training, held=held))
+    given = with_label_columns(replace(training, dev=held))
     assert given.order == 0
     assert [spec.name for spec in given.encoder.columns] == ["symbol", *(f"y[-{m + 1}]" for m in range(order))]
     starts = training.sequences.starts.tolist()
-    for data, codes, unseen in ((given.sequences, training.codes, None), (given.held.sequences, held.codes, -1)):
+    for data, codes, unseen in ((given.sequences, training.codes, None), (given.dev.sequences, held.codes, -1)):
         for back, column in enumerate(data.columns[1:], 1):
             assert isinstance(column, LocalColumn)
             assert column.alphabet[len(training.labels)] == "start"
@@ -53,7 +72,7 @@ def test_columns_hold_the_labels_before(n_labels, order):
 @pytest.mark.parametrize(("n_labels", "order"), [(2, 1), (3, 2), (5, 3)])
 def test_trees_that_ask_columns_become_trees_that_ask_labels(n_labels, order, splits):
     training = training_of(n_labels, order, seed=order)
-    given = with_histories(training)
+    given = with_label_columns(training)
     rules = replace(RULES, growth=growth_rules(l2=0.1, max_leaves=12, category_splits=splits))
     learner = BoostingLearner(given, rules)
     for _ in learner:

@@ -26,7 +26,14 @@ def training_of(X, y, order, weights=None, held=None, beam=None):
         sequences = encoder.transform(Sequences(held[0]))
         held = DevData(sequences, labels.codes(read_labels(held[1], sequences), sequences))
     return TrainingData(
-        encoder, labels, encoder.transform(raw), labels.codes(given, raw), weights, order, held, beam=beam
+        encoder=encoder,
+        labels=labels,
+        sequences=encoder.transform(raw),
+        codes=labels.codes(given, raw),
+        weights=weights,
+        order=order,
+        dev=held,
+        beam=beam,
     )
 
 

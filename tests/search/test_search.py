@@ -181,7 +181,7 @@ def test_epochs_after_the_last_mistake_count_without_being_run():
 def test_mistakes_and_updates_are_told(update):
     X, y = random_data(1, n=30)
     history = hr.SearchTagger(update=update, beam=1, epochs=3, random_state=0).fit(X, y).training_log_
-    assert [record["epoch"] for record in history] == [1, 2, 3]
+    assert [record["step"] for record in history] == [1, 2, 3]
     assert all(record["updates"] >= record["mistakes"] > 0 for record in history)
     if update == "laso":
         assert history[0]["updates"] > history[0]["mistakes"]
@@ -196,7 +196,7 @@ def test_probabilities_are_scaled_on_dev_data(tmp_path):
     model = hr.SearchTagger(random_state=0).fit(X[:30], y[:30], X_dev=X[30:], y_dev=y[30:])
     assert model.temperature_ == model.training_log_[-1]["temperature"] != 1
     best = model.log_likelihood(X[30:], y[30:]).mean()
-    assert model.training_log_[-1]["dev_log_likelihood"] == pytest.approx(best)
+    assert -model.training_log_[-1]["dev_loss"] == pytest.approx(best)
     plain = hr.SearchTagger(random_state=0).fit(X[:30], y[:30])
     assert plain.temperature_ == 1.0
     assert plain.state_features_ == model.state_features_

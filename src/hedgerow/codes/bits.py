@@ -75,7 +75,7 @@ class BitTrainer:
         seen = [before[i] for i in self.cascade.read_by(bit)]
         training = self._problem(bit, column, seen, n_threads)
         potential, record = self._run(training, bit)
-        held = training.held
+        held = training.dev
         told = None if held is None else self._ask(potential, held.sequences, n_threads)
         if not is_read:
             return LearnedBit(potential, record, told, (), ())
@@ -93,10 +93,10 @@ class BitTrainer:
     def _problem(self, bit: int, column: NDArray[np.uint8], seen: Sequence[LearnedBit], n_threads: int) -> TrainingData:
         """The same sequences, labelled by the bit, with what the bits that it sees predict as more columns."""
         whole, bits, held = self.training, column.astype(np.int32), None
-        if whole.held is not None:
-            codes = np.where(whole.held.codes < 0, np.int32(-1), bits[whole.held.codes])
+        if whole.dev is not None:
+            codes = np.where(whole.dev.codes < 0, np.int32(-1), bits[whole.dev.codes])
             held = DevData(
-                whole.held.sequences.with_columns(chain.from_iterable(earlier.held_columns for earlier in seen)), codes
+                whole.dev.sequences.with_columns(chain.from_iterable(earlier.held_columns for earlier in seen)), codes
             )
         return replace(
             whole,
@@ -106,7 +106,7 @@ class BitTrainer:
             codes=bits[whole.codes],
             order=self.base.order,
             decode=self.base.decode,
-            held=held,
+            dev=held,
             n_threads=n_threads,
         )
 
@@ -118,8 +118,8 @@ class BitTrainer:
             if self.stop.is_set():
                 raise Stopped
         record: Record = {"rounds": rounds}
-        if "objective" in last:
-            record["objective"] = last["objective"]
+        if "loss" in last:
+            record["loss"] = last["loss"]
         if "dev_accuracy" in last:
             record["bit_dev_accuracy"] = last["dev_accuracy"]
         return learner.potential, record

@@ -28,6 +28,7 @@ from hedgerow.inference.decoding import best_labels
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import DevData, Record, TrainingData, split_off_dev
 from hedgerow.learning.counting import transition_probabilities
+from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.temperature import best_temperature
 
 LENGTHS = (0, 1, 5, 20)  # of cascades that are tried
@@ -67,7 +68,7 @@ class OutputCodeLearner:
                 "raise one of them"
             )
         self.training, self.base, self.rules = training, base, rules
-        self.history: list[Record] = []
+        self.training_log: list[Record] = []
         self._stop = Event()
         self._lift = _lift(training) if rules.distance == "lattice" else None
         self._trust = 1.0 if base.alone and rules.cascade == 0 else TRUST
@@ -131,11 +132,11 @@ class OutputCodeLearner:
         for learned in self._bits(ready):
             watch.see(learned, self._words[:, len(self._learned)])
             self._learned.append(learned.forgotten())
-            record = {"bit": len(self._learned), **first, **learned.record}
+            record = {"unit": "bit", "step": len(self._learned), **first, **learned.record}
             if len(self._learned) < n_bits:
                 record |= watch.record
-            elif self.training.held is not None:
-                record |= self._finish(self.training.held)
+            elif self.training.dev is not None:
+                record |= self._finish(self.training.dev)
             first = {}
             yield record
 
@@ -171,7 +172,7 @@ class OutputCodeLearner:
     def _finish(self, held: DevData) -> Record:
         """Settles what held-out data can tell, and says how the whole code does."""
         settled = self._settle(held)
-        return {**self.training.held_out(self.potential), **settled}
+        return {**Evaluator(self.training).of_potential(self.potential), **settled}
 
     def _settle(self, held: DevData) -> Record:
         """How far transitions are trusted, by accuracy; then the temperature, by likelihood, near the natural one."""
@@ -200,7 +201,7 @@ class OutputCodeLearner:
     def _choose_cascade(self) -> tuple[Cascade, Record, list[LearnedBit]]:
         """(the best length, how each did, bits that need not be learned again)"""
         training = self.training
-        if training.held is None:
+        if training.dev is None:
             training = _held_out(training, self.rules.seed)
         n_bits, threads = min(self._words.shape[1], BITS_TRIED), threads_within(training.n_threads, training.sequences)
         words = self._words[:, :n_bits]
@@ -221,16 +222,16 @@ class OutputCodeLearner:
             scores[length] = self._accuracy(self._made(words, chain, trainer.cascade), training)
         best = max(scores, key=lambda length: (scores[length], -length))
         told: Record = {"cascade": best, "cascades_tried": {str(length): score for length, score in scores.items()}}
-        return self._of_length(best), told, chains[best] if self.training.held is not None else []
+        return self._of_length(best), told, chains[best] if self.training.dev is not None else []
 
     @staticmethod
     def _accuracy(potential: CodePotential, training: TrainingData) -> float:
-        return float(training.held_out(potential)["dev_accuracy"])
+        return float(Evaluator(training).of_potential(potential)["dev_accuracy"])
 
     # A code that grows.
 
     def _grow(self) -> Iterator[Record]:
-        if self.training.held is None:
+        if self.training.dev is None:
             training = _held_out(self.training, self.rules.seed)
             for _ in self._grown(training):
                 pass
@@ -238,11 +239,11 @@ class OutputCodeLearner:
             yield from self._learn()
             return
         yield from self._grown(self.training)
-        self._settle(self.training.held)
+        self._settle(self.training.dev)
 
     def _grown(self, training: TrainingData) -> Iterator[Record]:
         """Adds bits until the accuracy on held-out data no longer rises; then those after the best are dropped."""
-        rules, held = self.rules, training.held
+        rules, held = self.rules, training.dev
         assert held is not None
         self._cascade = self._of_length(rules.n_bits if rules.cascade == "all" else int(rules.cascade))
         trainer = self._trainer(training, self._cascade)
@@ -261,7 +262,7 @@ class OutputCodeLearner:
             watch.see(self._learned[-1], column)
             if watch.accuracy > best and is_distinct(self._words):
                 best, n_best = watch.accuracy, n
-            yield {"bit": n, **self._learned[-1].record, "dev_accuracy": watch.accuracy}
+            yield {"unit": "bit", "step": n, **self._learned[-1].record, "dev_accuracy": watch.accuracy}
             if n_best and n - n_best >= PATIENCE:
                 break
         self._words, self._learned = self._words[:, :n_best], self._learned[:n_best]
@@ -271,7 +272,7 @@ class _DevWatch:
     """Scores of held-out data, label by label, added up bit by bit: how a code does as it gets longer."""
 
     def __init__(self, training: TrainingData, distance: Distance, *, always: bool = False) -> None:
-        held, k = training.held, len(training.labels)
+        held, k = training.dev, len(training.labels)
         wanted = always or (held is not None and distance != "lattice" and len(held.codes) * k <= MOST_KEPT)
         self._held = held if wanted else None
         self._distance = distance

@@ -177,7 +177,7 @@ class Estimator(Conventions):
     def _set_model(self, model: Model) -> None:
         self.model_ = model
         self.classes_ = model.labels.classes
-        self.training_log_ = model.history
+        self.training_log_ = model.training_log
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:

@@ -70,9 +70,9 @@ def fingerprint(training: TrainingData, parameters: Mapping[str, Any]) -> str:
     _add_sequences(digest, training.sequences)
     _add(digest, training.codes, training.weights)
     digest.update(json.dumps(training.labels.classes.tolist()).encode())
-    if training.held is not None:
-        _add_sequences(digest, training.held.sequences)
-        _add(digest, training.held.codes)
+    if training.dev is not None:
+        _add_sequences(digest, training.dev.sequences)
+        _add(digest, training.dev.codes)
     return digest.hexdigest()
 
 

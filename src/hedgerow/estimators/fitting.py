@@ -64,9 +64,17 @@ def prepare(
         dev_encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
         dev = DevData(dev_encoded, label_codes(labels, y_dev, dev_encoded))
     training = TrainingData(
-        encoder, labels, encoded, codes, checked_weights(sample_weight, len(raw)), settings._order, dev,
-        settings.decode, n_threads(settings.n_jobs), settings._training_beam,
-    )  # fmt: skip
+        encoder=encoder,
+        labels=labels,
+        sequences=encoded,
+        codes=codes,
+        weights=checked_weights(sample_weight, len(raw)),
+        order=settings._order,
+        dev=dev,
+        decode=settings.decode,
+        n_threads=n_threads(settings.n_jobs),
+        beam=settings._training_beam,
+    )
     _warn_of_wide_beam(training)
     return training, missing_report(raw, settings._missing)
 
@@ -85,7 +93,7 @@ def run_learner(
 
     `keep` gets the model of the steps done, whatever ended them. The first record of all also has the report.
     """
-    training_log = learner.history
+    training_log = learner.training_log
     began -= training_log[-1]["seconds"] if training_log else 0.0
     name, parameters = type(settings).__name__, settings._plain_params()
     origin = checkpoint.origin if checkpoint else None
@@ -139,8 +147,7 @@ def _close(callbacks: list[Callback]) -> None:
 
 
 def _steps_at_most(settings: Estimator, record: Record) -> int | None:
-    unit = record.get("unit") or next((unit for unit in STEPS_AT_MOST if unit in record), "")
-    steps = getattr(settings, STEPS_AT_MOST.get(unit, ""), None)
+    steps = getattr(settings, STEPS_AT_MOST[record["unit"]], None)
     return steps if isinstance(steps, int) else None
 
 

@@ -90,9 +90,10 @@ class LinearCRF(LinearEstimator):
             scale=self.scale,
         )  # fmt: skip
         if self._solver == "sgd":
-            rules = StochasticRules(self.epochs, self.tol, self.random_state)
+            rules = StochasticRules(epochs=self.epochs, tol=self.tol, random_state=self.random_state)
             return StochasticGradientLearner(training, space, self.l2, rules)
-        return QuasiNewtonLearner(training, space, Penalty(self.l1, self.l2), self.max_iter, self.tol)
+        penalty = Penalty(self.l1, self.l2)
+        return QuasiNewtonLearner(training, space, penalty=penalty, max_iter=self.max_iter, tol=self.tol)
 
     def _check_combination(self, training: TrainingData) -> None:
         """Raise InputError for parameters that do not go together."""
@@ -121,9 +122,9 @@ class LinearCRF(LinearEstimator):
         return InductionLearner(
             training,
             space,
-            Penalty(0.0, self.l2),
-            self.max_iter,
-            self.tol,
+            penalty=Penalty(0.0, self.l2),
+            max_iter=self.max_iter,
+            tol=self.tol,
             min_freq=self.min_freq,
             observed_only=self.observed_only,
             seed=int(np.random.SeedSequence(self.random_state).generate_state(1)[0]),

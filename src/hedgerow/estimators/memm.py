@@ -114,17 +114,31 @@ class MEMM(TreeEstimator, LinearEstimator):
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.boosting import BoostingRules
-        from hedgerow.learning.local_learners import LocalBoostingLearner, LocalGradientLearner
+        from hedgerow.learning.early_stopping import Stopping
+        from hedgerow.learning.local_boosting import LocalBoostingLearner
+        from hedgerow.learning.local_gradient import LocalGradientLearner
         from hedgerow.learning.quasi_newton import Penalty
 
+        stopping = None if self.early_stopping is None else Stopping(self.early_stopping)
         if self.learner == "linear":
             penalty = Penalty(0.0, self.l2)
-            return LocalGradientLearner(training, self.window, penalty, self.max_iter, TOL, self.early_stopping)
+            return LocalGradientLearner(
+                training, window=self.window, penalty=penalty, max_iter=self.max_iter, tol=TOL, stopping=stopping
+            )
         rules = BoostingRules(
-            self.window, "trees", False, self.n_rounds, self.learning_rate, False, self._growth(), self.subsample, 0,
-            self.early_stopping, self._seed,
-        )  # fmt: skip
-        return LocalBoostingLearner(training, rules, None if earlier is None else self._start(earlier))
+            window=self.window,
+            transitions="trees",
+            shared=False,
+            n_rounds=self.n_rounds,
+            learning_rate=self.learning_rate,
+            line_search=False,
+            growth=self._growth(),
+            subsample=self.subsample,
+            pseudo_rounds=0,
+            stopping=stopping,
+            seed=self._seed,
+        )
+        return LocalBoostingLearner(training, rules, start=None if earlier is None else self._start(earlier))
 
     def _start(self, earlier: Model) -> tuple[TreePotential, list[Record]]:
         """The trees to continue from, and their training log; raises InputError if the parameters do not fit them."""
@@ -135,4 +149,4 @@ class MEMM(TreeEstimator, LinearEstimator):
         now = {"learner": self.learner, "order": self.order, "window": self.window, "missing": self.missing}
         check_make({name: (earlier.parameters.get(name), value) for name, value in now.items()})
         assert isinstance(inner, TreePotential)
-        return inner, earlier.history[: len(inner.trees) // len(earlier.labels)]
+        return inner, earlier.training_log[: len(inner.trees) // len(earlier.labels)]

@@ -50,5 +50,12 @@ class StructuredPerceptron(MarginEstimator):
         from hedgerow.learning.margin import MarginLearner, MarginRules
 
         early = self.update == "early"
-        rules = MarginRules(self.window, self.epochs, self.averaging, self.random_state, self.min_freq, early)
+        rules = MarginRules(
+            window=self.window,
+            epochs=self.epochs,
+            averaging=self.averaging,
+            random_state=self.random_state,
+            min_freq=self.min_freq,
+            early_update=early,
+        )
         return MarginLearner(training, rules)

@@ -46,6 +46,12 @@ class StructuredSVM(MarginEstimator):
         from hedgerow.learning.margin import MarginLearner, MarginRules
 
         rules = MarginRules(
-            self.window, self.epochs, self.averaging, self.random_state, self.min_freq, C=self.C, loss=self.loss
+            window=self.window,
+            epochs=self.epochs,
+            averaging=self.averaging,
+            random_state=self.random_state,
+            min_freq=self.min_freq,
+            C=self.C,
+            loss=self.loss,
         )
         return MarginLearner(training, rules)

@@ -158,6 +158,7 @@ class TreeCRF(TreeEstimator):
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.boosting import BoostingLearner, BoostingRules
+        from hedgerow.learning.early_stopping import Stopping
 
         shared, transitions = self.trees == "shared", self.transitions
         if transitions == "auto":
@@ -174,11 +175,20 @@ class TreeCRF(TreeEstimator):
             max_features=self.max_features,
         )
         rules = BoostingRules(
-            self.window, transitions, shared, self.n_rounds, self.learning_rate, self.line_search, growth,
-            self.subsample, self.pseudo_rounds, self.early_stopping, self._seed,
-        )  # fmt: skip
+            window=self.window,
+            transitions=transitions,
+            shared=shared,
+            n_rounds=self.n_rounds,
+            learning_rate=self.learning_rate,
+            line_search=self.line_search,
+            growth=growth,
+            subsample=self.subsample,
+            pseudo_rounds=self.pseudo_rounds,
+            stopping=None if self.early_stopping is None else Stopping(self.early_stopping),
+            seed=self._seed,
+        )
         return BoostingLearner(
-            training, rules, None if earlier is None else _start(earlier, rules, training, self.missing)
+            training, rules, start=None if earlier is None else _start(earlier, rules, training, self.missing)
         )
 
 
@@ -199,4 +209,4 @@ def _start(
     }
     check_make(makes)
     a_round = 1 if rules.shared else len(training.labels)
-    return potential, earlier.history[: len(potential.trees) // a_round]
+    return potential, earlier.training_log[: len(potential.trees) // a_round]

@@ -28,10 +28,9 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.discovery import Candidate, Discovery, DiscoveryData, DiscoveryRules
 from hedgerow.future.potential import FutureFeature, FuturePotential, feature_name, logistic, with_features
-from hedgerow.inference.blocks import blocks
 from hedgerow.learning.base import Record, TrainingData, split_off_dev
-from hedgerow.learning.label_contexts import columns_to_lags, with_histories
-from hedgerow.learning.local_learners import judged
+from hedgerow.learning.evaluation import Evaluator
+from hedgerow.learning.label_contexts import columns_to_lags, with_label_columns
 from hedgerow.potentials.base import Potential
 from hedgerow.potentials.local import LocalPotential
 from hedgerow.potentials.trees import TreePotential, Trees
@@ -77,15 +76,15 @@ class FutureLearner:
         for i in range(rules.max_future):
             if feature_name(i) in names:
                 raise InputError(f"a future feature is to be called {feature_name(i)!r}, as a column is; rename it")
-        if training.held is not None and not (training.held.codes >= 0).any():
+        if training.dev is not None and not (training.dev.codes >= 0).any():
             raise InputError("y_dev has no label in common with y, so there is nothing to stop by")
         self.training, self.rules = training, rules
-        shared_out = training.held is None and len(training.sequences) >= FEWEST
+        shared_out = training.dev is None and len(training.sequences) >= FEWEST
         trial = split_off_dev(training, HELD_SHARE, _drawn(training, rules.seed)) if shared_out else training
         self._run = _Run(trial, rules)
 
     @property
-    def history(self) -> list[Record]:
+    def training_log(self) -> list[Record]:
         return []
 
     @property
@@ -137,13 +136,13 @@ class _Data:
         return float((self._log_gold() * self.weights).sum() / self.weights.sum())
 
     @property
-    def by_sequence(self) -> float | None:
-        """The same of a sequence; None if each has a label that training never saw."""
+    def loss(self) -> float | None:
+        """-log P of a sequence's labels, the mean; None if each sequence has a label that training never saw."""
         weights = self.sequence_weights
         if not weights.any():
             return None
         sums = np.add.reduceat(self._log_gold(), self.plain.starts[:-1])
-        return float((sums * weights).sum() / weights.sum())
+        return -float((sums * weights).sum() / weights.sum())
 
     def _log_gold(self) -> Floats:
         gold: Floats = _core.log_gold(self.scores[:, 0], self.codes, None, None, self.n_threads)
@@ -171,12 +170,12 @@ class _Run:
             binnings = fit_binnings(training.sequences)
         self.own_binnings = binnings
         self.binnings = dict(binnings)  # and those of features
-        given, k, threads = with_histories(training), len(training.labels), training.n_threads
+        given, k, threads = with_label_columns(training), len(training.labels), training.n_threads
         self.here = _Data(training.sequences, given.sequences, training.codes, training.weights, k, threads)
         self.held: _Data | None = None
-        if training.held is not None and given.held is not None:
-            sequences, weights = training.held.sequences, np.ones(len(training.held.sequences))
-            self.held = _Data(sequences, given.held.sequences, training.held.codes, weights, k, threads)
+        if training.dev is not None and given.dev is not None:
+            sequences, weights = training.dev.sequences, np.ones(len(training.dev.sequences))
+            self.held = _Data(sequences, given.dev.sequences, training.dev.codes, weights, k, threads)
         self.steps: list[Trees] = []
         self.features: list[FutureFeature] = []
         self.plan: list[Phase] = []
@@ -251,23 +250,16 @@ class _Run:
 
     def _record(self, what: str, **more: Any) -> Record:
         self.count += 1
-        record: Record = {"round": self.count, "what": what, "objective": self.here.by_sequence, **more}
+        record: Record = {"unit": "round", "step": self.count, "what": what, "loss": self.here.loss, **more}
         if self.held is not None:
-            record["dev_log_likelihood"] = self.held.by_sequence
+            record["dev_loss"] = self.held.loss
             if what != "round":
                 record |= self._decoded()
         return record
 
     def _decoded(self) -> Record:
         """How the model does on held-out data when it has to live with its own mistakes."""
-        training, potential, held = self.training, self.potential, self.training.held
-        if held is None:
-            return {}
-        parts = (
-            held.sequences[some]
-            for some in blocks(held.sequences.starts, potential.scores_per_position(training.topology))
-        )
-        return judged((training.answers(potential, part) for part in parts), held, training)
+        return Evaluator(self.training).of_potential(self.potential)
 
     # The top level.
 

@@ -64,7 +64,7 @@ def future_features(model: Model) -> list[FoundFeature]:
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
         return []
-    told = [record for record in model.history if "fires_at" in record]
+    told = [record for record in model.training_log if "fires_at" in record]
     told = [record for record in told if not record.get("trial")] or told  # a fit may have ended with its trial
     return [_described(model, potential, i, told[i] if i < len(told) else {}) for i in range(len(potential.features))]
 

@@ -125,7 +125,7 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
     """A tree as indented text, with the values of a column."""
     trees, model = names.trees, names.model
     first = int(trees.starts[number])
-    says_missing = any("missing" in record for record in model.history[:1]) and not model.encoder.fills
+    says_missing = any("missing" in record for record in model.training_log[:1]) and not model.encoder.fills
     lines: list[str] = []
 
     def write(at: int, indent: str, lead: str) -> None:

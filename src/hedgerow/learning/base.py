@@ -1,8 +1,8 @@
-"""What a learner is given and what it offers: it is the loop over rounds, and has a potential after each."""
+"""Training data, and the interface of a learner: an iterable of records, with a potential after each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -12,41 +12,48 @@ from numpy.typing import NDArray
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inference.answers import Answers
-from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
+from hedgerow.inference.decoding import Decode
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.tree_inputs import TreeInputs
 from hedgerow.potentials.base import Potential
 from hedgerow.topology import Topology
 
+#: A line of the training log: "unit" ("round", "iteration", "epoch" or "bit"), "step" (from 1), "loss", scores of the
+#: dev data ("dev_loss", "dev_accuracy", "dev_span_f1"), and fields of the algorithm.
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class DevData:
-    """Held-out data; a code of -1 is a label that training never saw."""
+    """Sequences that a fit evaluates its model on but does not learn from.
+
+    A code of -1 is a label that training never saw. `span_f1` returns the span F1 of predicted label codes; None if
+    the labels do not mark spans.
+    """
 
     sequences: Encoded
     codes: NDArray[np.int32]
+    span_f1: Callable[[NDArray[np.int32]], float] | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingData:
-    """Encoded sequences, label codes, a weight for each sequence, perhaps held-out data."""
+    """Encoded sequences, their gold label codes and weights, and the settings that every learner has."""
 
     encoder: Encoder
     labels: Labels
     sequences: Encoded
     codes: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # of the sequences
     order: int
-    held: DevData | None = None
+    dev: DevData | None = None
     decode: Decode = "viterbi"
     n_threads: int = 1
-    beam: int | None = None  # nodes of a position that are kept, and gold's; None keeps all
+    beam: int | None = None  # nodes kept at a position, besides the gold one; None keeps all
     tree_inputs: TreeInputs = field(default_factory=TreeInputs, repr=False)  # shared by all `replace`d copies
 
     def __post_init__(self) -> None:
-        self.topology  # noqa: B018 - an order that is too high is refused here, before any work
+        self.topology  # noqa: B018 - refuses an order that is too high, before any work
 
     @property
     def topology(self) -> Topology:
@@ -61,69 +68,57 @@ class TrainingData:
         """Inference with a potential over training or dev sequences, under the beam."""
         return potential.answers(sequences, self.topology, beam=self.beam, n_threads=self.n_threads)
 
-    def held_out(self, potential: Potential) -> Record:
-        """How the potential does on the held-out data; nothing if there are none."""
-        if self.held is None:
-            return {}
-        return dev_scores(self.answers(potential, self.held.sequences), self.held, self.decode)
-
     @property
     def position_weights(self) -> NDArray[np.float64]:
+        """The weight of each position: that of its sequence."""
         return np.repeat(self.weights, self.sequences.lengths)
 
     def mean(self, by_sequence: NDArray[np.float64]) -> float:
         """The weighted mean over sequences."""
         return float((by_sequence * self.weights).sum() / self.weights.sum())
 
-
-def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.integer[Any]]) -> TrainingData:
-    """The same training with a share of its sequences held out, at least one; there must be two or more.
-
-    They are the first that were drawn. Those that are left count alike where all their weights would be 0, for
-    something has to be learned.
-    """
-    sequences, n = training.sequences, len(training.sequences)
-    away = np.zeros(n, np.bool_)
-    away[drawn[: max(1, round(share * n))]] = True
-    at = np.repeat(away, sequences.lengths)
-    weights = training.weights[~away]
-    return replace(
-        training,
-        sequences=sequences[~away],
-        codes=training.codes[~at],
-        weights=weights if weights.any() else np.ones(len(weights)),
-        held=DevData(sequences[away], training.codes[at]),
-    )
+    def per_sequence(self, total: float) -> float:
+        """A sum over weighted sequences, divided by their number: the unit of `loss` in the training log."""
+        return float(total / self.weights.sum())
 
 
 class Learner(Protocol):
-    """Iterating does the work, a record for each round; stopping early leaves the rounds done so far."""
+    """Iterating over a learner trains: it yields one record after each step.
+
+    A caller may stop iterating after any record; the potential is then that of the steps done so far.
+    """
 
     def __iter__(self) -> Iterator[Record]: ...
 
     @property
-    def history(self) -> list[Record]:
-        """The rounds that it goes on from; empty if it starts from nothing."""
+    def training_log(self) -> list[Record]:
+        """Records of an earlier fit that the learner continues; empty for a new fit."""
         ...
 
     @property
     def potential(self) -> Potential:
-        """What has been learned so far; asked for only when there is a round, or the loop has ended."""
+        """What has been learned so far; defined after the first record, and when the loop has ended."""
         ...
 
 
-def dev_scores(answers: Answers, held: DevData, decode: Decode) -> Record:
-    """How a model does on held-out data."""
-    return dev_record(best_labels(answers, decode), log_likelihood(answers, held.codes), held)
+def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.integer[Any]]) -> TrainingData:
+    """The same training data with a share of the sequences, at least one, as dev data.
 
-
-def dev_record(found: NDArray[np.int32], likelihood: NDArray[np.float64], held: DevData) -> Record:
-    """Accuracy, and mean log-likelihood of the sequences without unseen labels (None if there are none)."""
-    known = likelihood > -np.inf
-    return {
-        "dev_accuracy": float(np.mean(found == held.codes)),
-        "dev_log_likelihood": float(likelihood[known].mean()) if known.any() else None,
-    }
+    The dev sequences are the first of `drawn`, a permutation of at least two sequences. If every remaining weight is 0,
+    all weights become 1.
+    """
+    sequences, n = training.sequences, len(training.sequences)
+    is_dev = np.zeros(n, np.bool_)
+    is_dev[drawn[: max(1, round(share * n))]] = True
+    of_dev = np.repeat(is_dev, sequences.lengths)
+    weights = training.weights[~is_dev]
+    return replace(
+        training,
+        sequences=sequences[~is_dev],
+        codes=training.codes[~of_dev],
+        weights=weights if weights.any() else np.ones(len(weights)),
+        dev=DevData(sequences[is_dev], training.codes[of_dev]),
+    )
 
 
 def edge_counts(training: TrainingData) -> NDArray[np.float64]:

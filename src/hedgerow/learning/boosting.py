@@ -1,11 +1,11 @@
 """Gradient tree boosting of a conditional random field (dissertation, table 3.3).
 
-Every round fits one tree for each label to gold minus marginals and adds it to the potentials. Training potentials
-are kept, so a round evaluates only its own trees. With a table, trees score labels alone and the table of
-transitions takes a Newton step of its own: observed minus expected counts, over the expected ones.
+A round fits one tree for each label to the residuals, gold minus marginals, and adds it to the potential. The scores
+of the training positions are kept, so a round evaluates only its own trees. With a transition table, trees score labels
+alone, and the table takes a Newton step of its own: (observed - expected counts) / expected counts.
 
-After a Newton round that made the training likelihood fall, its step is halved until it rises. A line search also
-tries longer steps. The first rounds may follow the pseudo-likelihood, where a label's neighbours are gold.
+After a Newton round that raised the training loss, the step is halved until the loss falls. A line search also tries
+longer steps. The first rounds may follow the pseudo-likelihood, where the neighbours of a label are gold.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import DevData, Record, TrainingData, by_depth, dev_scores, edge_counts
+from hedgerow.learning.base import Record, TrainingData, by_depth, edge_counts
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data
+from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.pseudo_likelihood import pseudo_marginals
 from hedgerow.potentials.trees import TreePotential, Trees
 
-MOST_HALVINGS = 20
-MOST_DOUBLINGS = 4
+MAX_HALVINGS = 20  # of a step, before the fit ends
+MAX_DOUBLINGS = 4  # of a step, in a line search
+BYTES_PER_SCORE = 12  # scores, marginals and residuals in single precision
+MIN_EXPECTED_COUNT = 1e-9  # keeps a Newton step of the table finite where l2 is 0
 Floats = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BoostingRules:
-    """How trees are grown and steps are taken."""
+    """How trees are grown and how long steps are."""
 
     window: int
     transitions: Literal["trees", "table"]
@@ -45,157 +48,180 @@ class BoostingRules:
     learning_rate: float
     line_search: bool
     growth: _core.GrowthRules
-    subsample: float
-    pseudo_rounds: int
-    early_stopping: Stopping
+    subsample: float  # share of the sequences that a round learns from
+    pseudo_rounds: int  # first rounds, which follow the pseudo-likelihood
+    stopping: Stopping | None
     seed: int
 
-    @property
-    def newton(self) -> bool:
-        return self.growth.newton
 
-
-class Step(NamedTuple):
-    """What a round adds: trees, and to the table if there is one."""
+class BoostingStep(NamedTuple):
+    """What a round adds: trees, and numbers to the transition table if there is one."""
 
     trees: Trees
     table: Floats | None
 
-    def times(self, factor: float) -> Step:
+    def scaled(self, factor: float) -> BoostingStep:
         values = (self.trees.values * factor).astype(np.float32)
         table = None if self.table is None else (self.table * factor).astype(np.float32)
-        return Step(replace(self.trees, values=values), table)
+        return BoostingStep(replace(self.trees, values=values), table)
 
 
-class _Answer(NamedTuple):
-    """The mean training log-likelihood, and what the lattice says of labels: by position, and by row of the table."""
+class TrainingInference(NamedTuple):
+    """The training loss, and the expectations that a round subtracts from gold."""
 
-    objective: float
-    marginals: Floats
-    expected: NDArray[np.float64] | None
+    loss: float  # mean of -log P(gold) over sequences
+    marginals: Floats  # (positions, label contexts, labels)
+    expected: NDArray[np.float64] | None  # counts by row of the transition table and label
 
 
-class Scored:
-    """Encoded with their potentials so far, kept up to date step by step; no beam loses the path `keep`."""
+class RunningScores:
+    """Scores of sequences under all steps so far, and the lattice over them.
+
+    The lattice reads `scores` and `table` in place: adding a step to these arrays changes its answers. No beam drops
+    the path `keep`.
+    """
 
     def __init__(
-        self, sequences: Encoded, training: TrainingData, start: TreePotential, steps: list[Step],
+        self,
+        sequences: Encoded,
+        training: TrainingData,
+        start: TreePotential,
+        steps: list[BoostingStep],
+        *,
         keep: NDArray[np.int32] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.n_threads = training.n_threads
-        self.k, self.tree_order = len(training.labels), start.tree_order
-        self.rows = AttributeReader(sequences, start.window, start.binnings)
-        self.scores: Floats = np.zeros((sequences.n_positions, self.k**self.tree_order, self.k), dtype=np.float32)
-        self.first_table = start.table
+        self.n_labels, self.tree_order = len(training.labels), start.tree_order
+        self.attributes = AttributeReader(sequences, start.window, start.binnings)
+        shape = (sequences.n_positions, self.n_labels**self.tree_order, self.n_labels)
+        self.scores: Floats = np.zeros(shape, dtype=np.float32)
+        self._first_table = start.table
         self.table = None if start.table is None else start.table.copy()
-        parts: dict[str, Any] = {"edge": self.scores}
+        arrays: dict[str, Any] = {"edge": self.scores}
         if self.table is not None:
-            parts = {"state": self.scores[:, 0], "table": self.table}
+            arrays = {"state": self.scores[:, 0], "table": self.table}
         self.lattice = Lattice(
-            training.topology, sequences.starts, **parts, beam=training.beam, keep=keep, n_threads=training.n_threads
+            training.topology, sequences.starts, **arrays, beam=training.beam, keep=keep, n_threads=training.n_threads
         )
-        self.start_again(start, steps)
+        for name, array in arrays.items():
+            assert getattr(self.lattice, name) is array, f"the lattice must read {name} in place"
+        self.restart(start, steps)
 
-    def add(self, step: Step) -> None:
+    def add(self, step: BoostingStep) -> None:
         self._add_trees(step.trees)
         self.add_to_table(step)
 
     def _add_trees(self, trees: Trees) -> None:
-        trees.compiled(self.rows, self.k, self.tree_order).add_scores(self.rows.reader, self.scores, self.n_threads)
+        forest = trees.compiled(self.attributes, self.n_labels, self.tree_order)
+        forest.add_scores(self.attributes.reader, self.scores, self.n_threads)
 
-    def add_to_table(self, step: Step) -> None:
+    def add_to_table(self, step: BoostingStep) -> None:
         if self.table is not None and step.table is not None:
             self.table += step.table
 
-    def start_again(self, start: TreePotential, steps: list[Step]) -> None:
-        """Adds up everything anew: to the bit what it gave before."""
+    def restart(self, start: TreePotential, steps: list[BoostingStep]) -> None:
+        """Add up everything anew; the sums are the same to the bit."""
         self.scores[:] = 0
         if self.table is not None:
-            self.table[:] = self.first_table
+            self.table[:] = self._first_table
         if len(start.trees) or steps:
             self._add_trees(Trees.joined([start.trees, *(step.trees for step in steps)]))
         for step in steps:
             self.add_to_table(step)
 
 
-class Evaluator(Protocol):
-    """Sees every step, and says how the model does on held-out data when it is taken."""
+class StepEvaluator(Protocol):
+    """Evaluates the model on dev data after each step."""
 
-    def see(self, step: Step) -> Record: ...
+    def add(self, step: BoostingStep) -> Record:
+        """The dev scores after this step."""
+        ...
 
 
-class LatticeEvaluator:
-    """The judge of a model whose potentials go into a lattice as they are."""
+class LatticeStepEvaluator:
+    """Evaluates a model whose scores enter a lattice without change."""
 
-    def __init__(self, held: DevData, training: TrainingData, start: TreePotential, steps: list[Step]) -> None:
-        self.held, self.training = held, training
-        self.scored = Scored(held.sequences, training, start, steps)
+    def __init__(self, dev: Encoded, training: TrainingData, start: TreePotential, steps: list[BoostingStep]) -> None:
+        self._evaluator = Evaluator(training)
+        self._running = RunningScores(dev, training, start, steps)
 
-    def see(self, step: Step) -> Record:
-        self.scored.add(step)
-        return dev_scores(self.scored.lattice, self.held, self.training.decode)
+    def add(self, step: BoostingStep) -> Record:
+        self._running.add(step)
+        return self._evaluator.of_answers([self._running.lattice])
+
+
+#: Makes the evaluator from the potential before the first step and the steps so far; None without dev data.
+MakeEvaluator = Callable[[TreePotential, list[BoostingStep]], StepEvaluator | None]
 
 
 class BoostingLearner:
-    """The learner of TreeCRF. `start` is what to go on from: a potential, and how its rounds went.
+    """The learner of TreeCRF.
 
-    Another `judge` than that of the lattice is made of the potential before the first step, and of the steps so far.
+    Parameters
+    ----------
+    start
+        A potential to continue from, and the records of its rounds.
+    make_evaluator
+        Makes another evaluator than that of the lattice.
     """
 
     def __init__(
         self,
         training: TrainingData,
         rules: BoostingRules,
+        *,
         start: tuple[TreePotential, list[Record]] | None = None,
-        judge: Callable[[TreePotential, list[Step]], Evaluator | None] | None = None,
+        make_evaluator: MakeEvaluator | None = None,
     ) -> None:
-        check_dev_data(rules.early_stopping, training.held)
+        check_dev_data(rules.stopping, training.dev)
         if rules.shared:
             setting = f'trees="shared" and missing={rules.growth.missing!r}'
             refuse_missing(training.sequences, "X", f"a TreeCRF with {setting}")
         self.training, self.rules = training, rules
-        self._make_judge = judge or self._of_its_lattice
-        k = len(training.labels)
+        self._make_evaluator = make_evaluator or self._lattice_evaluator
         tree_order = 0 if rules.transitions == "table" else training.order
-        n_scores = training.sequences.n_positions * k ** (tree_order + 1)
-        check_memory(n_scores, training.order, 'lower the order, or take transitions="table"')
-        self._start, self._before = start or (self._nothing(tree_order), [])
-        self._steps: list[Step] = []
-        table, steps = self._start.table, self._start.table_steps
-        if table is None or steps is not None:  # its rounds can be told apart
-            parts = self._start.trees.rounds(1 if rules.shared else k)
-            tables = [None] * len(parts) if steps is None else list(steps)
-            self._steps = [Step(*part) for part in zip(parts, tables, strict=True)]
-            none = Trees.none(self._start.trees.values.shape[1])  # the bins stay those that the trees test
-            first = None if table is None else np.zeros_like(table)
-            self._start = replace(self._start, trees=none, table=first, table_steps=None, mean_edges=None)
-        self._kept = len(self._steps)  # how many steps the model has: fewer than were tried after early stopping
-        self._before_steps = len(self._before) - len(self._steps)  # rounds of `_start`
-        self._ended = False
-        self._here: Scored | None = None
+        n_scores = training.sequences.n_positions * len(training.labels) ** (tree_order + 1)
+        check_memory(n_scores, training.order, 'lower the order, or set transitions="table"')
+        self._start, self._earlier_records = start or (self._empty_potential(tree_order), [])
+        self._start, self._steps = self._split_rounds(self._start)
+        self._n_kept = len(self._steps)  # steps of the model: after early stopping, fewer than there are
+        self._n_start_rounds = len(self._earlier_records) - len(self._steps)  # rounds that `_start` holds
+        self._has_ended = False
+        self._running: RunningScores | None = None
 
-    def _nothing(self, tree_order: int) -> TreePotential:
+    def _empty_potential(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
         binnings = training.tree_inputs.binnings(training.sequences)
         table = None
         if self.rules.transitions == "table":
             table = np.zeros((training.topology.n_rows, k), dtype=np.float32)
-        none = Trees.none(k if self.rules.shared else 1)
-        return TreePotential(Window.of(self.rules.window), binnings, k, tree_order, none, table)
+        trees = Trees.none(k if self.rules.shared else 1)
+        return TreePotential(Window.of(self.rules.window), binnings, k, tree_order, trees, table)
+
+    def _split_rounds(self, start: TreePotential) -> tuple[TreePotential, list[BoostingStep]]:
+        """(the potential before its first round, its rounds); all in the potential if its table has no steps."""
+        if start.table is not None and start.table_steps is None:
+            return start, []
+        rounds = start.trees.rounds(1 if self.rules.shared else start.n_labels)
+        tables = [None] * len(rounds) if start.table_steps is None else list(start.table_steps)
+        steps = [BoostingStep(*step) for step in zip(rounds, tables, strict=True)]
+        trees = Trees.none(start.trees.values.shape[1])
+        table = None if start.table is None else np.zeros_like(start.table)
+        return replace(start, trees=trees, table=table, table_steps=None, mean_edges=None), steps
 
     @property
-    def history(self) -> list[Record]:
-        return list(self._before)
+    def training_log(self) -> list[Record]:
+        return list(self._earlier_records)
 
     @property
     def potential(self) -> TreePotential:
         """The trees and the table of the rounds kept so far."""
-        kept, table, table_steps = self._steps[: self._kept], self._start.table, None
+        kept, table, table_steps = self._steps[: self._n_kept], self._start.table, None
         if table is not None:
             steps = [step.table for step in kept if step.table is not None]
             for step in steps:
                 table = table + step
-            if not self._ended and not len(self._start.trees):
+            if not self._has_ended and not len(self._start.trees):
                 table_steps = np.array(steps, dtype=np.float32).reshape(len(steps), *table.shape)
         trees = Trees.joined([self._start.trees, *(step.trees for step in kept)])
         return replace(
@@ -203,12 +229,12 @@ class BoostingLearner:
         )
 
     def _mean_edges(self, table: Floats | None) -> Floats | None:
-        """Means over the positions that have a history, by its length; 0 where no position has one so long."""
-        if table is not None or self._here is None:
+        """Mean scores by label context, over the positions whose context has that length; 0 where there are none."""
+        if table is not None or self._running is None:
             return None
-        if self._kept < len(self._steps):
-            self._here.start_again(self._start, self._steps[: self._kept])
-        training, k, scores = self.training, len(self.training.labels), self._here.scores
+        if self._n_kept < len(self._steps):
+            self._running.restart(self._start, self._steps[: self._n_kept])
+        training, k, scores = self.training, len(self.training.labels), self._running.scores
         blocks = []
         for m, there in enumerate(by_depth(training.sequences.starts, training.order)):
             rows = scores[there, : k**m]
@@ -217,82 +243,95 @@ class BoostingLearner:
 
     def __iter__(self) -> Iterator[Record]:
         training, rules = self.training, self.rules
-        here = self._here = Scored(training.sequences, training, self._start, self._steps, training.codes)
-        judge = self._make_judge(self._start, self._steps)
-        grower = self._grower(here)
-        observed = edge_counts(training) if here.table is not None else None
-        watch = EarlyStopper(rules.early_stopping, self._before)
-        answer = self._infer(here, len(self._before) + 1)
-        for at in range(len(self._before) + 1, 1 if watch.is_over else rules.n_rounds + 1):
-            objective = answer.objective
-            self._grow(here, grower, observed, at, answer)
-            del answer  # its marginals are as large as the scores: no second one beside the next
-            answer, factor = self._try(here, at, objective)
+        running = RunningScores(training.sequences, training, self._start, self._steps, keep=training.codes)
+        self._running = running
+        evaluator = self._make_evaluator(self._start, self._steps)
+        grower = self._grower(running)
+        observed = edge_counts(training) if running.table is not None else None
+        stopper = EarlyStopper(rules.stopping, self._earlier_records)
+        first = len(self._earlier_records) + 1
+        inference = self._infer(running, first)
+        for at in range(first, 1 if stopper.is_over else rules.n_rounds + 1):
+            loss = inference.loss
+            self._grow(running, grower, observed, at, inference)
+            del inference  # marginals are as large as the scores: free them before the next are computed
+            inference, factor = self._fit_step_size(running, at, loss)
             if factor == 0:
-                break  # no step improves the likelihood: it is at its top
-            self._kept = len(self._steps)
-            record: Record = {"round": at, "objective": answer.objective, "step": rules.learning_rate * factor}
+                break  # no step lowers the loss: this is its minimum
+            self._n_kept = len(self._steps)
+            record: Record = {"unit": "round", "step": at, "loss": inference.loss}
+            record["step_size"] = rules.learning_rate * factor
             if at == 1:
                 record["transitions"] = rules.transitions
-            if judge is not None:
-                record |= judge.see(self._steps[-1])
-            watch.see(record)
+            if evaluator is not None:
+                record |= evaluator.add(self._steps[-1])
+            stopper.see(record)
             yield record
-            if watch.is_over:
+            if stopper.is_over:
                 break
-        if rules.early_stopping:
-            self._kept = max(watch.best_round - self._before_steps, 0)
-        self._ended = True
+        if rules.stopping is not None:
+            self._n_kept = max(stopper.best_step - self._n_start_rounds, 0)
+        self._has_ended = True
 
-    def _of_its_lattice(self, start: TreePotential, steps: list[Step]) -> Evaluator | None:
-        held = self.training.held
-        return None if held is None else LatticeEvaluator(held, self.training, start, steps)
+    def _lattice_evaluator(self, start: TreePotential, steps: list[BoostingStep]) -> StepEvaluator | None:
+        dev = self.training.dev
+        return None if dev is None else LatticeStepEvaluator(dev.sequences, self.training, start, steps)
 
-    def _grower(self, here: Scored) -> _core.TreeGrower:
+    def _grower(self, running: RunningScores) -> _core.TreeGrower:
         weights = self.training.position_weights
         counts = None if (weights == 1).all() else weights / weights.max()
         rules = self.rules.growth
-        data = self.training.tree_inputs.tree_data(here.rows, self._start.binnings, here.tree_order, rules)
-        return _core.TreeGrower(data, here.k, rules, counts)
+        data = self.training.tree_inputs.tree_data(
+            running.attributes, self._start.binnings, running.tree_order, rules
+        )
+        return _core.TreeGrower(data, running.n_labels, rules, counts)
 
-    def _infer(self, here: Scored, at: int) -> _Answer:
-        """The likelihood, and what round `at` learns from."""
-        training, lattice = self.training, here.lattice
+    def _infer(self, running: RunningScores, at: int) -> TrainingInference:
+        """The loss now, and the expectations that round `at` learns from."""
+        training, lattice = self.training, running.lattice
         if at <= self.rules.pseudo_rounds:
             log_z = lattice.log_partition()
             marginals, expected = pseudo_marginals(lattice, training)
-        elif here.table is None:
+        elif running.table is None:
             log_z, _, marginals = lattice.pair_marginals()
             expected = None
         else:
             log_z, state, expected = lattice.summed_pairs(training.weights)
             marginals = state[:, None, :]
-        return _Answer(training.mean(lattice.score(training.codes) - log_z), marginals, expected)
+        return TrainingInference(training.mean(log_z - lattice.score(training.codes)), marginals, expected)
 
     def _grow(
-        self, here: Scored, grower: _core.TreeGrower, observed: NDArray[np.float64] | None, at: int, answer: _Answer
+        self,
+        running: RunningScores,
+        grower: _core.TreeGrower,
+        observed: NDArray[np.float64] | None,
+        at: int,
+        inference: TrainingInference,
     ) -> None:
-        """Grows the round's trees and takes its step."""
+        """Grow the trees of round `at` and add them to the scores."""
         rules, training = self.rules, self.training
         seed = (rules.seed * 1_000_003 + at) % 2**64
         grow = grower.grow_shared if rules.shared else grower.grow
         sample = self._sample(at)
         grown = grow(
-            answer.marginals, training.codes, here.scores, sample, rules.learning_rate, seed, training.n_threads
+            inference.marginals, training.codes, running.scores, sample, rules.learning_rate, seed, training.n_threads
         )
         table = None
-        if answer.expected is not None and observed is not None:
-            expected, l2, most = answer.expected, rules.growth.l2, rules.growth.max_step
-            newton = np.clip((observed - expected) / (np.maximum(expected, 0) + l2 + 1e-9), -most, most)
-            table = (rules.learning_rate * newton).astype(np.float32)
-        self._steps.append(Step(Trees.of_round(*grown), table))
+        if inference.expected is not None and observed is not None:
+            table = self._table_step(observed, inference.expected)
+        self._steps.append(BoostingStep(Trees.of_round(*grown), table))
         if grower.adds_scores(sample is not None):
-            here.add_to_table(self._steps[-1])
+            running.add_to_table(self._steps[-1])
         else:
-            here.add(self._steps[-1])
+            running.add(self._steps[-1])
+
+    def _table_step(self, observed: NDArray[np.float64], expected: NDArray[np.float64]) -> Floats:
+        l2, max_step = self.rules.growth.l2, self.rules.growth.max_step
+        newton = (observed - expected) / (np.maximum(expected, 0) + l2 + MIN_EXPECTED_COUNT)
+        return (self.rules.learning_rate * np.clip(newton, -max_step, max_step)).astype(np.float32)
 
     def _sample(self, at: int) -> NDArray[np.uint8] | None:
-        """Which positions count in a round: those of some sequences, drawn without repetition."""
+        """Which positions round `at` learns from: those of sequences drawn without replacement; None for all."""
         if self.rules.subsample >= 1:
             return None
         n = len(self.training.sequences)
@@ -301,45 +340,45 @@ class BoostingLearner:
         drawn[rng.permutation(n)[: max(1, round(self.rules.subsample * n))]] = 1
         return np.repeat(drawn, self.training.sequences.lengths)
 
-    def _try(self, here: Scored, at: int, before: float) -> tuple[_Answer, float]:
-        """Shortens or lengthens the step just taken; (answer, what the step was multiplied by: 0 if none helps)."""
+    def _fit_step_size(self, running: RunningScores, at: int, before: float) -> tuple[TrainingInference, float]:
+        """Shorten or lengthen the last step; (inference after it, its factor: 0 if no step lowers the loss)."""
         rules, step, factor = self.rules, self._steps[-1], 1.0
-        answer = self._infer(here, at + 1)
-        # Two sets of scores keep different paths under a beam: their likelihoods do not say which is better.
+        inference = self._infer(running, at + 1)
+        # Two sets of scores keep different paths under a beam, so their losses cannot be compared.
         comparable = not self.training.prunes and at > rules.pseudo_rounds
-        must_rise = (rules.newton or rules.line_search) and comparable
-        for _ in range(MOST_HALVINGS):
-            if np.isfinite(answer.objective) and (answer.objective >= before or not must_rise):
+        must_fall = (rules.growth.newton or rules.line_search) and comparable
+        for _ in range(MAX_HALVINGS):
+            if np.isfinite(inference.loss) and (inference.loss <= before or not must_fall):
                 break
             factor /= 2
-            del answer
-            answer = self._retake(here, at, step.times(factor))
+            del inference
+            inference = self._replace_step(running, at, step.scaled(factor))
         else:
             self._steps.pop()
-            return answer, 0.0
+            return inference, 0.0
         if rules.line_search and at > rules.pseudo_rounds and factor == 1:
-            for _ in range(MOST_DOUBLINGS):
-                longer = self._retake(here, at, step.times(2 * factor))
-                if not longer.objective > answer.objective:
-                    return self._retake(here, at, step.times(factor)), factor
-                answer, factor = longer, 2 * factor
-        return answer, factor
+            for _ in range(MAX_DOUBLINGS):
+                longer = self._replace_step(running, at, step.scaled(2 * factor))
+                if not longer.loss < inference.loss:
+                    return self._replace_step(running, at, step.scaled(factor)), factor
+                inference, factor = longer, 2 * factor
+        return inference, factor
 
-    def _retake(self, here: Scored, at: int, step: Step) -> _Answer:
+    def _replace_step(self, running: RunningScores, at: int, step: BoostingStep) -> TrainingInference:
         self._steps[-1] = step
-        here.start_again(self._start, self._steps)
-        return self._infer(here, at + 1)
+        running.restart(self._start, self._steps)
+        return self._infer(running, at + 1)
 
 
-def check_memory(n_scores: int, order: int, cure: str) -> None:
-    """Scores, marginals and residuals of every position and history must fit."""
-    needed = 12 * n_scores
+def check_memory(n_scores: int, order: int, remedy: str) -> None:
+    """Raises InputError if the scores of all positions and label contexts do not fit into memory."""
+    needed = BYTES_PER_SCORE * n_scores
     try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return
-    if needed > there:
+    if needed > available:
         raise InputError(
-            f"trees of order {order} need about {needed / 2**30:,.1f} GiB here, but the machine has "
-            f"{there / 2**30:,.1f}; {cure}"
+            f"trees of order {order} need about {needed / 2**30:,.1f} GiB for these data, but the machine has "
+            f"{available / 2**30:,.1f}; {remedy}"
         )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column
 from hedgerow.learning.base import Record, TrainingData
+from hedgerow.learning.evaluation import Evaluator
 from hedgerow.potentials.table import Discrete, Normal, TablePotential
 
 Floats = NDArray[np.float64]
@@ -23,7 +24,7 @@ class CountingLearner:
 
     def __init__(self, training: TrainingData, smoothing: float) -> None:
         self.training, self.smoothing = training, smoothing
-        self.history: list[Record] = []
+        self.training_log: list[Record] = []
 
     def __iter__(self) -> Iterator[Record]:
         training = self.training
@@ -31,8 +32,8 @@ class CountingLearner:
         emissions = tuple(self._emission(column) for column in training.sequences.columns)
         self.potential = TablePotential(emissions, transitions)
         answers = training.answers(self.potential, training.sequences)
-        record: Record = {"round": 1, "objective": training.mean(answers.score(training.codes))}
-        yield record | training.held_out(self.potential)
+        loss = -training.mean(answers.score(training.codes))
+        yield {"unit": "round", "step": 1, "loss": loss} | Evaluator(training).of_potential(self.potential)
 
     def _emission(self, column: Column) -> Discrete | Normal:
         training = self.training

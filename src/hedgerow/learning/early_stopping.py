@@ -1,46 +1,97 @@
-"""Early stopping: which round was the best on held-out data, and when to look no further."""
+"""Early stopping: end a fit when the dev score no longer improves, and keep the model of the best step."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from hedgerow.errors import InputError
 from hedgerow.learning.base import DevData, Record
 
-PATIENCE = 20  # rounds without a better dev score before early stopping
+T = TypeVar("T")
 
-Stopping: TypeAlias = Literal["accuracy", "log-likelihood"] | None
+StoppingScore = Literal["loss", "accuracy", "span_f1"]
+PATIENCE = 20
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Stop after `patience` steps without a better dev score."""
+
+    by: StoppingScore
+    patience: int = PATIENCE
 
 
 class EarlyStopper:
-    """Which round was the best on held-out data, and whether to go on."""
+    """Follows the dev score of each step; without a `stopping` rule it never stops.
 
-    def __init__(self, by: Stopping, before: list[Record]) -> None:
-        self._key = "dev_log_likelihood" if by == "log-likelihood" else "dev_accuracy"
-        self._stops = by is not None
-        self._best = -np.inf
-        self.best_round = self._last = 0
-        for record in before:
+    Attributes
+    ----------
+    best_step
+        The number of the step with the best score so far, from 1; 0 before there is a score.
+    """
+
+    def __init__(self, stopping: Stopping | None, earlier: Iterable[Record] = ()) -> None:
+        self._stopping = stopping
+        self._best_score = -np.inf
+        self.best_step = self._n_steps = 0
+        for record in earlier:
             self.see(record)
 
     def see(self, record: Record) -> None:
-        score = record.get(self._key)
-        self._last += 1
-        if score is not None and score > self._best:
-            self._best, self.best_round = score, self._last
+        """Count a step."""
+        self._n_steps += 1
+        score = self._score(record)
+        if score > self._best_score:
+            self._best_score, self.best_step = score, self._n_steps
+
+    def _score(self, record: Record) -> float:
+        """The score to raise; -inf where the record has none."""
+        value = None if self._stopping is None else record.get(f"dev_{self._stopping.by}")
+        if self._stopping is None or value is None:
+            return -np.inf
+        return -float(value) if self._stopping.by == "loss" else float(value)
+
+    @property
+    def is_best(self) -> bool:
+        """Whether the last step is the best so far."""
+        return self._n_steps > 0 and self.best_step == self._n_steps
 
     @property
     def is_over(self) -> bool:
-        return self._stops and self._last - self.best_round >= PATIENCE
+        """Whether there were `patience` steps since the best one."""
+        return self._stopping is not None and self._n_steps - self.best_step >= self._stopping.patience
 
 
-def check_dev_data(by: Stopping, held: DevData | None) -> None:
-    """Raises InputError if there is nothing to stop by."""
-    if by is None:
+def stop_early(
+    records: Iterable[Record], stopping: Stopping | None, snapshot: Callable[[], T]
+) -> Generator[Record, None, T | None]:
+    """Yield records until the dev score no longer improves; return the snapshot taken at the best step.
+
+    Without early stopping all records are yielded and the result is None.
+    """
+    stopper = EarlyStopper(stopping)
+    best: T | None = None
+    for record in records:
+        stopper.see(record)
+        if stopper.is_best:
+            best = snapshot()
+        yield record
+        if stopper.is_over:
+            break
+    return best
+
+
+def check_dev_data(stopping: Stopping | None, dev: DevData | None) -> None:
+    """Raises InputError if there is no dev data that early stopping can use."""
+    if stopping is None:
         return
-    if held is None:
-        raise InputError("early_stopping needs held-out data; give X_dev and y_dev to fit, or set it to None")
-    if not (held.codes >= 0).any():
-        raise InputError("y_dev has no label in common with y, so early_stopping has nothing to go by")
+    if dev is None:
+        raise InputError("early_stopping needs dev data; give X_dev and y_dev to fit, or set early_stopping=None")
+    if not (dev.codes >= 0).any():
+        raise InputError("early_stopping needs dev data with labels of y, but y_dev has no label in common with y")
+    if stopping.by == "span_f1" and dev.span_f1 is None:
+        raise InputError('early_stopping="span_f1" needs labels that mark spans, such as B-NP, I-NP and O')

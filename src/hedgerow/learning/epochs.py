@@ -1,4 +1,4 @@
-"""What learners share that take one sequence after the other: whose turn it is, and how the whole is doing."""
+"""Shuffled epoch orders, and lattices over all training data, for learners that update after each sequence."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import TrainingData
 from hedgerow.potentials.base import ScoredPotential
 
-AS_IT_IS = Scaling(0.0, 1.0)
+NO_SCALING = Scaling(0.0, 1.0)
 
 
 def epoch_orders(training: TrainingData, random_state: int | None) -> Iterator[NDArray[np.int64]]:
-    """For each epoch the order of the sequences that have a weight.
+    """For each epoch a random order of the sequences with positive weight.
 
-    Encoded are shuffled from an order that their own content decides: how the user sorted them changes nothing.
+    Sequences are sorted by a digest of their content before they are shuffled, so the order of the user's data does not
+    change the result.
     """
     sequences = training.sequences
-    numeric = {column.name: AS_IT_IS for column in sequences.columns if isinstance(column, NumericColumn)}
+    numeric = {column.name: NO_SCALING for column in sequences.columns if isinstance(column, NumericColumn)}
     reader = AttributeReader(sequences, Window.of(0), numeric).reader
     digests = _core.sequence_digests(reader, training.codes, training.weights)
     by_content = np.argsort(digests, kind="stable")
     by_content = by_content[training.weights[by_content] > 0]
-    draw = np.random.default_rng(random_state)
+    rng = np.random.default_rng(random_state)
     while True:
-        yield draw.permutation(by_content)
+        yield rng.permutation(by_content)
 
 
 def lattices(training: TrainingData, potential: ScoredPotential) -> Iterator[tuple[slice, slice, Lattice]]:
-    """(sequences, positions, their exact lattice) in blocks, so that the scores of all are never there at once."""
+    """(sequences, positions, their exact lattice), one block at a time, to bound memory."""
     sequences, starts = training.sequences, training.sequences.starts
     for block in blocks(starts, potential.scores_per_position(training.topology)):
         positions = slice(int(starts[block.start]), int(starts[block.stop]))

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import Conjunctions
 from hedgerow.learning.base import Record, TrainingData
+from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
+from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.quasi_newton import Penalty, likelihood_minimizer
 from hedgerow.potentials.linear import Features, LinearPotential
@@ -26,10 +28,10 @@ from hedgerow.potentials.linear import Features, LinearPotential
 Floats = NDArray[np.float64]
 
 # What McCallum recommended to the author of the dissertation.
-PERIOD = 8  # iterations between inductions
+INDUCTION_PERIOD = 8  # iterations between inductions
 N_FEATURES = 500  # added at once, at most
-SURE = 0.95  # a position whose true label is more probable is not looked at
-SHARES = (0.2, 0.5, 0.8)  # of the sequences, before each of the first inductions
+MAX_PROBABILITY = 0.95  # candidates come from positions whose gold label is less probable
+FIRST_SHARES = (0.2, 0.5, 0.8)  # of the sequences, for the steps before each of the first inductions
 
 
 class InductionLearner:
@@ -39,34 +41,40 @@ class InductionLearner:
         self,
         training: TrainingData,
         space: LinearSpace,
+        *,
         penalty: Penalty,
         max_iter: int,
         tol: float,
-        *,
         min_freq: int,
         observed_only: bool,
         seed: int,
+        stopping: Stopping | None = None,
     ) -> None:
+        check_dev_data(stopping, training.dev)
         self.training, self.space, self.penalty, self.max_iter, self.tol = training, space, penalty, max_iter, tol
-        self.min_freq, self.observed_only, self.seed = min_freq, observed_only, seed
+        self.min_freq, self.observed_only, self.seed, self.stopping = min_freq, observed_only, seed, stopping
         self._weights = np.zeros(space.n_weights)
+        self._best: LinearPotential | None = None  # set when early stopping has ended the fit
 
     @property
-    def history(self) -> list[Record]:
+    def training_log(self) -> list[Record]:
         return []
 
     @property
     def potential(self) -> LinearPotential:
-        return self.space.potential(self._weights)
+        return self.space.potential(self._weights) if self._best is None else self._best
 
     def __iter__(self) -> Iterator[Record]:
+        self._best = yield from stop_early(self._iterations(), self.stopping, lambda: self.potential)
+
+    def _iterations(self) -> Iterator[Record]:
         n_done, finishing = 0, False
         for part in chain(self._shares(), repeat(self.training)):
             whole = part is self.training
-            limit = self.max_iter if finishing else min(n_done + PERIOD, self.max_iter)
+            limit = self.max_iter if finishing else min(n_done + INDUCTION_PERIOD, self.max_iter)
             before = n_done
             for record in self._descend(part, n_done, limit):
-                n_done = record["iteration"]
+                n_done = record["step"]
                 yield record
             if n_done == self.max_iter or (whole and n_done == before):
                 return
@@ -78,7 +86,7 @@ class InductionLearner:
     def _shares(self) -> Iterator[TrainingData]:
         training, n = self.training, len(self.training.weights)
         rng = np.random.default_rng(self.seed)
-        for share in SHARES:
+        for share in FIRST_SHARES:
             chosen = np.sort(rng.permutation(n)[: max(round(share * n), 1)])
             there = np.repeat(np.isin(np.arange(n), chosen), training.sequences.lengths)
             yield replace(
@@ -93,10 +101,11 @@ class InductionLearner:
         minimizer = likelihood_minimizer(part, self.space, self._weights, self.penalty, self.tol)
         for iteration, length in zip(range(first + 1, last + 1), minimizer, strict=False):
             self._weights = minimizer.weights
-            record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
+            loss = part.per_sequence(minimizer.value)
+            record: Record = {"unit": "iteration", "step": iteration, "loss": loss, "step_size": length}
             record |= {"n_sequences": len(part.weights), "n_features": len(self.space.state)}
-            if self.training.held is not None:
-                record |= self.training.held_out(self.potential)
+            if self.training.dev is not None:
+                record |= Evaluator(self.training).of_potential(self.potential)
             yield record
 
     def _grow(self, part: TrainingData) -> int:
@@ -140,10 +149,10 @@ def candidates(
     """
     codes, weights = training.codes, training.position_weights
     probable = probabilities[np.arange(len(codes)), codes]
-    there = np.flatnonzero((probable < SURE) & (weights > 0))
+    there = np.flatnonzero((probable < MAX_PROBABILITY) & (weights > 0))
     conjunctions = space.conjunctions
     return Candidates(*_core.induce(
-        space.rows(training).reader, space.state.core, conjunctions.starts, conjunctions.members, there,
+        space.attributes(training).reader, space.state.core, conjunctions.starts, conjunctions.members, there,
         np.ascontiguousarray(probabilities[there], np.float64).clip(0, 1), codes[there], weights[there], l2, min_freq,
         observed_only, n, training.n_threads,
     ))  # fmt: skip
@@ -168,7 +177,7 @@ def enlarged(space: LinearSpace, found: Candidates) -> LinearSpace:
         n_histories = space.edge.width // k
         after = state.attributes[:, None] * n_histories + np.arange(n_histories)
         edge = _features((after * k + state.outputs[:, None]).ravel(), n_basic + len(ids), space.edge.width)
-    return replace(space, state=state, edge=edge, conjunctions=Conjunctions.of(ids))
+    return replace(space, state=state, edge=edge, conjunctions=Conjunctions.of(ids), reader=None)
 
 
 def _features(keys: NDArray[np.int64], n_ids: int, width: int) -> Features:

@@ -17,13 +17,13 @@ from hedgerow.data.columns import ABSENT, LocalColumn, trusted
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.encoder import ColumnSpec
-from hedgerow.learning.base import DevData, TrainingData
+from hedgerow.learning.base import TrainingData
 from hedgerow.potentials.trees import Trees
 
 START = "start"  # comes after all digits
 
 
-def with_histories(training: TrainingData) -> TrainingData:
+def with_label_columns(training: TrainingData) -> TrainingData:
     """The same data of order 0, with columns y[-1], ..., y[-order] after all others.
 
     Their codes are those of the labels, `start` is one more; a label that training never saw is absent.
@@ -31,15 +31,15 @@ def with_histories(training: TrainingData) -> TrainingData:
     order, k = training.order, len(training.labels)
     values = Alphabet.of([*_numbers(k), START])
     specs = tuple(ColumnSpec(_name(back), "categorical", values, local=True) for back in range(1, order + 1))
-    held = training.held
-    if held is not None:
-        held = DevData(_added(held.sequences, held.codes, order, values), held.codes)
+    dev = training.dev
+    if dev is not None:
+        dev = replace(dev, sequences=_added(dev.sequences, dev.codes, order, values))
     return replace(
         training,
         encoder=Encoder(training.encoder.columns + specs),
         sequences=_added(training.sequences, training.codes, order, values),
         order=0,
-        held=held,
+        dev=dev,
         beam=None,
     )
 
@@ -64,7 +64,7 @@ def with_n_grams(training: TrainingData) -> tuple[TrainingData, NDArray[np.int64
     specs = tuple(ColumnSpec(column.name, "categorical", column.alphabet, local=True) for column in columns)
     encoder = Encoder(training.encoder.columns + specs)
     sequences = Encoded.trusted(starts, (*training.sequences.columns, *columns), training.sequences.unseen)
-    return replace(training, encoder=encoder, sequences=sequences, order=0, held=None, beam=None), np.concatenate(rows)
+    return replace(training, encoder=encoder, sequences=sequences, order=0, dev=None, beam=None), np.concatenate(rows)
 
 
 def labels_back(codes: NDArray[np.int32], starts: NDArray[np.int64], back: int, outside: int) -> NDArray[np.int32]:

@@ -35,6 +35,7 @@ class LinearSpace:
     edge: Features | None
     n_grams: NGrams
     conjunctions: Conjunctions = NO_CONJUNCTIONS
+    reader: AttributeReader | None = None  # of the sequences whose features these are, if it has been built
 
     @classmethod
     def of(
@@ -59,7 +60,7 @@ class LinearSpace:
         n_grams = NGrams.observed(
             edge_counts(training), k, training.order, bias=scale and bool(scalings), every=all_transitions
         )
-        return cls(rows.window, scalings, state, edge, n_grams)
+        return cls(rows.window, scalings, state, edge, n_grams, reader=rows)
 
     @classmethod
     def bare(
@@ -79,7 +80,7 @@ class LinearSpace:
         edge = Features(*nothing, k ** (training.order + 1)) if edges else None
         n_grams = NGrams.observed(edge_counts(training), k, training.order,
                                     bias=bias or (scale and bool(scalings)), every=all_transitions)  # fmt: skip
-        return cls(rows.window, scalings, Features(*nothing, k), edge, n_grams)
+        return cls(rows.window, scalings, Features(*nothing, k), edge, n_grams, reader=rows)
 
     @property
     def n_weights(self) -> int:
@@ -91,7 +92,10 @@ class LinearSpace:
         last = len(weights) - len(self.n_grams)
         return weights[:first], weights[first:last], weights[last:]
 
-    def rows(self, training: TrainingData) -> AttributeReader:
+    def attributes(self, training: TrainingData) -> AttributeReader:
+        """The reader of the attributes at each training position."""
+        if self.reader is not None and self.reader.sequences is training.sequences:
+            return self.reader
         return AttributeReader(training.sequences, self.window, self.scalings, self.conjunctions)
 
     def potential(self, weights: Floats) -> LinearPotential:
@@ -133,7 +137,7 @@ class Likelihood:
 
     def __init__(self, training: TrainingData, space: LinearSpace) -> None:
         self.training, self.space = training, space
-        self._rows = space.rows(training)
+        self._attributes = space.attributes(training)
         self._features, outputs = [(space.state, 0)], [training.codes]
         if space.edge is not None:
             self._features.append((space.edge, training.order))
@@ -153,7 +157,7 @@ class Likelihood:
             if starts[end] - starts[begin] >= size or end == len(starts) - 1:
                 first, last = int(starts[begin]), int(starts[end])
                 postings = [
-                    _core.LinearPostings(self._rows.reader, features.core, first, last, skip)
+                    _core.LinearPostings(self._attributes.reader, features.core, first, last, skip)
                     for features, skip in self._features
                 ]
                 gold = [
@@ -208,7 +212,7 @@ class Likelihood:
         k, n = len(training.labels), block.last - block.first
         scores = [room[:n] for room in self._scores]
         for scorer, part, (_, skip) in zip(scorers, scores, self._features, strict=True):
-            scorer.score(self._rows.reader, block.first, block.last, skip, part, training.n_threads)
+            scorer.score(self._attributes.reader, block.first, block.last, skip, part, training.n_threads)
         edge = scores[1].reshape(n, -1, k) if len(scores) > 1 else None
         gold = slice(block.first, block.last)
         lattice = Lattice(

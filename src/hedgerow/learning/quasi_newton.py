@@ -1,4 +1,4 @@
-"""Weights by quasi-Newton steps: L-BFGS and, with an L1 penalty, OWL-QN (Andrew & Gao 2007)."""
+"""Quasi-Newton minimisation: L-BFGS and, with an L1 penalty, OWL-QN (Andrew & Gao 2007)."""
 
 from __future__ import annotations
 
@@ -13,35 +13,46 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.errors import ConvergenceWarning
 from hedgerow.learning.base import Record, TrainingData
+from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
+from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import Likelihood, LinearSpace
 from hedgerow.potentials.linear import LinearPotential
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], tuple[float, Floats]]
 
-MEMORY = 16  # steps that the guess at the Hessian is made of
-PERIOD = 10  # iterations over which improvement is judged
-MOST_HALVINGS = 20
-LONGEST_STEP = 4.0  # of a weight; the first directions are poor, and far out inference is slow
-SUFFICIENT = 1e-4  # of the fall that the gradient promises
+MEMORY = 16  # steps from which the inverse Hessian is approximated
+IMPROVEMENT_PERIOD = 10  # iterations over which the improvement is compared with the tolerance
+MAX_HALVINGS = 20
+MAX_WEIGHT_STEP = 4.0  # the first directions are poor, and inference is slow for large weights
+SUFFICIENT_DECREASE = 1e-4  # share of the decrease that the gradient predicts (Armijo's rule)
 ROUNDING = 1e-7  # of a position's share in the likelihood, summed in single precision
-FLAT = 1e-3  # a gradient so small beside the weights, and single precision may see no way down
+FLAT_GRADIENT = 1e-3  # relative to the weights; below this, single precision may find no decrease
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """l1 times the sum of sizes plus l2 times the sum of squares: CRFsuite's c1 and c2."""
+    """l1 times the sum of absolute values plus l2 times the sum of squares: CRFsuite's c1 and c2."""
 
     l1: float
     l2: float
 
 
 class Minimizer:
-    """Iterating takes steps, down to where ten of them gain less than `tol` of the value; `weights` is the best point.
+    """Iterating takes steps until the minimum; `weights` is the best point so far and `value` its penalised value.
 
-    `noise` is what rounding may add to a value: a step that loses less is taken, for the gradient is surer than that.
-    With an L1 penalty a step stays in the orthant that it starts in: a weight that would change its sign becomes 0.
-    A value at the start that is not `comparable` with others is no reason to refuse the first step.
+    With an L1 penalty a step stays in the orthant where it starts: a weight that would change its sign becomes 0.
+
+    Parameters
+    ----------
+    tol
+        Iteration ends when the gradient, relative to the weights, or the improvement of ten steps, relative to the
+        value, is at most this.
+    noise
+        What rounding may add to a value. A step that raises the value by less is accepted, because the gradient is
+        more precise than that.
+    comparable
+        Whether the first value can be compared with later ones; if not, the first step is always accepted.
     """
 
     def __init__(
@@ -49,6 +60,7 @@ class Minimizer:
         function: Function,
         start: Floats,
         penalty: Penalty,
+        *,
         tol: float,
         n_threads: int,
         noise: float = 0.0,
@@ -56,7 +68,7 @@ class Minimizer:
     ) -> None:
         self._function, self._penalty, self._tol, self._n_threads = function, penalty, tol, n_threads
         self._noise = noise
-        self._within = penalty.l1 > 0  # the orthant of each step
+        self._keeps_orthant = penalty.l1 > 0
         self.weights = start
         self._memory = _core.QuasiNewton(len(start), MEMORY)
         self.value, self._gradient = self._evaluate(start)
@@ -70,56 +82,71 @@ class Minimizer:
         value += _core.penalize(weights, self._penalty.l1, self._penalty.l2, gradient, self._n_threads)
         return value, gradient
 
+    @property
+    def is_converged(self) -> bool:
+        """Whether the tolerance is reached."""
+        return self._relative_gradient(self._slope()) <= self._tol or self._improves_little()
+
+    def _relative_gradient(self, slope: Floats) -> float:
+        return self._norm(slope) / max(1.0, self._norm(self.weights))
+
+    def _improves_little(self) -> bool:
+        if len(self._values) <= IMPROVEMENT_PERIOD:
+            return False
+        return self._values[-1 - IMPROVEMENT_PERIOD] - self.value <= self._tol * abs(self.value)
+
     def __iter__(self) -> Iterator[float]:
         """Yields the length of each step."""
         while True:
             slope = self._slope()
-            steepness = self._norm(slope) / max(1.0, self._norm(self.weights))
+            steepness = self._relative_gradient(slope)
             if steepness <= self._tol:
                 return
-            direction = self._memory.down(slope, self._within, self._n_threads)
+            direction = self._memory.down(slope, self._keeps_orthant, self._n_threads)
             first = 1.0 if len(self._values) > 1 else 1 / self._norm(slope)
-            longest = max(direction.max(initial=LONGEST_STEP), -direction.min(initial=-LONGEST_STEP))
-            first = min(first, LONGEST_STEP / float(longest))
+            longest = max(direction.max(initial=MAX_WEIGHT_STEP), -direction.min(initial=-MAX_WEIGHT_STEP))
+            first = min(first, MAX_WEIGHT_STEP / float(longest))
             length = self._search(direction, slope, first)
-            promised = -self._dot(slope, direction)
-            if length == 0 and promised > self._noise and self._memory.forget():
-                continue  # once more, straight down
+            predicted = -self._dot(slope, direction)
+            if length == 0 and predicted > self._noise and self._memory.forget():
+                continue  # once more, along the gradient
             if length == 0:
-                if steepness > FLAT and promised > self._noise:
-                    warnings.warn(
-                        f"no step lowers the objective of {self.value:g}, although it is not flat there (the gradient "
-                        f"is {steepness:.3g} of the weights); the best point so far is kept",
-                        ConvergenceWarning,
-                        stacklevel=2,
-                    )
+                if steepness > FLAT_GRADIENT and predicted > self._noise:
+                    self._warn_of_no_decrease(steepness)
                 return
             self._values.append(self.value)
             yield length
-            if len(self._values) > PERIOD:
-                gained = self._values[-1 - PERIOD] - self.value
-                if gained <= self._tol * abs(self.value):
-                    return
+            if self._improves_little():
+                return
+
+    def _warn_of_no_decrease(self, steepness: float) -> None:
+        warnings.warn(
+            f"no step lowers the loss of {self.value:g}, although the gradient is not 0 (its norm is {steepness:.3g} "
+            "of that of the weights); the best weights so far are kept",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def _dot(self, a: Floats, b: Floats) -> float:
-        """Not numpy's, which takes all threads that there are."""
+        """The dot product; numpy's would use all threads of the machine."""
         return _core.dot(a, b, self._n_threads)
 
     def _norm(self, a: Floats) -> float:
         return math.sqrt(self._dot(a, a))
 
     def _slope(self) -> Floats:
-        """The gradient; where a weight of 0 makes it undefined, what is left of it after the penalty."""
-        if not self._within:
+        """The gradient; with an L1 penalty, the pseudo-gradient."""
+        if not self._keeps_orthant:
             return self._gradient
         return _core.slope(self.weights, self._gradient, self._penalty.l1, self._n_threads)
 
     def _search(self, direction: Floats, slope: Floats, length: float) -> float:
-        """Halves the step until it gains enough; 0 if none does."""
-        for _ in range(MOST_HALVINGS):
-            weights, step = _core.step(self.weights, direction, length, self._within, self._n_threads)
+        """Halve the step until the value falls enough; returns its length, 0 if no step is short enough."""
+        for _ in range(MAX_HALVINGS):
+            weights, step = _core.step(self.weights, direction, length, self._keeps_orthant, self._n_threads)
             value, gradient = self._evaluate(weights)
-            if np.isfinite(value) and value <= self.value + self._noise + SUFFICIENT * self._dot(slope, step):
+            highest = self.value + self._noise + SUFFICIENT_DECREASE * self._dot(slope, step)
+            if np.isfinite(value) and value <= highest:
                 self._memory.remember(step, gradient - self._gradient, self._n_threads)
                 self.weights, self.value, self._gradient = weights, value, gradient
                 return length
@@ -130,23 +157,39 @@ class Minimizer:
 def likelihood_minimizer(
     training: TrainingData, space: LinearSpace, start: Floats, penalty: Penalty, tol: float
 ) -> Minimizer:
-    """Down minus the penalised log-likelihood of the training data."""
-    noise = ROUNDING * float(training.position_weights.sum())
-    # All labels are tied while the weights are 0, so that what a beam keeps then is arbitrary.
+    """The minimiser of the penalised negative log-likelihood of the training data."""
     return Minimizer(
-        Likelihood(training, space), start, penalty, tol, training.n_threads, noise, comparable=not training.prunes
+        Likelihood(training, space),
+        start,
+        penalty,
+        tol=tol,
+        n_threads=training.n_threads,
+        noise=ROUNDING * float(training.position_weights.sum()),
+        # While all weights are 0 all labels are tied, and which of them a beam keeps is arbitrary.
+        comparable=not training.prunes,
     )
 
 
 class QuasiNewtonLearner:
     """The learner of LinearCRF for L-BFGS and OWL-QN."""
 
-    def __init__(self, training: TrainingData, space: LinearSpace, penalty: Penalty, max_iter: int, tol: float) -> None:
+    def __init__(
+        self,
+        training: TrainingData,
+        space: LinearSpace,
+        *,
+        penalty: Penalty,
+        max_iter: int,
+        tol: float,
+        stopping: Stopping | None = None,
+    ) -> None:
+        check_dev_data(stopping, training.dev)
         self.training, self.space, self.penalty, self.max_iter, self.tol = training, space, penalty, max_iter, tol
+        self.stopping = stopping
         self._weights = np.zeros(space.n_weights)
 
     @property
-    def history(self) -> list[Record]:
+    def training_log(self) -> list[Record]:
         return []
 
     @property
@@ -154,15 +197,31 @@ class QuasiNewtonLearner:
         return self.space.potential(self._weights)
 
     def __iter__(self) -> Iterator[Record]:
-        training = self.training
+        best = yield from stop_early(self._iterations(), self.stopping, lambda: self._weights)
+        if best is not None:
+            self._weights = best
+
+    def _iterations(self) -> Iterator[Record]:
+        training, evaluator = self.training, Evaluator(self.training)
         minimizer = likelihood_minimizer(training, self.space, self._weights, self.penalty, self.tol)
         for iteration, length in enumerate(minimizer, 1):
             self._weights = minimizer.weights
-            record: Record = {"iteration": iteration, "objective": minimizer.value, "step": length}
+            loss = training.per_sequence(minimizer.value)
+            record: Record = {"unit": "iteration", "step": iteration, "loss": loss, "step_size": length}
             if self.penalty.l1:
                 record["n_active"] = int(np.count_nonzero(self._weights))
-            if training.held is not None:
-                record |= training.held_out(self.potential)
+            if training.dev is not None:
+                record |= evaluator.of_potential(self.potential)
             yield record
             if iteration == self.max_iter:
+                self._check_convergence(minimizer)
                 return
+
+    def _check_convergence(self, minimizer: Minimizer) -> None:
+        if not minimizer.is_converged:
+            warnings.warn(
+                f"the fit ended after max_iter={self.max_iter} iterations, before it reached the tolerance of "
+                f"tol={self.tol:g}; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )

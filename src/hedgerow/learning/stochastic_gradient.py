@@ -1,4 +1,4 @@
-"""Weights by stochastic gradient steps on the likelihood, one sequence after the other."""
+"""Weights by stochastic gradient steps on the likelihood, one sequence at a time."""
 
 from __future__ import annotations
 
@@ -11,35 +11,41 @@ import numpy as np
 
 from hedgerow import _core
 from hedgerow.learning.base import Record, TrainingData
+from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
 from hedgerow.learning.epochs import epoch_orders, lattices
+from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import LinearSpace
-from hedgerow.learning.quasi_newton import PERIOD
+from hedgerow.learning.quasi_newton import IMPROVEMENT_PERIOD
 from hedgerow.potentials.linear import LinearPotential
 
-FIRST_GUESS = 0.1  # of the rate of the first step
-TRIALS = 1000  # sequences that rates are tried on
-FACTOR = 2.0  # between rates tried
-MOST_TRIALS = 10
+FIRST_RATE = 0.1  # learning rate where the calibration starts
+CALIBRATION_SEQUENCES = 1000
+RATE_FACTOR = 2.0  # between the learning rates that the calibration tries
+MAX_RATE_TRIALS = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StochasticRules:
-    max_iter: int
+    """`tol`: stop when ten epochs lower the loss by less than this share."""
+
+    epochs: int
     tol: float
     random_state: int | None
+    stopping: Stopping | None = None
 
 
 class StochasticGradientLearner:
     """The learner of LinearCRF for stochastic gradient descent; the weights are the mean over all steps."""
 
     def __init__(self, training: TrainingData, space: LinearSpace, l2: float, rules: StochasticRules) -> None:
+        check_dev_data(rules.stopping, training.dev)
         self.training, self.space, self.l2, self.rules = training, space, l2, rules
-        self._rows = space.rows(training)
+        self._attributes = space.attributes(training)
         self._weights = np.zeros(space.n_weights)
         self._n_examples = int(np.count_nonzero(training.weights))
 
     @property
-    def history(self) -> list[Record]:
+    def training_log(self) -> list[Record]:
         return []
 
     @property
@@ -47,17 +53,17 @@ class StochasticGradientLearner:
         return self.space.potential(self._weights)
 
     def trainer(self, rate: float) -> _core.StochasticTrainer:
-        """Steps that begin with this rate, each with its share of the penalty."""
+        """Steps that begin with this learning rate, each with its share of the penalty."""
         training, space = self.training, self.space
         return _core.StochasticTrainer(
-            self._rows.reader, training.codes, training.weights, space.state.starts, space.state.outputs,
+            self._attributes.reader, training.codes, training.weights, space.state.starts, space.state.outputs,
             space.n_grams.cells, len(training.labels), training.order, rate=rate,
             decay=2 * self.l2 / self._n_examples,
         )  # fmt: skip
 
-    def _calibrated(self) -> float:
-        """The rate that does best in one pass over a sample: the first guess, doubled or halved while that helps."""
-        sample = next(epoch_orders(self.training, self.rules.random_state))[:TRIALS]
+    def _calibrated_rate(self) -> float:
+        """The learning rate that does best in one pass over a sample: FIRST_RATE, doubled or halved while it helps."""
+        sample = next(epoch_orders(self.training, self.rules.random_state))[:CALIBRATION_SEQUENCES]
 
         def loss(rate: float) -> float:
             trainer = self.trainer(rate)
@@ -65,36 +71,43 @@ class StochasticGradientLearner:
             value = trainer.loss(sample) + self.l2 * trainer.squared_size * len(sample) / self._n_examples
             return value if math.isfinite(value) else math.inf
 
-        best, least = FIRST_GUESS, loss(FIRST_GUESS)
-        for factor in (FACTOR, 1 / FACTOR):
-            for _ in range(MOST_TRIALS):
+        best, lowest = FIRST_RATE, loss(FIRST_RATE)
+        for factor in (RATE_FACTOR, 1 / RATE_FACTOR):
+            for _ in range(MAX_RATE_TRIALS):
                 tried = loss(best * factor)
-                if tried >= least:
+                if tried >= lowest:
                     break
-                best, least = best * factor, tried
-            if best != FIRST_GUESS:
+                best, lowest = best * factor, tried
+            if best != FIRST_RATE:
                 break
         return best
 
     def __iter__(self) -> Iterator[Record]:
-        rules, training = self.rules, self.training
-        rate = self._calibrated()
+        best = yield from stop_early(self._epochs(), self.rules.stopping, lambda: self._weights)
+        if best is not None:
+            self._weights = best
+
+    def _epochs(self) -> Iterator[Record]:
+        rules, training, evaluator = self.rules, self.training, Evaluator(self.training)
+        rate = self._calibrated_rate()
         trainer = self.trainer(rate)
         values = []
-        for epoch, order in enumerate(islice(epoch_orders(training, rules.random_state), rules.max_iter), 1):
+        for epoch, order in enumerate(islice(epoch_orders(training, rules.random_state), rules.epochs), 1):
             trainer.epoch(order)
             self._weights = trainer.mean()
             potential = self.potential
             values.append(self._objective(potential))
-            record: Record = {"iteration": epoch, "objective": values[-1], "rate": rate}
-            yield record | training.held_out(potential)
-            if len(values) > PERIOD and values[-1 - PERIOD] - values[-1] <= rules.tol * abs(values[-1]):
-                return
+            record: Record = {"unit": "epoch", "step": epoch, "loss": training.per_sequence(values[-1]), "rate": rate}
+            yield record | evaluator.of_potential(potential)
+            if len(values) > IMPROVEMENT_PERIOD:
+                improvement = values[-1 - IMPROVEMENT_PERIOD] - values[-1]
+                if improvement <= rules.tol * abs(values[-1]):
+                    return
 
     def _objective(self, potential: LinearPotential) -> float:
-        """What the quasi-Newton steps of the other solvers lower."""
+        """The penalised negative log-likelihood, which the quasi-Newton solvers minimise too."""
         value = self.l2 * float(np.square(self._weights).sum())
         for sequences, positions, lattice in lattices(self.training, potential):
-            unlikely = lattice.log_partition() - lattice.score(self.training.codes[positions])
-            value += float(unlikely @ self.training.weights[sequences])
+            losses = lattice.log_partition() - lattice.score(self.training.codes[positions])
+            value += float(losses @ self.training.weights[sequences])
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,10 +13,11 @@ from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.inference.answers import Answers
+from hedgerow.inference.blocks import blocks
 from hedgerow.inference.lattice import Lattice
 from hedgerow.topology import Topology
 
-COLDEST = 1e-6  # temperatures, by which scores may be divided, lie between this and its inverse
+MIN_TEMPERATURE = 1e-6  # temperatures, by which scores are divided, lie between this and its inverse
 
 
 class Scores(NamedTuple):
@@ -55,6 +56,15 @@ class Potential(ABC):
     def answers(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Answers:
         """Inference over the sequences; `beam` bounds the hypotheses kept at a position, None keeps all."""
 
+    def answers_by_block(
+        self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1
+    ) -> Iterator[Answers]:
+        """Inference over one block of consecutive sequences at a time, to bound memory."""
+        for block in blocks(encoded.starts, self.scores_per_position(topology)):
+            is_everything = block == slice(0, len(encoded))
+            part = encoded if is_everything else encoded[block]
+            yield self.answers(part, topology, beam=beam, n_threads=n_threads)
+
     def scores_per_position(self, topology: Topology) -> int:
         """How many scores `answers` computes for a position, which decides how many sequences fit in a block."""
         return int(topology.n_labels ** (topology.order + 1))
@@ -87,8 +97,9 @@ class ScoredPotential(Potential):
 
 def stored_temperature(stored: object) -> float:
     """A temperature of a model file."""
-    if not (isinstance(stored, float) and COLDEST <= stored <= 1 / COLDEST):
-        raise InputError(f"the temperature must be a number from {COLDEST:g} to {1 / COLDEST:g}; it is {stored!r}")
+    if not (isinstance(stored, float) and MIN_TEMPERATURE <= stored <= 1 / MIN_TEMPERATURE):
+        low, high = MIN_TEMPERATURE, 1 / MIN_TEMPERATURE
+        raise InputError(f"the temperature must be a number from {low:g} to {high:g}; it is {stored!r}")
     return stored
 
 

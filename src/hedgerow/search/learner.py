@@ -27,10 +27,11 @@ from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Window, fit_scalings
 from hedgerow.errors import InputError
 from hedgerow.future.potential import FuturePotential, with_features
-from hedgerow.learning.base import DevData, Learner, Record, TrainingData, dev_scores
+from hedgerow.learning.base import DevData, Learner, Record, TrainingData
 from hedgerow.learning.epochs import epoch_orders
+from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.margin import TIE
-from hedgerow.learning.temperature import WIDEST, best_temperature
+from hedgerow.learning.temperature import MAX_FACTOR, best_temperature
 from hedgerow.potentials.linear import Features
 from hedgerow.potentials.local import unnormalised
 from hedgerow.search.potential import LARGEST, Direction, LabelGrams, SearchPotential
@@ -87,7 +88,7 @@ class SearchLearner:
         return np.diff(features.starts) > 0
 
     @property
-    def history(self) -> list[Record]:
+    def training_log(self) -> list[Record]:
         return []
 
     @property
@@ -104,11 +105,17 @@ class SearchLearner:
             mistakes, updates = self._trainer.epoch(order)
             if mistakes == 0:  # the epochs that are left would change nothing, but count
                 self._trainer.stay((rules.epochs - epoch) * len(order))
-            record: Record = {"epoch": epoch, "mistakes": mistakes, "updates": updates}
+            record: Record = {
+                "unit": "epoch",
+                "step": epoch,
+                "loss": mistakes / max(len(order), 1),
+                "mistakes": mistakes,
+                "updates": updates,
+            }
             if self._ahead is not None:
                 record["future_features"] = 0 if self._future is None else len(self._future.features)
-            if training.held is not None:
-                record |= self._held_out_scores(training.held)
+            if training.dev is not None:
+                record |= self._held_out_scores(training.dev)
             yield record
             if epoch == rules.epochs or mistakes == 0:
                 return
@@ -133,9 +140,9 @@ class SearchLearner:
             held.sequences, training.topology, beam=self.rules.beam, n_threads=training.n_threads
         )
         spread = float(search.state.std(dtype=np.float64))
-        temperature = best_temperature(search.at, held, spread, WIDEST) if spread > 0 else 1.0
+        temperature = best_temperature(search.at, held, spread, MAX_FACTOR) if spread > 0 else 1.0
         self._made = replace(self.potential, temperature=temperature)
-        scores = dev_scores(search.at(temperature), held, training.decode)
+        scores = Evaluator(training).of_answers([search.at(temperature)])
         return {**scores, "temperature": temperature}
 
 
