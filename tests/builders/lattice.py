@@ -15,7 +15,7 @@ def random_scores(rng, parts, length, order, k, *, forbid=0.0, scale=2.0, dtype=
     topology = Topology(k, order)
     shapes = {
         "state": (length, k),
-        "edge": (length, topology.n_histories, k),
+        "edge": (length, topology.n_contexts, k),
         "table": (topology.n_rows, k),
     }
     made = {}

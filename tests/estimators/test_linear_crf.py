@@ -89,7 +89,7 @@ def named(space, training, window):
             ("edge", attribute(i), before(cell // k, training.order), labels[cell % k])
             for i, cell in zip(space.edge.attributes.tolist(), space.edge.outputs.tolist(), strict=True)
         ]
-    histories = training.topology.histories()
+    histories = training.topology.contexts()
     for cell in space.n_grams.cells.tolist():
         history = histories[cell // k]
         names.append(("gram", tuple(labels[h] for h in reversed(history)), labels[cell % k]))

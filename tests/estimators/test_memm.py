@@ -85,7 +85,7 @@ def scores_by_place(model, sequences, order):
     found = {}
     for begin, end in pairwise(sequences.starts.tolist()):
         for t in range(begin, end):
-            for row, history in enumerate(model.model_.topology.histories()):
+            for row, history in enumerate(model.model_.topology.contexts()):
                 if len(history) != min(t - begin, order):
                     continue
                 at = edge[t, oracles.number(history, k)] if edge is not None else state[t] + table[row]

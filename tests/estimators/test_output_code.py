@@ -199,7 +199,7 @@ def test_a_record_for_each_bit(cascade):
     model = hr.OutputCode(base=TREES, n_bits=9, cascade=cascade, random_state=0)
     model.fit(X, Y, X_dev=ASKED, y_dev=ANSWERS, callbacks=[seen.append])
     assert seen == model.training_log_
-    assert [record["bit"] for record in seen] == [*range(1, 10)]
+    assert [record["step"] for record in seen] == [*range(1, 10)]
     assert {record["rounds"] for record in seen} == {6}
     assert all(record["loss"] > 0 for record in seen)
     assert seen[-1]["dev_accuracy"] == pytest.approx(model.score(ASKED, ANSWERS))
@@ -208,7 +208,7 @@ def test_a_record_for_each_bit(cascade):
     flat = np.concatenate(model.predict_bits(ASKED)).tolist()
     gold = [code_of(label) for y in ANSWERS for label in y]
     for record in seen:
-        n = record["bit"]
+        n = record["step"]
         guesses = [oracle.nearest(p[:n], [word[:n] for word in words], "l1") for p in flat]
         assert record["dev_accuracy"] == pytest.approx(np.mean(np.array(guesses) == gold))
 
@@ -438,7 +438,7 @@ def test_parameters_of_the_base_are_reached():
 @pytest.mark.parametrize("cascade", [0, 1])
 def test_an_interrupted_fit_keeps_the_bits_done_so_far(cascade, n_jobs, tmp_path):
     def interrupt(record):
-        if record["bit"] == 4:
+        if record["step"] == 4:
             raise KeyboardInterrupt
 
     whole = hr.OutputCode(base=TREES, n_bits=9, cascade=cascade, random_state=0).fit(X, Y)
@@ -500,7 +500,7 @@ def test_unseen_labels_of_dev_data():
         ({"base": hr.TreeCRF(beam=1)}, "base must not have beam=1; a lattice of two labels needs none"),
         ({"base": hr.TreeCRF(warm_start=True)}, "base must not have warm_start=True"),
         ({"base": hr.TreeCRF(checkpoint="c")}, "base must not have checkpoint='c'; all bits would write the same file"),
-        ({"base": hr.TreeCRF(early_stopping="accuracy")}, "early_stopping needs held-out data"),
+        ({"base": hr.TreeCRF(early_stopping="accuracy")}, "early_stopping needs dev data"),
         ({"n_bits": 0}, "n_bits must be an integer at least 1 or None"),
         ({"n_bits": 16}, "n_bits must be from 3 to 15 for 5 labels"),
         ({"n_bits": 2, "code": "grow"}, "n_bits must be from 3 to 15 for 5 labels"),

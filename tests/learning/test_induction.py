@@ -322,7 +322,7 @@ def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
     ("parameters", "message"),
     [
         ({"induce": "yes"}, "induce must be one of 'mccallum' or None"),
-        ({"solver": "owlqn"}, 'goes with solver="lbfgs"'),
+        ({"solver": "owlqn"}, 'needs solver="lbfgs"'),
         ({"edge_features": True, "order": 0}, "order of at least 1"),
     ],
 )

@@ -304,7 +304,7 @@ def test_local_potentials_read_by_the_page(learner, order, tmp_path):
     file = Inner(tmp_path / "m.hedgerow")
     assert file.metadata["potential"]["kind"] == learner
     edge = model.model_.potential.scores(model.model_.encode(NEW)).edge
-    table = {} if learner == "trees" else dict(zip(model.model_.topology.histories(), file.n_grams(), strict=True))
+    table = {} if learner == "trees" else dict(zip(model.model_.topology.contexts(), file.n_grams(), strict=True))
     for t in range(len(NEW[0])):
         for h, history in enumerate(file.histories(min(t, order))):
             if learner == "trees":

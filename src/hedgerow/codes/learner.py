@@ -29,6 +29,7 @@ from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import DevData, Record, TrainingData, split_off_dev
 from hedgerow.learning.counting import transition_probabilities
 from hedgerow.learning.evaluation import Evaluator
+from hedgerow.learning.seeds import stream
 from hedgerow.learning.temperature import best_temperature
 
 LENGTHS = (0, 1, 5, 20)  # of cascades that are tried
@@ -248,7 +249,7 @@ class OutputCodeLearner:
         self._cascade = self._of_length(rules.n_bits if rules.cascade == "all" else int(rules.cascade))
         trainer = self._trainer(training, self._cascade)
         threads = threads_within(training.n_threads, training.sequences)
-        rng = np.random.default_rng([rules.seed, 2])
+        rng = stream(rules.seed, 2)
         shares = np.bincount(training.codes, minlength=len(training.labels)) / len(training.codes)
         watch = _DevWatch(training, rules.distance, always=True)
         best, n_best = -1.0, 0
@@ -301,7 +302,7 @@ def _held_out(training: TrainingData, seed: int) -> TrainingData:
             "X_dev and y_dev are needed, or a second sequence that can be held out: this code, or this cascade, is "
             "chosen by how it does on data that it did not learn from"
         )
-    return split_off_dev(training, HELD_SHARE, np.random.default_rng([seed, 1]).permutation(len(training.sequences)))
+    return split_off_dev(training, HELD_SHARE, stream(seed, 1).permutation(len(training.sequences)))
 
 
 def _lift(training: TrainingData) -> NDArray[np.float64]:

@@ -18,7 +18,8 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, stored_table, stored_temperature
 from hedgerow.potentials.registry import register, restore
-from hedgerow.topology import Topology, is_count
+from hedgerow.topology import Topology
+from hedgerow.utilities import is_count
 
 MANY_POSITIONS = 50_000  # a bit with fewer is done before several threads have agreed on anything
 

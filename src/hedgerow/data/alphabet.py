@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.errors import InputError
+from hedgerow.utilities import read_only
 
 
 class Alphabet:
@@ -94,10 +95,3 @@ class Alphabet:
         lengths = np.diff(self.offsets)
         offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
         return Alphabet.trusted(self.blob[np.repeat(kept, lengths)], offsets)
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of the array that cannot be written through."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -9,10 +9,10 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hedgerow.data.alphabet import read_only
 from hedgerow.data.columns import Column, Positions
 from hedgerow.data.ragged import first_duplicate, ranges, starts_of
 from hedgerow.errors import InputError
+from hedgerow.utilities import read_only
 
 Index: TypeAlias = int | slice | ArrayLike | tuple[Any, EllipsisType]
 

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.alphabet import Alphabet, read_only
+from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.errors import InputError
+from hedgerow.utilities import read_only
 
 MISSING = -1  # None or NaN was given
 ABSENT = -2  # the key is not there

@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.alphabet import read_only
 from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import Column, Positions
 from hedgerow.data.read_x import read
 from hedgerow.errors import InputError
+from hedgerow.utilities import read_only
 
 
 class Sequences(ColumnStore):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.alphabet import read_only
 from hedgerow.data.columns import NumericColumn
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
+from hedgerow.utilities import read_only
 
 MISSING_BIN = 255
 MAX_BINS = 255

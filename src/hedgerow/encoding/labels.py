@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.alphabet import Alphabet, read_only
+from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import CategoricalColumn, column_of
 from hedgerow.data.read_y import FlatLabels, LabelKind, read_labels, refuse_nul
 from hedgerow.errors import InputError
+from hedgerow.utilities import read_only
 
 _KINDS: dict[str, LabelKind] = {"U": "strings", "i": "integers", "b": "bools"}
 

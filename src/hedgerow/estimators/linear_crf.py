@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
-
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import LinearEstimator
@@ -110,6 +108,7 @@ class LinearCRF(LinearEstimator):
         from hedgerow.learning.induction import InductionLearner
         from hedgerow.learning.likelihood import LinearSpace
         from hedgerow.learning.quasi_newton import Penalty
+        from hedgerow.learning.seeds import fit_seeds
 
         space = LinearSpace.bare(
             training,
@@ -127,5 +126,5 @@ class LinearCRF(LinearEstimator):
             tol=self.tol,
             min_freq=self.min_freq,
             observed_only=self.observed_only,
-            seed=int(np.random.SeedSequence(self.random_state).generate_state(1)[0]),
+            seed=fit_seeds(self.random_state)[0],
         )

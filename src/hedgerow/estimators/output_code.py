@@ -204,6 +204,7 @@ class OutputCode(Estimator):
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.codes.bits import Base
         from hedgerow.codes.learner import CodeRules, OutputCodeLearner
+        from hedgerow.learning.seeds import fit_seeds
 
         n_labels = len(training.labels)
         Topology(n_labels, int(self.order))
@@ -212,23 +213,23 @@ class OutputCode(Estimator):
                 "y has 2 labels: the code has one bit, and OutputCode does the same as its base; use the base itself",
                 CodeWarning,
             )
-        seeds = np.random.SeedSequence(self.random_state).generate_state(2)
+        seeds = fit_seeds(self.random_state, 2)
         n_bits = None if self.n_bits is None else int(self.n_bits)
         words = None
         if isinstance(self.code, str) and self.code == "grow":
             n_bits = checked_length(n_bits, n_labels)
         else:
-            words = make_code_words(self.code, n_labels, n_bits, np.random.default_rng(int(seeds[0])))
+            words = make_code_words(self.code, n_labels, n_bits, np.random.default_rng(seeds[0]))
             n_bits = words.shape[1]
         base = self._base
 
         def learner(of_bit: TrainingData, bit: int) -> Learner:
-            own = {} if base.random_state is not None else {"random_state": (int(seeds[1]) + bit) % 2**32}
+            own = {} if base.random_state is not None else {"random_state": (seeds[1] + bit) % 2**32}
             return type(base)(**base.get_params(deep=False) | own)._learner(of_bit, None)
 
         rules = CodeRules(
             words, n_bits, _LENGTH.plain(self.cascade), int(self.cascade_left), int(self.cascade_right),
-            self.cascade_predictions == "cross", self.distance, int(seeds[0]),
+            self.cascade_predictions == "cross", self.distance, seeds[0],
         )  # fmt: skip
         alone = base._order == 0 and not getattr(base, "window", 0)
         return OutputCodeLearner(training, Base(base._order, base.decode, learner, alone), rules)

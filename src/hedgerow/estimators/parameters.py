@@ -336,9 +336,9 @@ CheckpointPath: TypeAlias = Annotated[
     str | None,
     "File to which `fit` saves the model every 10 rounds. A `fit` with the same data and parameters continues from it.",
 ]
-Stopping: TypeAlias = Literal["accuracy", "log-likelihood"] | None
+Stopping: TypeAlias = Literal["accuracy", "loss"] | None
 EarlyStopping: TypeAlias = Annotated[
     Stopping,
-    "Score on the dev data that ends the fit when it has not risen for 20 steps; the model of the best step is kept. "
+    "Score on the dev data that ends the fit when it has not improved for 20 steps; the best step is kept. "
     "None makes all steps.",
 ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hedgerow import _core
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.tree_views import Importance, importances, tree_text
@@ -59,4 +57,6 @@ class TreeEstimator(Estimator):
 
     @property
     def _seed(self) -> int:
-        return int(np.random.SeedSequence(self.random_state).generate_state(1)[0])
+        from hedgerow.learning.seeds import fit_seeds
+
+        return fit_seeds(self.random_state)[0]

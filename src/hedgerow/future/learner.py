@@ -31,6 +31,7 @@ from hedgerow.future.potential import FutureFeature, FuturePotential, feature_na
 from hedgerow.learning.base import Record, TrainingData, split_off_dev
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.label_contexts import columns_to_lags, with_label_columns
+from hedgerow.learning.seeds import step_seed
 from hedgerow.potentials.base import Potential
 from hedgerow.potentials.local import LocalPotential
 from hedgerow.potentials.trees import TreePotential, Trees
@@ -276,7 +277,7 @@ class _Run:
         here, rules, k = self.here, self.rules, len(self.training.labels)
         before, start, threads = here.likelihood, here.scores.copy(), self.training.n_threads
         marginals = _core.softmax(here.scores[:, 0], None, None, threads).astype(np.float32)[:, None, :]
-        seed = (rules.seed * 1_000_003 + len(self.steps)) % 2**64
+        seed = step_seed(rules.seed, len(self.steps))
         rate = rules.learning_rate if rules.growth.newton else 1.0
         trees = Trees.of_round(*grower.grow(marginals, here.codes, here.scores, None, rate, seed, threads))
         factor = self._stepped(start, here.scores - start, before)

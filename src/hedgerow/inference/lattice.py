@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from hedgerow._core import LatticeBatch32, LatticeBatch64
 from hedgerow.errors import ImpossibleLatticeError, InputError
-from hedgerow.topology import Topology, is_count
-
-Floats = NDArray[np.floating[Any]]
+from hedgerow.topology import Topology
+from hedgerow.utilities import Floats, is_count
 
 LARGEST_SCORE = 1e290  # sums of so many scores as memory can hold stay below the largest double
 

@@ -44,7 +44,7 @@ def transition_features(model: Model) -> dict[tuple[Any, ...], float]:
     k, labels = len(model.labels), model.labels.classes.tolist()
     if isinstance(potential, SearchPotential):
         return _searched_transitions(potential, [*labels, None])
-    histories = Topology(k, model.order).histories()
+    histories = Topology(k, model.order).contexts()
     found = {}
     for cell, weight in zip(potential.n_grams.cells.tolist(), potential.n_gram_weights.tolist(), strict=True):
         row, label = divmod(cell, k)

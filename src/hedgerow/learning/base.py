@@ -13,7 +13,6 @@ from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode
-from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.tree_inputs import TreeInputs
 from hedgerow.potentials.base import Potential
 from hedgerow.topology import Topology
@@ -122,14 +121,9 @@ def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.intege
 
 
 def edge_counts(training: TrainingData) -> NDArray[np.float64]:
-    """How often gold takes each edge of the table, sequences times their weights."""
+    """How often gold takes each cell of the transition table, sequences times their weights."""
     topology = training.topology
-    certain = np.full((training.sequences.n_positions, topology.n_labels), -np.inf, dtype=np.float32)
-    certain[np.arange(len(training.codes)), training.codes] = 0
-    return Lattice(topology, training.sequences.starts, state=certain).summed_pairs(training.weights)[2]
-
-
-def by_depth(starts: NDArray[np.int64], order: int) -> list[NDArray[np.int64]]:
-    """The positions that have 0, 1, ... labels before them in their sequence; `order` of them or more come last."""
-    depth = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
-    return [np.flatnonzero(depth == m if m < order else depth >= m) for m in range(order + 1)]
+    rows = topology.table_rows(training.codes, training.sequences.starts)
+    cells = rows * topology.n_labels + training.codes
+    counts = np.bincount(cells, training.position_weights, minlength=topology.n_cells).astype(np.float64)
+    return counts.reshape(topology.n_rows, topology.n_labels)

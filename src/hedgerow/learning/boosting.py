@@ -24,17 +24,18 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import Record, TrainingData, by_depth, edge_counts
+from hedgerow.learning.base import Record, TrainingData, edge_counts
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.pseudo_likelihood import pseudo_marginals
+from hedgerow.learning.seeds import step_seed, stream
 from hedgerow.potentials.trees import TreePotential, Trees
+from hedgerow.utilities import Floats32, Floats64
 
 MAX_HALVINGS = 20  # of a step, before the fit ends
 MAX_DOUBLINGS = 4  # of a step, in a line search
 BYTES_PER_SCORE = 12  # scores, marginals and residuals in single precision
 MIN_EXPECTED_COUNT = 1e-9  # keeps a Newton step of the table finite where l2 is 0
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,7 @@ class BoostingStep(NamedTuple):
     """What a round adds: trees, and numbers to the transition table if there is one."""
 
     trees: Trees
-    table: Floats | None
+    table: Floats32 | None
 
     def scaled(self, factor: float) -> BoostingStep:
         values = (self.trees.values * factor).astype(np.float32)
@@ -70,8 +71,8 @@ class TrainingInference(NamedTuple):
     """The training loss, and the expectations that a round subtracts from gold."""
 
     loss: float  # mean of -log P(gold) over sequences
-    marginals: Floats  # (positions, label contexts, labels)
-    expected: NDArray[np.float64] | None  # counts by row of the transition table and label
+    marginals: Floats32  # (positions, label contexts, labels)
+    expected: Floats64 | None  # counts by row of the transition table and label
 
 
 class RunningScores:
@@ -94,7 +95,7 @@ class RunningScores:
         self.n_labels, self.tree_order = len(training.labels), start.tree_order
         self.attributes = AttributeReader(sequences, start.window, start.binnings)
         shape = (sequences.n_positions, self.n_labels**self.tree_order, self.n_labels)
-        self.scores: Floats = np.zeros(shape, dtype=np.float32)
+        self.scores: Floats32 = np.zeros(shape, dtype=np.float32)
         self._first_table = start.table
         self.table = None if start.table is None else start.table.copy()
         arrays: dict[str, Any] = {"edge": self.scores}
@@ -228,7 +229,7 @@ class BoostingLearner:
             self._start, trees=trees, table=table, table_steps=table_steps, mean_edges=self._mean_edges(table)
         )
 
-    def _mean_edges(self, table: Floats | None) -> Floats | None:
+    def _mean_edges(self, table: Floats32 | None) -> Floats32 | None:
         """Mean scores by label context, over the positions whose context has that length; 0 where there are none."""
         if table is not None or self._running is None:
             return None
@@ -236,7 +237,7 @@ class BoostingLearner:
             self._running.restart(self._start, self._steps[: self._n_kept])
         training, k, scores = self.training, len(self.training.labels), self._running.scores
         blocks = []
-        for m, there in enumerate(by_depth(training.sequences.starts, training.order)):
+        for m, there in enumerate(training.topology.positions_by_length(training.sequences.starts)):
             rows = scores[there, : k**m]
             blocks.append(rows.mean(axis=0) if len(rows) else np.zeros((k**m, k), np.float32))
         return np.concatenate(blocks)
@@ -281,9 +282,7 @@ class BoostingLearner:
         weights = self.training.position_weights
         counts = None if (weights == 1).all() else weights / weights.max()
         rules = self.rules.growth
-        data = self.training.tree_inputs.tree_data(
-            running.attributes, self._start.binnings, running.tree_order, rules
-        )
+        data = self.training.tree_inputs.tree_data(running.attributes, self._start.binnings, running.tree_order, rules)
         return _core.TreeGrower(data, running.n_labels, rules, counts)
 
     def _infer(self, running: RunningScores, at: int) -> TrainingInference:
@@ -304,17 +303,22 @@ class BoostingLearner:
         self,
         running: RunningScores,
         grower: _core.TreeGrower,
-        observed: NDArray[np.float64] | None,
+        observed: Floats64 | None,
         at: int,
         inference: TrainingInference,
     ) -> None:
         """Grow the trees of round `at` and add them to the scores."""
         rules, training = self.rules, self.training
-        seed = (rules.seed * 1_000_003 + at) % 2**64
         grow = grower.grow_shared if rules.shared else grower.grow
         sample = self._sample(at)
         grown = grow(
-            inference.marginals, training.codes, running.scores, sample, rules.learning_rate, seed, training.n_threads
+            inference.marginals,
+            training.codes,
+            running.scores,
+            sample,
+            rules.learning_rate,
+            step_seed(rules.seed, at),
+            training.n_threads,
         )
         table = None
         if inference.expected is not None and observed is not None:
@@ -325,7 +329,7 @@ class BoostingLearner:
         else:
             running.add(self._steps[-1])
 
-    def _table_step(self, observed: NDArray[np.float64], expected: NDArray[np.float64]) -> Floats:
+    def _table_step(self, observed: Floats64, expected: Floats64) -> Floats32:
         l2, max_step = self.rules.growth.l2, self.rules.growth.max_step
         newton = (observed - expected) / (np.maximum(expected, 0) + l2 + MIN_EXPECTED_COUNT)
         return (self.rules.learning_rate * np.clip(newton, -max_step, max_step)).astype(np.float32)
@@ -336,8 +340,7 @@ class BoostingLearner:
             return None
         n = len(self.training.sequences)
         drawn = np.zeros(n, dtype=np.uint8)
-        rng = np.random.default_rng([self.rules.seed, at])
-        drawn[rng.permutation(n)[: max(1, round(self.rules.subsample * n))]] = 1
+        drawn[stream(self.rules.seed, at).permutation(n)[: max(1, round(self.rules.subsample * n))]] = 1
         return np.repeat(drawn, self.training.sequences.lengths)
 
     def _fit_step_size(self, running: RunningScores, at: int, before: float) -> tuple[TrainingInference, float]:

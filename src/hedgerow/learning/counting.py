@@ -12,8 +12,9 @@ from hedgerow.data.columns import BagColumn, CategoricalColumn, Column
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.potentials.table import Discrete, Normal, TablePotential
+from hedgerow.topology import positions_in_sequence
+from hedgerow.utilities import Floats64
 
-Floats = NDArray[np.float64]
 LEAST_VARIANCE = 1e-9  # of the column's own variance, as a share: a label seen once has none
 
 
@@ -52,7 +53,7 @@ class CountingLearner:
         return Discrete(_log(np.ascontiguousarray(by_label.T)))  # a value's row is read at once
 
 
-def _count(values: NDArray[np.integer[Any]], labels: NDArray[np.int32], weights: Floats, n: int, k: int) -> Floats:
+def _count(values: NDArray[np.integer[Any]], labels: NDArray[np.int32], weights: Floats64, n: int, k: int) -> Floats64:
     """Weighted counts (n values, k labels); missing and absent values count nothing."""
     there = values >= 0
     cells = values[there].astype(np.int64) * k + labels[there]
@@ -60,7 +61,7 @@ def _count(values: NDArray[np.integer[Any]], labels: NDArray[np.int32], weights:
     return counts.reshape(n, k)
 
 
-def _smoothed(counts: Floats, smoothing: float, prior: Floats | float) -> Floats:
+def _smoothed(counts: Floats64, smoothing: float, prior: Floats64 | float) -> Floats64:
     """Each row of counts as probabilities; a row of nothing is its prior."""
     strength = smoothing * counts.shape[1]
     totals = counts.sum(axis=1, keepdims=True) + strength
@@ -69,41 +70,35 @@ def _smoothed(counts: Floats, smoothing: float, prior: Floats | float) -> Floats
         return np.where(totals > 0, (counts + strength * prior) / totals, prior)
 
 
-def _log(probabilities: Floats) -> Floats:
+def _log(probabilities: Floats64) -> Floats64:
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
 
 
-def transition_probabilities(training: TrainingData, smoothing: float) -> Floats:
-    """P(label | history), in the rows of a lattice table: histories of 0, 1, ..., order labels.
+def transition_probabilities(training: TrainingData, smoothing: float) -> Floats64:
+    """P(label | label context), in the rows of a transition table.
 
-    Rows of fewer than `order` labels are about the first positions of sequences only; what is expected
-    beforehand comes from everywhere that many labels go before.
+    The row of a context with fewer than `order` labels is about the first positions of sequences only. Its prior comes
+    from all positions that have as many labels before them.
     """
-    k, order, weights = len(training.labels), training.order, training.position_weights
-    codes, lengths = training.codes, training.sequences.lengths
-    at = np.arange(len(codes)) - np.repeat(training.sequences.starts[:-1], lengths)
-    expected: Floats | float = 1 / k
-    blocks = []
-    history = np.zeros(len(codes), dtype=np.int64)
-    for m in range(order + 1):
-        # history: the last m labels as a number, most recent first; it exists from position m on
-        after = at >= m
-        everywhere = _count(history[after], codes[after], weights[after], k**m, k)
-        prior = np.repeat(expected, k, axis=0) if m > 0 and isinstance(expected, np.ndarray) else expected
-        expected = _smoothed(everywhere, smoothing, prior)
-        if m == order:
-            blocks.append(expected)
+    topology, codes, starts = training.topology, training.codes, training.sequences.starts
+    k, weights, position = topology.n_labels, training.position_weights, positions_in_sequence(starts)
+    expected: Floats64 | float = 1 / k
+    rows = []
+    for m in range(topology.order + 1):
+        contexts = topology.last_labels(codes, starts, m)
+        prior = np.repeat(expected, k, axis=0) if isinstance(expected, np.ndarray) else expected
+        expected = _smoothed(_count(contexts, codes, weights, k**m, k), smoothing, prior)
+        if m == topology.order:
+            rows.append(expected)
         else:
-            first = at == m
-            blocks.append(_smoothed(_count(history[first], codes[first], weights[first], k**m, k), smoothing, expected))
-            earlier = np.zeros_like(codes)
-            earlier[m + 1 :] = codes[: len(codes) - m - 1]
-            history = history * k + earlier
-    return np.concatenate(blocks)
+            at_start = position == m
+            counts = _count(contexts[at_start], codes[at_start], weights[at_start], k**m, k)
+            rows.append(_smoothed(counts, smoothing, expected))
+    return np.concatenate(rows)
 
 
-def _normal(values: Floats, labels: NDArray[np.int32], weights: Floats, k: int) -> Normal:
+def _normal(values: Floats64, labels: NDArray[np.int32], weights: Floats64, k: int) -> Normal:
     """Mean and variance by label; a label without values has those of the column, a column without values (0, 1)."""
     there = ~np.isnan(values)
     x, y, w = values[there], labels[there], weights[there]

@@ -24,8 +24,7 @@ from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.quasi_newton import Penalty, likelihood_minimizer
 from hedgerow.potentials.linear import Features, LinearPotential
-
-Floats = NDArray[np.float64]
+from hedgerow.utilities import Floats64
 
 # What McCallum recommended to the author of the dissertation.
 INDUCTION_PERIOD = 8  # iterations between inductions
@@ -129,8 +128,8 @@ class Candidates(NamedTuple):
     attributes: NDArray[np.int32]
     contexts: NDArray[np.int32]
     labels: NDArray[np.int32]
-    gains: Floats
-    weights: Floats  # at which each alone would gain that
+    gains: Floats64
+    weights: Floats64  # at which each alone would gain that
 
 
 def candidates(
@@ -193,7 +192,7 @@ def _keys(features: Features) -> NDArray[np.int64]:
     return keys
 
 
-def _carried(weights: Floats, old: Features, new: Features) -> Floats:
+def _carried(weights: Floats64, old: Features, new: Features) -> Floats64:
     """The weights of the new features: those of the old ones, and 0."""
     found = np.zeros(len(new))
     found[np.searchsorted(_keys(new), _keys(old))] = weights

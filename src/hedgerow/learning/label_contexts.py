@@ -49,18 +49,16 @@ def with_n_grams(training: TrainingData) -> tuple[TrainingData, NDArray[np.int64
 
     A history shorter than that is absent. Also, for each value of these columns in turn, its row in a table.
     """
-    starts, k = training.sequences.starts, len(training.labels)
-    history = np.zeros(len(training.codes), np.int64)
-    columns, rows, shorter = [], [np.zeros(0, np.int64)], 0
+    starts, topology = training.sequences.starts, training.topology
+    columns, rows = [], [np.zeros(0, np.int64)]
     for m in range(1, training.order + 1):
-        label = labels_back(training.codes, starts, m, ABSENT)
-        history = history * k + label
-        shorter += k ** (m - 1)
-        found, codes = np.unique(history[label >= 0], return_inverse=True)
-        column = np.full(len(history), ABSENT, np.int32)
-        column[label >= 0] = codes
+        contexts = topology.last_labels(training.codes, starts, m)
+        exists = contexts >= 0
+        found, codes = np.unique(contexts[exists], return_inverse=True)
+        column = np.full(len(contexts), ABSENT, np.int32)
+        column[exists] = codes
         columns.append(trusted(LocalColumn, f"y[-1..-{m}]", column, _numbers(len(found))))
-        rows.append(shorter + found)
+        rows.append(topology.first_row(m) + found)
     specs = tuple(ColumnSpec(column.name, "categorical", column.alphabet, local=True) for column in columns)
     encoder = Encoder(training.encoder.columns + specs)
     sequences = Encoded.trusted(starts, (*training.sequences.columns, *columns), training.sequences.unseen)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Scaling, Window, fit_scalings
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import TrainingData, by_depth, edge_counts
+from hedgerow.learning.base import TrainingData, edge_counts
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
-
-Floats = NDArray[np.float64]
+from hedgerow.topology import Topology
+from hedgerow.utilities import Floats32, Floats64
 
 BLOCK = 2**20  # scores of a block: 4 MB
 
@@ -98,7 +98,7 @@ class LinearSpace:
             return self.reader
         return AttributeReader(training.sequences, self.window, self.scalings, self.conjunctions)
 
-    def potential(self, weights: Floats) -> LinearPotential:
+    def potential(self, weights: Floats64) -> LinearPotential:
         """Without the features whose weight is 0."""
         state, edge, n_grams = (part.astype(np.float32) for part in self.parts(weights))
         return LinearPotential(
@@ -167,18 +167,18 @@ class Likelihood:
                 yield _Block(first, last, slice(begin, end), starts[begin : end + 1] - first, postings, gold)
                 begin = end
 
-    def _split(self, row: Floats) -> list[Floats]:
+    def _split(self, row: Floats64) -> list[Floats64]:
         state, edge, n_grams = self.space.parts(row)
         return [state, n_grams] if self.space.edge is None else [state, edge, n_grams]
 
-    def _subtract_gold(self, answer: NDArray[np.float32], gold: NDArray[np.int64], block: _Block) -> None:
+    def _subtract_gold(self, answer: Floats32, gold: NDArray[np.int64], block: _Block) -> None:
         """answer <- weight of the sequence * (answer - gold)"""
         answer.reshape(-1)[gold] -= 1
         if self._is_weighted:
             weights = self.training.weights[block.sequences].astype(np.float32)
             answer *= np.repeat(weights, np.diff(block.starts))[:, None]
 
-    def __call__(self, weights: Floats) -> tuple[float, Floats]:
+    def __call__(self, weights: Floats64) -> tuple[float, Floats64]:
         """The value and its gradient."""
         training, space = self.training, self.space
         single = weights.astype(np.float32)
@@ -202,8 +202,8 @@ class Likelihood:
         return value, gradient
 
     def _infer(
-        self, block: _Block, scorers: list[_core.LinearScorer], table: NDArray[np.float32]
-    ) -> tuple[Floats, list[NDArray[np.float32]], Floats]:
+        self, block: _Block, scorers: list[_core.LinearScorer], table: Floats32
+    ) -> tuple[Floats64, list[Floats32], Floats64]:
         """(-log P by sequence, residuals by kind of feature, how often each cell of the table is expected to be taken)
 
         Gold is scored by the same sums as all paths, so that what their rounding does to both cancels.
@@ -225,7 +225,7 @@ class Likelihood:
             answers = [state]
         else:
             log_z, state, pair = lattice.pair_marginals()
-            taken = _by_row(pair, block.starts, weights, training)
+            taken = _by_row(pair, block.starts, weights, training.topology)
             answers = [state, pair.reshape(n, -1)]
         losses = log_z - lattice.score(training.codes[gold])
         for answer, places in zip(answers, block.gold, strict=True):
@@ -240,23 +240,18 @@ def _places(outputs: NDArray[np.int32], width: int) -> NDArray[np.int64]:
 
 
 def edge_codes(training: TrainingData) -> NDArray[np.int32]:
-    """(history, label) of each position as one number; -1 where the sequence has fewer labels before it."""
-    k, order, codes = len(training.labels), training.order, training.codes
-    starts = np.repeat(training.sequences.starts[:-1], training.sequences.lengths)
-    at = np.arange(len(codes))
-    history = np.zeros(len(codes), np.int64)
-    for back in range(1, order + 1):
-        history = history * k + codes[np.maximum(at - back, 0)]
-    return np.where(at - starts >= order, history * k + codes, -1).astype(np.int32)
+    """(label context, label) of each position as one number; -1 where the context is shorter than the order."""
+    k, topology = len(training.labels), training.topology
+    contexts = topology.last_labels(training.codes, training.sequences.starts, training.order)
+    return np.where(contexts >= 0, contexts * k + training.codes, -1).astype(np.int32)
 
 
-def _by_row(pair: NDArray[np.float32], starts: NDArray[np.int64], weights: Floats, training: TrainingData) -> Floats:
-    """Pair marginals summed by row of the table."""
-    k, lengths = len(training.labels), np.diff(starts)
-    by_position = np.repeat(weights, lengths)
+def _by_row(pair: Floats32, starts: NDArray[np.int64], weights: Floats64, topology: Topology) -> Floats64:
+    """Pair marginals (positions, label contexts, labels) summed by row of the transition table."""
+    by_position = np.repeat(weights, np.diff(starts))
     return np.concatenate(
         [
-            np.einsum("t,thk->hk", by_position[there], pair[there, : k**m], optimize=False)
-            for m, there in enumerate(by_depth(starts, training.order))
+            np.einsum("t,thk->hk", by_position[there], pair[there, : topology.n_labels**m], optimize=False)
+            for m, there in enumerate(topology.positions_by_length(starts))
         ]
     )

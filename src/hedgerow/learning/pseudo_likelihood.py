@@ -5,92 +5,96 @@ Its derivative needs no sweep over the lattice (Dietterich, Ashenfelter & Bulato
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.inference.lattice import Lattice
+from hedgerow.inference.softmax import softmax
 from hedgerow.learning.base import TrainingData
+from hedgerow.topology import positions_in_sequence
+from hedgerow.utilities import Floats32, Floats64
 
 
-def pseudo_marginals(lattice: Lattice, training: TrainingData) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """What stands for the marginals: gold minus the derivative of the pseudo-likelihood.
+class _Edges(NamedTuple):
+    """The edges at t + lag when the label at t is v, by position t and label v; only where `exists`."""
 
-    (in the shape of the edge scores, or (positions, 1, labels) where the lattice has a table; summed by table row,
-    sequences times their weights)
+    lag: int
+    position: NDArray[np.int64]  # t + lag
+    context: NDArray[np.int64]
+    label: NDArray[np.int64]
+    row: NDArray[np.int64]  # of the transition table
+    exists: NDArray[np.bool_]  # by position: whether t + lag is in the same sequence
 
-    Changing the label at t to v changes the scores at t, ..., t + order: those of the labels there, with v in their
-    histories. Each of these scores is raised by P(v | others), and the gold ones lowered by as many ones.
+
+def pseudo_marginals(lattice: Lattice, training: TrainingData) -> tuple[Floats32, Floats64]:
+    """The stand-in for marginals: gold minus the derivative of the pseudo-likelihood.
+
+    Returns an array in the shape of the edge scores, or (positions, 1, labels) where the lattice has a table; and its
+    sums by row of the table, sequences times their weights.
+
+    Changing the label at t to v changes the scores at t, ..., t + order: of the label at t itself, and of later labels
+    with v in their context. The derivative by each of these scores is P(v | others), less 1 for the gold ones.
     """
-    topology, gold = lattice.topology, training.codes.astype(np.int64)
-    k, order, n = topology.n_labels, topology.order, len(gold)
-    lengths = np.diff(lattice.starts)
-    at = np.arange(n) - np.repeat(lattice.starts[:-1], lengths)  # position in the sequence
-    left = np.repeat(lengths, lengths) - at  # how many positions there are from here on
-    values = np.arange(k)
-    row_starts = np.cumsum([0, *(k**m for m in range(order))])
-    edges = []  # for each j = 0..order: (t + j, history with v at t, label), (n, k) each; and where there is a t + j
-    logits = np.zeros((n, k))
-    for j in range(order + 1):
-        there = left > j
-        t = np.minimum(np.arange(n) + j, n - 1)
-        history = np.zeros((n, k), dtype=np.int64)
-        for back in range(1, order + 1):  # most recent first
-            inside = (at[t] >= back) & there
-            label = gold[np.maximum(t - back, 0)][:, None] if back != j else values[None, :]
-            history = np.where(inside[:, None], history * k + label, history)
-        label = np.broadcast_to(values if j == 0 else gold[t][:, None], (n, k))
-        depth = np.minimum(at[t], order)
-        edges.append((t[:, None], history, label, row_starts[depth][:, None] + history, there))
-        logits += np.where(there[:, None], _scores(lattice, *edges[-1][:4]), 0.0)
-    logits -= logits.max(axis=1, keepdims=True)
-    p = np.exp(logits)
-    p /= p.sum(axis=1, keepdims=True)
-    return _marginals(lattice, training, edges, p)
+    edges = [_edges(lattice, training, lag) for lag in range(lattice.topology.order + 1)]
+    logits = np.zeros((len(training.codes), lattice.topology.n_labels))
+    for part in edges:
+        logits += np.where(part.exists[:, None], _scores(lattice, part), 0.0)
+    p = softmax(logits)
+    p[np.arange(len(p)), training.codes] -= 1
+    return _summed(lattice, training, edges, p)
 
 
-def _scores(lattice: Lattice, t: Any, history: Any, label: Any, row: Any) -> NDArray[np.float64]:
-    """The scores of edges."""
-    total = np.zeros(history.shape)
+def _edges(lattice: Lattice, training: TrainingData, lag: int) -> _Edges:
+    topology, gold, starts = lattice.topology, training.codes.astype(np.int64), lattice.starts
+    k, n = topology.n_labels, len(gold)
+    t = np.minimum(np.arange(n) + lag, n - 1)
+    exists = np.repeat(np.diff(starts), np.diff(starts)) - positions_in_sequence(starts) > lag
+    lengths = topology.context_lengths(starts)[t]
+    context = np.broadcast_to(topology.context_numbers(gold, starts)[t][:, None], (n, k))
+    label = np.broadcast_to(gold[t][:, None], (n, k))
+    values = np.arange(k)[None, :]
+    if lag == 0:
+        label = np.broadcast_to(values, (n, k))
+    else:  # replace the gold label at t, whose digit in a context of m labels is worth K^(m - lag)
+        place = k ** np.maximum(lengths - lag, 0)
+        context = np.where(exists[:, None], context + (values - gold[:, None]) * place[:, None], 0)
+    first_rows = np.array([topology.first_row(m) for m in range(topology.order + 1)])
+    row = first_rows[lengths][:, None] + context
+    return _Edges(lag, np.broadcast_to(t[:, None], (n, k)), context, label, row, exists)
+
+
+def _scores(lattice: Lattice, edges: _Edges) -> Floats64:
+    total = np.zeros(edges.context.shape)
     if lattice.state is not None:
-        total += lattice.state[t, label]
+        total += lattice.state[edges.position, edges.label]
     if lattice.edge is not None:
-        total += lattice.edge[t, history, label]
+        total += lattice.edge[edges.position, edges.context, edges.label]
     if lattice.table is not None:
-        total += lattice.table[row, label]
+        total += lattice.table[edges.row, edges.label]
     return total
 
 
-def _marginals(
-    lattice: Lattice, training: TrainingData, edges: list[Any], p: NDArray[np.float64]
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+def _summed(
+    lattice: Lattice, training: TrainingData, edges: list[_Edges], derivative: Floats64
+) -> tuple[Floats32, Floats64]:
+    """The derivatives by edge, summed by position and by table row, plus gold."""
     topology, n = lattice.topology, len(training.codes)
-    k, n_histories = topology.n_labels, 1 if lattice.edge is None else topology.n_histories
-    by_position = np.zeros((n, n_histories, k))
-    by_row = np.zeros((topology.n_rows, k))
-    gold = np.zeros_like(p)
-    gold[np.arange(n), training.codes] = 1
+    has_edges = lattice.edge is not None
+    by_position = np.zeros((n, topology.n_contexts if has_edges else 1, topology.n_labels))
+    by_row = np.zeros((topology.n_rows, topology.n_labels))
     weights = training.position_weights[:, None]
-    for j, (t, history, label, row, there) in enumerate(edges):
-        t = np.broadcast_to(t, p.shape)[there]
-        label, added = label[there], (p - gold)[there]
-        # A state score does not depend on the history: only the position's own label moves it.
-        if lattice.edge is not None:
-            np.add.at(by_position, (t, history[there], label), added)
-        elif j == 0:
-            np.add.at(by_position, (t, 0, label), added)
-        np.add.at(by_row, (row[there], label), added * weights[there])
-    return _plus_gold(lattice, training, edges[0], by_position), by_row + _gold_rows(training, edges[0], by_row)
-
-
-def _plus_gold(lattice: Lattice, training: TrainingData, own: Any, added: NDArray[np.float64]) -> NDArray[np.float32]:
-    t, history = np.arange(len(training.codes)), own[1][:, 0]
-    added[t, history if lattice.edge is not None else 0, training.codes] += 1
-    return added.astype(np.float32)
-
-
-def _gold_rows(training: TrainingData, own: Any, like: NDArray[np.float64]) -> NDArray[np.float64]:
-    counts = np.zeros_like(like)
-    np.add.at(counts, (own[3][:, 0], training.codes), training.position_weights)
-    return counts
+    for part in edges:
+        there = part.exists
+        position, context, label = part.position[there], part.context[there], part.label[there]
+        if has_edges:
+            np.add.at(by_position, (position, context, label), derivative[there])
+        elif part.lag == 0:  # a state score does not depend on other labels
+            np.add.at(by_position[:, 0], (position, label), derivative[there])
+        np.add.at(by_row, (part.row[there], label), derivative[there] * weights[there])
+    own = edges[0]
+    by_position[np.arange(n), own.context[:, 0] if has_edges else 0, training.codes] += 1
+    gold = np.zeros_like(by_row)
+    np.add.at(gold, (own.row[:, 0], training.codes), training.position_weights)
+    return by_position.astype(np.float32), by_row + gold

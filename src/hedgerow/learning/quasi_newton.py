@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.errors import ConvergenceWarning
+from hedgerow.errors import ConvergenceWarning, warn_user
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import Likelihood, LinearSpace
 from hedgerow.potentials.linear import LinearPotential
+from hedgerow.utilities import Floats64
 
-Floats = NDArray[np.float64]
-Function = Callable[[Floats], tuple[float, Floats]]
+Function = Callable[[Floats64], tuple[float, Floats64]]
 
 MEMORY = 16  # steps from which the inverse Hessian is approximated
 IMPROVEMENT_PERIOD = 10  # iterations over which the improvement is compared with the tolerance
@@ -58,7 +56,7 @@ class Minimizer:
     def __init__(
         self,
         function: Function,
-        start: Floats,
+        start: Floats64,
         penalty: Penalty,
         *,
         tol: float,
@@ -76,7 +74,7 @@ class Minimizer:
             self.value = np.inf
         self._values = [self.value]
 
-    def _evaluate(self, weights: Floats) -> tuple[float, Floats]:
+    def _evaluate(self, weights: Floats64) -> tuple[float, Floats64]:
         """The penalised value, and the gradient of its smooth part."""
         value, gradient = self._function(weights)
         value += _core.penalize(weights, self._penalty.l1, self._penalty.l2, gradient, self._n_threads)
@@ -87,7 +85,7 @@ class Minimizer:
         """Whether the tolerance is reached."""
         return self._relative_gradient(self._slope()) <= self._tol or self._improves_little()
 
-    def _relative_gradient(self, slope: Floats) -> float:
+    def _relative_gradient(self, slope: Floats64) -> float:
         return self._norm(slope) / max(1.0, self._norm(self.weights))
 
     def _improves_little(self) -> bool:
@@ -120,27 +118,26 @@ class Minimizer:
                 return
 
     def _warn_of_no_decrease(self, steepness: float) -> None:
-        warnings.warn(
+        warn_user(
             f"no step lowers the loss of {self.value:g}, although the gradient is not 0 (its norm is {steepness:.3g} "
             "of that of the weights); the best weights so far are kept",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
-    def _dot(self, a: Floats, b: Floats) -> float:
+    def _dot(self, a: Floats64, b: Floats64) -> float:
         """The dot product; numpy's would use all threads of the machine."""
         return _core.dot(a, b, self._n_threads)
 
-    def _norm(self, a: Floats) -> float:
+    def _norm(self, a: Floats64) -> float:
         return math.sqrt(self._dot(a, a))
 
-    def _slope(self) -> Floats:
+    def _slope(self) -> Floats64:
         """The gradient; with an L1 penalty, the pseudo-gradient."""
         if not self._keeps_orthant:
             return self._gradient
         return _core.slope(self.weights, self._gradient, self._penalty.l1, self._n_threads)
 
-    def _search(self, direction: Floats, slope: Floats, length: float) -> float:
+    def _search(self, direction: Floats64, slope: Floats64, length: float) -> float:
         """Halve the step until the value falls enough; returns its length, 0 if no step is short enough."""
         for _ in range(MAX_HALVINGS):
             weights, step = _core.step(self.weights, direction, length, self._keeps_orthant, self._n_threads)
@@ -155,7 +152,7 @@ class Minimizer:
 
 
 def likelihood_minimizer(
-    training: TrainingData, space: LinearSpace, start: Floats, penalty: Penalty, tol: float
+    training: TrainingData, space: LinearSpace, start: Floats64, penalty: Penalty, tol: float
 ) -> Minimizer:
     """The minimiser of the penalised negative log-likelihood of the training data."""
     return Minimizer(
@@ -219,9 +216,8 @@ class QuasiNewtonLearner:
 
     def _check_convergence(self, minimizer: Minimizer) -> None:
         if not minimizer.is_converged:
-            warnings.warn(
+            warn_user(
                 f"the fit ended after max_iter={self.max_iter} iterations, before it reached the tolerance of "
                 f"tol={self.tol:g}; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=2,
             )

@@ -105,7 +105,7 @@ def stored_temperature(stored: object) -> float:
 
 def stored_table(table: NDArray[Any] | None, n_labels: int, order: int) -> NDArray[np.float32] | None:
     """A table of transitions of a model file, or none."""
-    shape = (sum(n_labels**m for m in range(order + 1)), n_labels)
+    shape = (Topology(n_labels, order).n_rows, n_labels)
     if table is not None and (table.dtype != np.float32 or table.shape != shape or not np.isfinite(table).all()):
         raise InputError(f"the table of transitions must hold {shape} finite numbers")
     return table

@@ -25,8 +25,8 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored, stored_temperature
 from hedgerow.potentials.registry import register
-
-Weights = NDArray[np.float32]
+from hedgerow.topology import Topology
+from hedgerow.utilities import Floats32, Floats64
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class NGrams:
     order: int
 
     @classmethod
-    def observed(cls, counts: NDArray[np.float64], n_labels: int, order: int, *, bias: bool, every: bool) -> NGrams:
+    def observed(cls, counts: Floats64, n_labels: int, order: int, *, bias: bool, every: bool) -> NGrams:
         """Those that training has, given how often each cell of the table is taken; or every one."""
         grams = cls(np.arange(counts.size), n_labels, order)
         kept = np.ones(counts.size, np.bool_) if every else grams.summed(counts) > 0
@@ -93,23 +93,24 @@ class NGrams:
     def __len__(self) -> int:
         return len(self.cells)
 
-    def _blocks(self, table: NDArray[Any]) -> list[NDArray[Any]]:
-        """The rows of histories of 0, 1, ... labels."""
-        sizes = [self.n_labels**m for m in range(self.order + 1)]
-        return np.split(table, np.cumsum(sizes)[:-1])
+    @property
+    def _topology(self) -> Topology:
+        return Topology(self.n_labels, self.order)
 
-    def table(self, weights: NDArray[Any]) -> Weights:
-        """The table that the weights make."""
-        cells = np.zeros(sum(self.n_labels**m for m in range(self.order + 1)) * self.n_labels, np.float32)
+    def table(self, weights: NDArray[Any]) -> Floats32:
+        """The transition table of the weights."""
+        topology = self._topology
+        cells = np.zeros(topology.n_cells, np.float32)
         cells[self.cells] = weights
-        blocks = self._blocks(cells.reshape(-1, self.n_labels))
+        blocks = topology.split_rows(cells.reshape(-1, self.n_labels))
         for m in range(1, self.order + 1):
-            blocks[m] = blocks[m] + np.repeat(blocks[m - 1], self.n_labels, axis=0)  # the oldest label comes last
+            # The last digit of a context is its oldest label, so K successive rows share the shorter context.
+            blocks[m] = blocks[m] + np.repeat(blocks[m - 1], self.n_labels, axis=0)
         return np.ascontiguousarray(np.concatenate(blocks))
 
-    def summed(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For each n-gram, the sum over the cells of the table where it speaks."""
-        blocks = self._blocks(table)
+    def summed(self, table: Floats64) -> Floats64:
+        """For each n-gram, the sum over the cells of the table to which it contributes."""
+        blocks = self._topology.split_rows(table)
         for m in range(self.order, 0, -1):
             shorter = blocks[m].reshape(self.n_labels ** (m - 1), self.n_labels, self.n_labels).sum(axis=1)
             blocks[m - 1] = blocks[m - 1] + shorter
@@ -124,11 +125,11 @@ class LinearPotential(ScoredPotential):
     window: Window
     scalings: Mapping[str, Scaling]
     state_features: Features
-    state_weights: Weights
+    state_weights: Floats32
     edge_features: Features | None
-    edge_weights: Weights | None
+    edge_weights: Floats32 | None
     n_grams: NGrams
-    n_gram_weights: Weights
+    n_gram_weights: Floats32
     temperature: float = 1.0
     conjunctions: Conjunctions = NO_CONJUNCTIONS
     _scorers: list[_core.LinearScorer] = field(init=False, repr=False)
@@ -158,7 +159,7 @@ class LinearPotential(ScoredPotential):
             scorers.append(_core.LinearScorer(self.edge_features.core, self._cooled(self.edge_weights)))
         return scorers
 
-    def _cooled(self, weights: Weights) -> Weights:
+    def _cooled(self, weights: Floats32) -> Floats32:
         return weights if self.temperature == 1 else weights / np.float32(self.temperature)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -192,7 +193,7 @@ class LinearPotential(ScoredPotential):
         window = Window.of(metadata["window"])
         scalings = scalings_of(metadata, encoder)
         cells = part(arrays, "n_grams.cells", np.int64)
-        n_cells = sum(n_labels**m for m in range(order + 1)) * n_labels
+        n_cells = Topology(n_labels, order).n_cells
         if len(cells) and (cells[0] < 0 or cells[-1] >= n_cells or (np.diff(cells) <= 0).any()):
             raise InputError(f"the n-grams must be rising numbers below {n_cells}")
         try:
@@ -216,9 +217,7 @@ class LinearPotential(ScoredPotential):
         return potential
 
 
-def scored(
-    scorer: _core.LinearScorer, rows: AttributeReader, width: int, skip: int, n_threads: int
-) -> NDArray[np.float32]:
+def scored(scorer: _core.LinearScorer, rows: AttributeReader, width: int, skip: int, n_threads: int) -> Floats32:
     """The scores (positions, width) of all rows."""
     n = rows.sequences.n_positions
     scores = np.empty((n, width), np.float32)
@@ -255,7 +254,7 @@ def part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic])
     return array
 
 
-def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Weights:
+def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats32:
     weights = part(arrays, name, np.float32)
     if len(weights) != n or not np.isfinite(weights).all():
         raise InputError(f"the potential's array {name!r} must hold {n} finite numbers")

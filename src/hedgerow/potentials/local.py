@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
+from hedgerow.inference.softmax import log_softmax_in_place
 from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, strip_prefix
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.registry import register, restore_scored
 from hedgerow.potentials.trees import TreePotential
+from hedgerow.topology import Topology
+from hedgerow.utilities import Floats
 
-Floats = NDArray[np.floating[Any]]
-
-CHUNK = 2**18  # scores that are normalised at a time, so that what is in between stays small
 INNER = ("future", "linear", "trees")  # kinds that can be normalised
 
 
@@ -38,28 +38,23 @@ class LocalPotential(ScoredPotential):
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         edge = self._edges(self.inner.scores(encoded, n_threads), encoded.starts)
-        normalise(edge)
+        log_softmax_in_place(edge)
         return Scores(edge=edge, normalised=True)
 
     def _edges(self, scores: Scores, starts: NDArray[np.int64]) -> Floats:
-        """The scores as one array (positions, histories, labels), which is nobody else's."""
+        """The scores as one new array (positions, label contexts, labels)."""
         state, edge, table, _ = scores
         if edge is not None:
             return edge
         assert state is not None
         assert table is not None
-        *shorter, full = self._blocks(table)
-        edge = state[:, None, :] + full
+        *shorter, full = Topology(self.n_labels, self.order).split_rows(table)
+        edges: Floats = state[:, None, :] + full
         lengths = np.diff(starts)
         for m, rows in enumerate(shorter):  # positions with m labels before them
             there = starts[:-1][lengths > m] + m
-            edge[there, : len(rows)] = state[there, None, :] + rows
-        return edge
-
-    def _blocks(self, table: Floats) -> list[Floats]:
-        """The rows of histories of 0, 1, ... labels."""
-        sizes = [self.n_labels**m for m in range(self.order + 1)]
-        return np.split(table, np.cumsum(sizes)[:-1])
+            edges[there, : len(rows)] = state[there, None, :] + rows
+        return edges
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         described, arrays = self.inner.to_arrays()
@@ -83,13 +78,3 @@ class LocalPotential(ScoredPotential):
 def unnormalised(potential: Potential) -> Potential:
     """What a locally normalised potential normalises; any other is as it is."""
     return potential.inner if isinstance(potential, LocalPotential) else potential
-
-
-def normalise(edge: Floats) -> None:
-    """Makes log-probabilities of scores (positions, histories, labels), in their place."""
-    rows = edge.reshape(-1, edge.shape[-1])
-    step = max(CHUNK // edge.shape[-1], 1)
-    for first in range(0, len(rows), step):
-        some = rows[first : first + step]
-        some -= some.max(axis=1, keepdims=True)
-        some -= np.log(np.exp(some).sum(axis=1, keepdims=True))

@@ -23,17 +23,17 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored
 from hedgerow.potentials.registry import register
-
-Floats = NDArray[np.float64]
+from hedgerow.topology import Topology
+from hedgerow.utilities import Floats64
 
 
 @dataclass(frozen=True, eq=False)
 class Discrete:
     """Log-probabilities of the values of a categorical column or a bag: (values, labels)."""
 
-    log_probability: Floats
+    log_probability: Floats64
 
-    def scores(self, column: Column) -> Floats:
+    def scores(self, column: Column) -> Floats64:
         """(positions, labels)"""
         if isinstance(column, CategoricalColumn):
             if len(self.log_probability) == 0:
@@ -49,10 +49,10 @@ class Discrete:
 class Normal:
     """Means and variances of a numeric column by label."""
 
-    mean: Floats
-    variance: Floats
+    mean: Floats64
+    variance: Floats64
 
-    def scores(self, column: Column) -> Floats:
+    def scores(self, column: Column) -> Floats64:
         """(positions, labels)"""
         assert isinstance(column, NumericColumn)
         x = column.values.astype(np.float64)[:, None]
@@ -60,7 +60,7 @@ class Normal:
         return np.where(np.isnan(x), 0.0, density)
 
 
-def _summed(bag: BagColumn, rows: Floats) -> Floats:
+def _summed(bag: BagColumn, rows: Floats64) -> Floats64:
     """The weighted sum over each bag of its attributes' rows; a missing bag sums nothing."""
     there = bag.ids >= 0
     values = rows[bag.ids[there]]
@@ -80,7 +80,7 @@ class TablePotential(ScoredPotential):
     """One emission for each column of the encoder, and the log-probabilities of labels given histories."""
 
     emissions: tuple[Discrete | Normal, ...]
-    transitions: Floats  # (histories of every length up to the order, labels), see hedgerow.inference.lattice
+    transitions: Floats64  # (histories of every length up to the order, labels), see hedgerow.inference.lattice
     kind: ClassVar[str] = "table"
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
@@ -102,7 +102,7 @@ class TablePotential(ScoredPotential):
     def from_arrays(cls, stored: Stored) -> Self:
         _, arrays, encoder, n_labels, order = stored
 
-        def part(name: str, *shape: int) -> Floats:
+        def part(name: str, *shape: int) -> Floats64:
             array = arrays.get(name)
             if array is None or array.dtype != np.float64 or array.shape != shape or not (array < np.inf).all():
                 raise InputError(f"the potential's array {name!r} must hold {shape} numbers below infinity")
@@ -118,5 +118,4 @@ class TablePotential(ScoredPotential):
                     raise InputError(f"column {spec.name!r} must have finite means and positive variances")
                 yield Normal(mean, variance)
 
-        n_rows = sum(n_labels**m for m in range(order + 1))
-        return cls(tuple(emissions()), part("transitions", n_rows, n_labels))
+        return cls(tuple(emissions()), part("transitions", Topology(n_labels, order).n_rows, n_labels))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow._core import SearchBatch, SearchGrams
 from hedgerow.errors import InputError
-from hedgerow.topology import is_count
+from hedgerow.utilities import is_count
 
 LARGEST = np.float32(1e30)  # of a score, so that sums of many can still be compared
 

@@ -1,0 +1,24 @@
+"""Array types and small functions that every package may use."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+Floats32: TypeAlias = NDArray[np.float32]
+Floats64: TypeAlias = NDArray[np.float64]
+
+
+def is_count(value: object) -> bool:
+    """Whether the value is an integer that fits 64 bits; True and False are not."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and abs(int(value)) < 2**63
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view of the array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
