@@ -66,6 +66,10 @@ class StopTraining(Exception):  # noqa: N818 - like StopIteration: no error
     """Raised by a callback to end a fit; the model has what was learned until then."""
 
 
+#: What reading a damaged file can raise, besides errors in the code that reads it.
+DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
 class ModelFileError(ValueError):
     """A model file is truncated, damaged, foreign, or newer than this library."""
 

@@ -14,7 +14,7 @@ from hedgerow import storage
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.errors import InputError, ModelFileError
+from hedgerow.errors import DAMAGE, InputError, ModelFileError
 from hedgerow.inference.answers import Answers
 from hedgerow.potentials.base import Potential, Stored, strip_prefix
 from hedgerow.potentials.registry import restore
@@ -84,7 +84,7 @@ class Model:
         arrays, metadata = storage.read(path)
         try:
             return cls._from_arrays(metadata, arrays)
-        except (InputError, KeyError, TypeError, ValueError) as error:
+        except DAMAGE as error:
             raise ModelFileError(
                 f"{path} holds no model this hedgerow can use ({error}); save the model again"
             ) from error

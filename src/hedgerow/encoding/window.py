@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import InputError
 
-# Every offset costs an id for each value: far more than can be learned.
-LONGEST = 1_000_000
+# Every offset costs an id for each value and time and memory when a model is loaded: far more than can be learned.
+LONGEST = 10_000
 
 
 @dataclass(frozen=True)

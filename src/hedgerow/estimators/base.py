@@ -16,7 +16,7 @@ from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.imputation import Treatment
 from hedgerow.encoding.missing_values import refuse_missing
-from hedgerow.errors import InputError, ModelFileError, not_fitted
+from hedgerow.errors import DAMAGE, InputError, ModelFileError, not_fitted
 from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
 from hedgerow.estimators.given_labels import label_codes
 from hedgerow.estimators.parameters import SEED, AtLeast, CountOrAll
@@ -524,7 +524,7 @@ def load(path: str | os.PathLike[str]) -> Estimator:
         fitted.check_parameters()
         if fitted._order != model.order:
             raise InputError(f"order is {fitted._order} there but {model.order} in the model")
-    except Exception as error:  # a damaged file can cause any of them
+    except DAMAGE as error:
         raise ModelFileError(f"{path} holds parameters that {model.estimator} does not take ({error})") from error
     fitted._set_model(model)
     return fitted

@@ -28,6 +28,7 @@ from hedgerow.errors import InputError
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored, strip_prefix
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trees import TreePotential, Trees, stored_trees, trees_to_arrays
+from hedgerow.potentials.trial import is_cheap
 
 Floats = NDArray[np.float64]
 
@@ -175,6 +176,8 @@ class FuturePotential(ScoredPotential):
         if trees.table is not None:
             raise InputError("trees over future features have no table of transitions")
         potential = cls(trees, _stored_instance_bags(metadata["instance_bags"]), features)
+        if not is_cheap(n_labels, order):
+            return potential
         try:
             potential.scores(encoder.nothing())
         except ValueError as error:

@@ -13,7 +13,7 @@ attribute too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +25,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored, stored_temperature
 from hedgerow.potentials.registry import register
+from hedgerow.potentials.trial import is_cheap
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats32, Floats64
 
@@ -210,8 +211,14 @@ class LinearPotential(ScoredPotential):
             _weights(arrays, "n_grams.weights", len(cells)), stored_temperature(metadata.get("temperature", 1.0)),
             _conjunctions(arrays, encoder, window, scalings),
         )  # fmt: skip
+        tried = potential
+        if not is_cheap(n_labels, order):
+            tried = replace(
+                potential, edge_features=None, edge_weights=None, n_grams=NGrams(cells[:0], n_labels, 0),
+                n_gram_weights=potential.n_gram_weights[:0],
+            )  # fmt: skip
         try:
-            potential.scores(encoder.nothing())
+            tried.scores(encoder.nothing())
         except ValueError as error:
             raise InputError(f"the features do not fit the columns ({error})") from None
         return potential

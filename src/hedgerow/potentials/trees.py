@@ -15,6 +15,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored, stored_table
 from hedgerow.potentials.registry import register
+from hedgerow.potentials.trial import is_cheap
 
 # One node of a tree; the fields of NodeRecord in src/core/trees/tree_records.hpp, in the same order.
 NODE = np.dtype(
@@ -202,8 +203,14 @@ class TreePotential(ScoredPotential):
 
     def _try(self, encoder: Encoder) -> None:
         """Evaluate one absent position; raises InputError if the trees do not fit the columns."""
+        order = self.tree_order
+        if not is_cheap(self.n_labels, order):  # the labels that the trees test may still be few
+            order = min(int(self.trees.nodes["lag"].max(initial=-1)) + 1, order)
+        if not is_cheap(self.n_labels, order):
+            return
+        tried = self if order == self.tree_order else replace(self, tree_order=order)
         try:
-            self.scores(encoder.nothing())
+            tried.scores(encoder.nothing())
         except ValueError as error:
             raise InputError(f"the trees do not fit the columns ({error})") from None
 

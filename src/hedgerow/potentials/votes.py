@@ -21,6 +21,7 @@ from hedgerow.inference.lattice import Lattice
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored
 from hedgerow.potentials.linear import part, scalings_of
 from hedgerow.potentials.registry import register
+from hedgerow.potentials.trial import is_cheap
 from hedgerow.topology import Topology
 
 
@@ -85,6 +86,8 @@ class VotedPotential(ScoredPotential):
             Window.of(metadata["window"]), scalings_of(metadata, encoder), n_labels, order,
             part(arrays, "changes.starts", np.int64), part(arrays, "changes.features", np.int64), amounts, survived,
         )  # fmt: skip
+        if not is_cheap(n_labels, order):
+            return potential
         try:
             potential.votes(encoder.nothing())
         except ValueError as error:
