@@ -2,7 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/errors.hpp"
-#include "util/parallel.hpp"
+#include "util/interrupt.hpp"
 
 namespace hedgerow {
 void register_alphabet(nanobind::module_& m);
@@ -17,16 +17,17 @@ void register_rows(nanobind::module_& m);
 void register_search(nanobind::module_& m);
 void register_softmax(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
+
+void poll_interrupt() {
+    const nanobind::gil_scoped_acquire gil;
+    check_signals();
+}
 }  // namespace hedgerow
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of hedgerow; private.";
     // Models that test suites and caches still hold when Python ends are no defect to tell users of.
     nanobind::set_leak_warnings(false);
-    hedgerow::look_up = [] {
-        const nanobind::gil_scoped_acquire gil;
-        hedgerow::check_signals();
-    };
     hedgerow::register_alphabet(m);
     hedgerow::register_bags(m);
     hedgerow::register_ingest(m);

@@ -247,7 +247,7 @@ Array<double, 2> votes(const RowReader& reader, std::int64_t n_labels, std::int6
                                    reader.starts() + first, last - first, out.data());
                 };
             });
-            look_up();
+            poll_interrupt();
         }
     }
     return out.array();

@@ -5,7 +5,6 @@
 // d_j): two numbers a weight (Daume 2006). Here `values` is w, and `sums` is what is subtracted.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -13,20 +12,18 @@
 #include "data/attribute_reader.hpp"
 #include "lattice/lattice.hpp"
 #include "linear/linear.hpp"
-#include "util/parallel.hpp"
+#include "util/interrupt.hpp"
 #include "util/prefetch.hpp"
 
 namespace hedgerow {
 
-// learn(i) for each of the n sequences named in `order`, in turn; the caller looks up from it now and then.
+// Calls learn(i) for each of the n sequences named in `order`, one after the other, and polls for interrupts.
 template <class Learn>
 void each_in_turn(const std::int64_t* order, std::int64_t n, Learn learn) {
-    auto looked_up = std::chrono::steady_clock::now();
+    InterruptPoll poll;
     for (std::int64_t i = 0; i < n; ++i) {
         learn(order[i]);
-        if (std::chrono::steady_clock::now() - looked_up < kLookUpInterval) continue;
-        look_up();
-        looked_up = std::chrono::steady_clock::now();
+        poll();
     }
 }
 

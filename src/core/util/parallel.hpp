@@ -1,38 +1,33 @@
-// Work on threads. What a piece of work computes depends on its index alone, so neither the number of
-// threads nor their pace can change a result.
+// Loops whose iterations run on several threads. What an iteration computes depends on its index alone, so
+// neither the number of threads nor their speed can change a result.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "util/interrupt.hpp"
+#include "util/thread_pool.hpp"
 
 namespace hedgerow {
 
-// The calling thread looks up from its work now and then, and an exception from here ends all of it: where
-// the bindings let Ctrl-C through.
-inline void (*look_up)() = [] {};
-constexpr std::chrono::milliseconds kLookUpInterval{50};
-
-// Calls make_worker() once on each thread, then worker(i) for every i in [0, n). The first exception is
-// thrown again here when all threads have stopped.
+// Calls make_worker() once on each thread, then worker(i) for every i in [0, n). The calling thread works
+// too, and polls for interrupts. The first exception is thrown again here when all threads have stopped.
 template <class MakeWorker>
 void parallel_for(std::int64_t n, std::int64_t n_threads, MakeWorker make_worker) {
     std::atomic<std::int64_t> next{0};
     std::exception_ptr failure;
     std::mutex failure_guard;
-    const auto run = [&](bool looks_up) {
+    auto run = [&](bool is_caller) {
         try {
             auto worker = make_worker();
-            auto looked_up = std::chrono::steady_clock::now();
+            InterruptPoll poll;
             for (std::int64_t i; (i = next.fetch_add(1)) < n;) {
                 worker(i);
-                if (!looks_up || std::chrono::steady_clock::now() - looked_up < kLookUpInterval) continue;
-                look_up();
-                looked_up = std::chrono::steady_clock::now();
+                if (is_caller) poll();
             }
         } catch (...) {
             const std::lock_guard<std::mutex> lock(failure_guard);
@@ -40,13 +35,10 @@ void parallel_for(std::int64_t n, std::int64_t n_threads, MakeWorker make_worker
             next.store(n);
         }
     };
-    std::vector<std::thread> others;
-    try {
-        for (std::int64_t i = 1; i < n_threads && i < n; ++i) others.emplace_back(run, false);
-    } catch (...) {  // no more threads to be had: those that started, and this one, do the work
-    }
-    run(true);
-    for (std::thread& t : others) t.join();
+    using Run = decltype(run);
+    run_on_threads(
+        std::min(n_threads, n) - 1,
+        [](void* context, bool is_caller) { (*static_cast<Run*>(context))(is_caller); }, &run);
     if (failure) std::rethrow_exception(failure);
 }
 
