@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 # A stamp has the time when its step began: a file that was edited meanwhile is newer.
 START = @touch $@.new
 FINISH = @mv $@.new $@
-SANITIZED := $(CURDIR)/build/sanitize/site
+SANITIZED = $(CURDIR)/build/sanitize-$(SANITIZER)/site
 
 BUILD_FILES := CMakeLists.txt pyproject.toml $(shell find src/core -name '*.cpp' -o -name '*.hpp')
 PACKAGE_FILES := $(shell find src/hedgerow -type f -not -path '*/__pycache__/*')
@@ -20,7 +20,7 @@ CXX_FILES := $(filter %.cpp %.hpp,$(BUILD_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all coverage lint format stub sanitize wheel hooks results benchmarks clean FORCE
+.PHONY: help demo test test-slow test-all coverage lint format stub sanitize sanitize-threads wheel hooks results benchmarks clean FORCE
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,15 +66,25 @@ stub: $(VENV)/installed  ## Write src/hedgerow/_core.pyi from the compiled modul
 
 # -S ignores the editable install of .venv, so that the sanitized build is imported, also in the worker processes. The
 # sanitizers and libstdc++ must be loaded before Python, or C++ exceptions are not caught.
-sanitize: build/sanitize/installed  ## Run the kernel tests under the address and undefined-behaviour sanitizers
-	@tests=$$(grep -rl --include='test_*.py' 'mark\.kernel' tests); \
-	export PYTHONPATH=$(SANITIZED):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	export LD_PRELOAD="$$(ldd $(SANITIZED)/hedgerow/_core*.so | awk '/libasan|libubsan|libstdc/ {print $$3}' | xargs)"; \
+define under_sanitizer
+	@export PYTHONPATH=$(SANITIZED):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	export LD_PRELOAD="$$(ldd $(SANITIZED)/hedgerow/_core*.so | awk '/libasan|libubsan|libtsan|libstdc/ {print $$3}' | xargs)"; \
 	export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:strict_string_checks=1; \
 	export UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc; \
+	export TSAN_OPTIONS=halt_on_error=1:die_after_fork=0; \
 	$(BIN)/python -S -c 'import hedgerow._core as core; assert "$(SANITIZED)" in core.__file__, core.__file__' && \
-	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys -m kernel --dist worksteal \
-		--tx "$$(nproc)*popen//python=$(CURDIR)/$(BIN)/python -S" $$tests
+	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys --dist worksteal \
+		--tx "$$(nproc)*popen//python=$(CURDIR)/$(BIN)/python -S"
+endef
+
+sanitize: SANITIZER = address
+sanitize: build/sanitize-address/installed  ## Run the kernel tests under the address and undefined-behaviour sanitizers
+	$(under_sanitizer) -m kernel $(shell grep -rl --include='test_*.py' 'mark\.kernel' tests)
+
+# Tests that use several threads have "thread" in their name.
+sanitize-threads: SANITIZER = thread
+sanitize-threads: build/sanitize-thread/installed  ## Run the tests of parallel code under the thread sanitizer
+	$(under_sanitizer) -k thread tests/inference tests/learning tests/project/test_limits.py
 
 wheel: $(VENV)/build-tools  ## Build an sdist and a wheel from it, and try the wheel in an empty environment
 	@rm -rf dist && mkdir -p build
@@ -132,9 +142,9 @@ $(VENV)/bench-tools: pyproject.toml | $(VENV)/test-tools
 	$(PIP) install --group bench
 	$(FINISH)
 
-build/sanitize/installed: $(BUILD_FILES) $(PACKAGE_FILES) | $(VENV)/test-tools
-	rm -rf $(SANITIZED) && mkdir -p $(@D)
+build/sanitize-%/installed: $(BUILD_FILES) $(PACKAGE_FILES) | $(VENV)/test-tools
+	rm -rf $(@D)/site && mkdir -p $(@D)
 	$(START)
-	$(PIP) install --no-build-isolation --no-deps --target $(SANITIZED) --config-settings build-dir=build/sanitize/cmake \
-		--config-settings cmake.build-type=RelWithDebInfo --config-settings cmake.define.HEDGEROW_SANITIZE=ON .
+	$(PIP) install --no-build-isolation --no-deps --target $(@D)/site --config-settings build-dir=$(@D)/cmake \
+		--config-settings cmake.build-type=RelWithDebInfo --config-settings cmake.define.HEDGEROW_SANITIZE=$* .
 	$(FINISH)
