@@ -29,6 +29,7 @@ from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_d
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.pseudo_likelihood import pseudo_marginals
 from hedgerow.learning.seeds import step_seed, stream
+from hedgerow.learning.timing import Timed, timed
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.utilities import Floats32, Floats64
 
@@ -155,7 +156,7 @@ class LatticeStepEvaluator:
 MakeEvaluator = Callable[[TreePotential, list[BoostingStep]], StepEvaluator | None]
 
 
-class BoostingLearner:
+class BoostingLearner(Timed):
     """The learner of TreeCRF.
 
     Parameters
@@ -178,6 +179,7 @@ class BoostingLearner:
         if rules.shared:
             setting = f'trees="shared" and missing={rules.growth.missing!r}'
             refuse_missing(training.sequences, "X", f"a TreeCRF with {setting}")
+        super().__init__()
         self.training, self.rules = training, rules
         self._make_evaluator = make_evaluator or self._lattice_evaluator
         tree_order = 0 if rules.transitions == "table" else training.order
@@ -267,6 +269,7 @@ class BoostingLearner:
             if evaluator is not None:
                 record |= evaluator.add(self._steps[-1])
             stopper.see(record)
+            record |= self.read_times()
             yield record
             if stopper.is_over:
                 break
@@ -285,6 +288,7 @@ class BoostingLearner:
         data = self.training.tree_inputs.tree_data(running.attributes, self._start.binnings, running.tree_order, rules)
         return _core.TreeGrower(data, running.n_labels, rules, counts)
 
+    @timed("inference_seconds")
     def _infer(self, running: RunningScores, at: int) -> TrainingInference:
         """The loss now, and the expectations that round `at` learns from."""
         training, lattice = self.training, running.lattice
@@ -299,6 +303,7 @@ class BoostingLearner:
             marginals = state[:, None, :]
         return TrainingInference(training.mean(log_z - lattice.score(training.codes)), marginals, expected)
 
+    @timed("growing_seconds")
     def _grow(
         self,
         running: RunningScores,
