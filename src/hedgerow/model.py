@@ -1,4 +1,4 @@
-"""The model: everything learned, frozen. Encoder, potential and topology; it answers, and it is what is saved."""
+"""The model: encoder, labels, potential and topology, frozen. It answers questions, and it is what a file holds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import DAMAGE, InputError, ModelFileError
 from hedgerow.inference.answers import Answers
-from hedgerow.potentials.base import Potential, Stored, strip_prefix
+from hedgerow.potentials.base import Potential, Stored, add_prefix, strip_prefix
 from hedgerow.potentials.registry import restore
 from hedgerow.topology import Topology
 
@@ -39,7 +39,7 @@ class Model:
         return Topology(len(self.labels), self.order)
 
     def encode(self, X: object) -> Encoded:
-        """X in the terms of training; `.unseen` counts what training never saw, which is ignored."""
+        """Encode X with the columns and alphabets of training; `.unseen` counts values that training never saw."""
         return self.encoder.transform(Sequences(X))
 
     def answers(self, encoded: Encoded, *, beam: int | None = None, n_threads: int = 1) -> Answers:
@@ -51,7 +51,7 @@ class Model:
         return self.potential.answers_by_block(encoded, self.topology, beam=beam, n_threads=n_threads)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file; an old file is replaced only when the new one is whole."""
+        """Write the model file; an existing file is replaced only when the new one is complete."""
         metadata, arrays = self._to_arrays()
         storage.write(path, arrays, metadata)
 
@@ -59,7 +59,7 @@ class Model:
         return type(self)._from_arrays, self._to_arrays()  # pickled as what its file would hold
 
     def _to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """(metadata for JSON, arrays) from which `_from_state` makes an equal model."""
+        """(metadata for JSON, arrays) from which `_from_arrays` makes an equal model."""
         encoder, encoder_arrays = self.encoder.to_arrays()
         potential, potential_arrays = self.potential.to_arrays()
         classes = self.labels.classes
@@ -74,13 +74,11 @@ class Model:
         }
         if self.origin is not None:
             metadata["origin"] = self.origin
-        arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
-        arrays |= {f"potential.{name}": array for name, array in potential_arrays.items()}
-        return metadata, arrays
+        return metadata, add_prefix("encoder.", encoder_arrays) | add_prefix("potential.", potential_arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The model of a file; raises ModelFileError when the file is not a whole, known, consistent model."""
+        """Read a model file; raises ModelFileError if it is not complete, consistent and of a known kind."""
         arrays, metadata = storage.read(path)
         try:
             return cls._from_arrays(metadata, arrays)
@@ -94,7 +92,7 @@ class Model:
         labels = _labels(metadata["labels"])
         encoder = Encoder.from_arrays(metadata["encoder"], strip_prefix("encoder.", arrays))
         order = metadata["order"]
-        Topology(len(labels), order)
+        Topology(len(labels), order)  # refuses an order that is too high
         stored = Stored(metadata["potential"], strip_prefix("potential.", arrays), encoder, len(labels), order)
         potential = restore(stored)
         match metadata:
@@ -107,5 +105,5 @@ def _labels(stored: Mapping[str, Any]) -> Labels:
     kinds = {"U": (str, np.str_), "i": (int, np.int64), "b": (bool, np.bool_)}
     python, dtype = kinds[stored["kind"]]
     if any(type(value) is not python for value in stored["values"]):
-        raise InputError("its labels are not all of one kind")
+        raise InputError("the labels must all be of one type")
     return Labels(np.array(stored["values"], dtype=dtype))

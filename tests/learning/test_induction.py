@@ -304,9 +304,9 @@ def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
     for name, value, message in [
         ("conjunctions.members", np.full_like(members, 2**31 - 1), "must be below 6"),
         ("conjunctions.members", members[::-1].copy(), "members of a conjunction rise"),
-        ("conjunctions.members", members.astype(np.int64), "must be a row of int32"),
+        ("conjunctions.members", members.astype(np.int64), "must have 1 dimensions of int32"),
         ("conjunctions.starts", arrays["conjunctions.starts"][:-1], "starts end at the number of members"),
-        ("conjunctions.starts", arrays["conjunctions.starts"].astype(np.int32), "must be a row of int64"),
+        ("conjunctions.starts", arrays["conjunctions.starts"].astype(np.int32), "must have 1 dimensions of int64"),
     ]:
         with pytest.raises(InputError, match=message):
             load(stored._replace(arrays={**arrays, name: value}))

@@ -99,8 +99,8 @@ def test_seeds_and_the_order_of_sequences():
     ("change", "rule"),
     [
         ({"l1": 1.0}, r'solver="sgd" takes no l1 penalty, but l1 is 1.0; use solver="auto"'),
-        ({"edge_features": True}, r'solver="sgd" takes neither edge_features nor a beam; take solver="lbfgs"'),
-        ({"beam": 1}, r'solver="sgd" takes neither edge_features nor a beam; take solver="lbfgs"'),
+        ({"edge_features": True}, r'solver="sgd" takes neither edge_features nor a beam; use solver="lbfgs"'),
+        ({"beam": 1}, r'solver="sgd" takes neither edge_features nor a beam; use solver="lbfgs"'),
     ],
 )
 def test_what_it_does_not_do_is_said(change, rule):

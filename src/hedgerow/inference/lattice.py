@@ -1,9 +1,8 @@
-"""The lattice: a topology and scores go in, answers come out.
+"""The lattice: inference over label sequences from local scores.
 
-A path labels a sequence. Its score is the sum over positions of `state[t, y] + edge[t, h, y] + table[row(t, h), y]`,
-where the history `h` is the last `order` labels, most recent first, read as a number in base K; at position
-t < order it is made of the t labels there are. A table has one block of rows for each length of history, `start`
-(no label yet) first, so for order 1 it is `start` and then one row for each previous label. Minus infinity forbids.
+A path gives a label to each position of a sequence. Its score is the sum over positions of
+`state[t, y] + edge[t, c, y] + table[row(c), y]`, where c is the number of the label context and `row(c)` its row in the
+transition table (see hedgerow.topology). A score of minus infinity forbids a label or a transition.
 """
 
 from __future__ import annotations
@@ -26,13 +25,23 @@ LARGEST_SCORE = 1e290  # sums of so many scores as memory can hold stay below th
 class Lattice:
     """Scores of a batch of sequences over one topology; every method answers for all of them.
 
-    `starts` holds where each sequence begins in the rows of `state` and `edge`, and the end of the last.
-    `allowed` (positions, labels) forbids labels at positions; a position whose label is known has one True.
-    With `beam=b` only the b best nodes of a position are kept; b of at least `topology.n_nodes` is exact. `keep`, a
-    label for each position (-1 for none), is a path that no beam loses: its nodes are kept besides the b best.
-    Where scores are `normalised`, those of a path add up to its log-probability: log Z is 0, whatever a beam keeps.
-    All-float32 scores are answered in single precision (log Z is summed in double all the same).
-    `general=True` never takes the fast lane: for tests and benchmarks.
+    Float32 scores are processed in single precision, except that log Z is summed in double precision. The lattice reads
+    contiguous arrays of the right type in place: it does not copy them.
+
+    Parameters
+    ----------
+    starts
+        The first position of each sequence, and the number of positions at the end.
+    allowed
+        (positions, labels): False forbids a label at a position. A position with a known label has a single True.
+    beam
+        Number of nodes to keep at a position, the best ones. None, or at least `topology.n_nodes`, is exact.
+    keep
+        A label for each position (-1 for none): a path that the beam never drops. Its nodes are kept besides the best.
+    normalised
+        Whether the scores of a path add up to its log-probability: then log Z is 0, whatever a beam keeps.
+    general
+        Never use the fast kernels; for tests and benchmarks.
     """
 
     def __init__(
@@ -111,7 +120,7 @@ class Lattice:
             raise InputError(f"the scores do not fit the lattice: {rule}; given are {shapes}") from None
 
     def keeping(self, labels: NDArray[np.int32]) -> Lattice:
-        """This lattice with another path that the beam cannot lose; the scores are the same arrays."""
+        """This lattice with another path that the beam never drops; the scores are the same arrays."""
         if self.beam is None:
             return self
         other = copy(self)
@@ -120,7 +129,7 @@ class Lattice:
         return other
 
     def _answer(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Refuses what a lattice without a path would answer."""
+        """The values; raises ImpossibleLatticeError if a sequence has no path."""
         impossible = np.flatnonzero(np.isneginf(values))
         if impossible.size:
             raise ImpossibleLatticeError(
@@ -142,14 +151,14 @@ class Lattice:
         return self._answer(log_z), state
 
     def pair_marginals(self) -> tuple[NDArray[np.float64], Floats, Floats]:
-        """(log Z, P(y_t), P(history, y_t)); rows of histories that a first position cannot have are 0."""
+        """(log Z, P(y_t), P(label context, y_t)); contexts that a first position cannot have are 0."""
         log_z, state, pair = self._batch.sum_over_paths(True, True)
         return self._answer(log_z), state, pair
 
     def summed_pairs(
         self, weights: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], Floats, NDArray[np.float64]]:
-        """(log Z, P(y_t), expected number of times each edge of the table is taken), sequences times `weights`."""
+        """(log Z, P(y_t), expected count of each cell of the transition table), sequences times `weights`."""
         log_z, state, table = self._batch.sum_pairs(weights)
         return self._answer(log_z), state, table
 
@@ -161,7 +170,7 @@ class Lattice:
     def loss_augmented(
         self, gold: NDArray[np.int32], margin: float = 1.0
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """The best path when every label that differs from gold scores `margin` more (Hamming loss)."""
+        """The best path after `margin` is added to the score of every label that differs from gold (Hamming loss)."""
         state = np.zeros(self._state_shape, dtype=self._dtype) if self.state is None else self.state
         raised = state + self._dtype.type(margin)
         at = np.arange(len(gold))
@@ -170,7 +179,7 @@ class Lattice:
         return self._answer(score), labels
 
     def nbest(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """(scores by sequence and rank, labels by rank and position); a score of -inf: there is no such path."""
+        """(scores by sequence and rank, labels by rank and position); a score of -inf means there is no such path."""
         if not is_count(n) or n < 1:
             raise InputError(f"n must be an integer of at least 1 to ask for the n best paths; it is {n!r}")
         scores, labels = self._batch.best_paths(n)
@@ -190,7 +199,7 @@ class Lattice:
         return self._answer(self._batch.path_entropy())
 
     def log_path_count(self) -> NDArray[np.float64]:
-        """Log of the number of paths that nothing forbids; -inf if there is none."""
+        """Log of the number of allowed paths; -inf if there is none."""
         return self._batch.log_path_count()  # type: ignore[no-any-return]
 
     def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]:

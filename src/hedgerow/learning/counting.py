@@ -1,4 +1,4 @@
-"""Counting labelled sequences: the whole learning of a hidden Markov model."""
+"""Learning of a hidden Markov model: count labelled sequences, smooth and normalise."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hedgerow.potentials.table import Discrete, Normal, TablePotential
 from hedgerow.topology import positions_in_sequence
 from hedgerow.utilities import Floats64
 
-LEAST_VARIANCE = 1e-9  # of the column's own variance, as a share: a label seen once has none
+MIN_VARIANCE_SHARE = 1e-9  # of the column's variance, added because a label seen once has the variance 0
 
 
 class CountingLearner:
-    """One round: counts with `smoothing` pseudo-counts for each possibility, normalised."""
+    """The learner of HMM, a single round; `smoothing` pseudo-counts are added for each possibility."""
 
     potential: TablePotential
 
@@ -50,7 +50,7 @@ class CountingLearner:
         else:
             return _normal(column.values.astype(np.float64), codes, weights, k)
         by_label = _smoothed(counts.T, self.smoothing, 1 / max(len(counts), 1))
-        return Discrete(_log(np.ascontiguousarray(by_label.T)))  # a value's row is read at once
+        return Discrete(_log(np.ascontiguousarray(by_label.T)))  # prediction reads the row of a value
 
 
 def _count(values: NDArray[np.integer[Any]], labels: NDArray[np.int32], weights: Floats64, n: int, k: int) -> Floats64:
@@ -62,7 +62,7 @@ def _count(values: NDArray[np.integer[Any]], labels: NDArray[np.int32], weights:
 
 
 def _smoothed(counts: Floats64, smoothing: float, prior: Floats64 | float) -> Floats64:
-    """Each row of counts as probabilities; a row of nothing is its prior."""
+    """Each row of counts as probabilities; a row without counts is its prior."""
     strength = smoothing * counts.shape[1]
     totals = counts.sum(axis=1, keepdims=True) + strength
     prior = np.broadcast_to(prior, counts.shape)
@@ -111,4 +111,4 @@ def _normal(values: Floats64, labels: NDArray[np.int32], weights: Floats64, k: i
     safe = np.where(seen, totals, 1)
     mean = np.where(seen, np.bincount(y, w * x, minlength=k) / safe, overall)
     variance = np.where(seen, np.bincount(y, w * (x - mean[y]) ** 2, minlength=k) / safe, spread)
-    return Normal(mean, variance + (LEAST_VARIANCE * spread or 1.0))
+    return Normal(mean, variance + (MIN_VARIANCE_SHARE * spread or 1.0))

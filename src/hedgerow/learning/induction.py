@@ -1,9 +1,9 @@
-"""Feature induction (McCallum 2003): a linear model that starts with labels alone, and is given the conjunctions of
-attributes that it would gain most by, again and again.
+"""Feature induction (McCallum 2003): start with features of labels alone, and repeatedly add the best conjunctions.
 
-Every few quasi-Newton steps the positions are looked at whose label the model is not sure of. Candidates are single
-attributes, and attributes conjoined with one that the model has; each is judged as if it came alone and nothing else
-changed (`induction.hpp` has the formula). The first steps are taken on a random share of the sequences.
+Every few quasi-Newton steps candidates are scored at the positions where the probability of the gold label is low.
+Candidates are single attributes, and attributes conjoined with one that the model has. The gain of a candidate is that
+of adding it alone, with all other weights fixed (the formula is in `induction.hpp`). The first steps use a random share
+of the sequences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hedgerow.learning.quasi_newton import Penalty, likelihood_minimizer
 from hedgerow.potentials.linear import Features, LinearPotential
 from hedgerow.utilities import Floats64
 
-# What McCallum recommended to the author of the dissertation.
+# The values that McCallum recommended to the author of the dissertation.
 INDUCTION_PERIOD = 8  # iterations between inductions
 N_FEATURES = 500  # added at once, at most
 MAX_PROBABILITY = 0.95  # candidates come from positions whose gold label is less probable
@@ -108,28 +108,28 @@ class InductionLearner:
             yield record
 
     def _grow(self, part: TrainingData) -> int:
-        """Adds the best candidates, with weights of 0; how many they are."""
+        """Add the best candidates with weight 0; returns how many."""
         probabilities = self.training.answers(self.potential, part.sequences).marginals()[1]
         found = candidates(
             self.space, part, probabilities, self.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
         )
         grown = enlarged(self.space, found)
         state, edge, n_grams = self.space.parts(self._weights)
-        weights = [_carried(state, self.space.state, grown.state)]
+        weights = [_carry_weights(state, self.space.state, grown.state)]
         if self.space.edge is not None and grown.edge is not None:
-            weights.append(_carried(edge, self.space.edge, grown.edge))
+            weights.append(_carry_weights(edge, self.space.edge, grown.edge))
         self.space, self._weights = grown, np.concatenate([*weights, n_grams])
         return len(found.labels)
 
 
 class Candidates(NamedTuple):
-    """Features that the model does not have, the best first; a context is one of its attributes, or -1: none."""
+    """Features that the model lacks, the best first; a context is an attribute of the model, or -1 for none."""
 
     attributes: NDArray[np.int32]
     contexts: NDArray[np.int32]
     labels: NDArray[np.int32]
     gains: Floats64
-    weights: Floats64  # at which each alone would gain that
+    weights: Floats64  # the best weight of each alone
 
 
 def candidates(
@@ -141,10 +141,9 @@ def candidates(
     min_freq: int = 1,
     observed_only: bool = True,
 ) -> Candidates:
-    """The best n, given the probability of each label at each position.
+    """The n best candidates, given the probability of each label at each position.
 
-    A label that is not the most probable one is never sure, so positions that the model gets wrong are among those
-    that are looked at.
+    Positions that the model labels wrong are always among those considered, because their gold label is improbable.
     """
     codes, weights = training.codes, training.position_weights
     probable = probabilities[np.arange(len(codes)), codes]
@@ -158,9 +157,9 @@ def candidates(
 
 
 def enlarged(space: LinearSpace, found: Candidates) -> LinearSpace:
-    """The space with these features too; old attributes keep their ids.
+    """The space with these features added; existing attributes keep their ids.
 
-    If attributes speak of edges, those that speak of a label also speak of it after each history.
+    If there are edge features, every state feature has one for each label context.
     """
     sets = space.conjunctions.sets()
     n_basic = len(space.state.starts) - 1 - len(sets)
@@ -173,27 +172,27 @@ def enlarged(space: LinearSpace, found: Candidates) -> LinearSpace:
         keys.append(known * k + label)
     state, edge = _features(np.array(keys, np.int64), n_basic + len(ids), k), None
     if space.edge is not None:
-        n_histories = space.edge.width // k
-        after = state.attributes[:, None] * n_histories + np.arange(n_histories)
+        n_contexts = space.edge.width // k
+        after = state.attributes[:, None] * n_contexts + np.arange(n_contexts)
         edge = _features((after * k + state.outputs[:, None]).ravel(), n_basic + len(ids), space.edge.width)
     return replace(space, state=state, edge=edge, conjunctions=Conjunctions.of(ids), reader=None)
 
 
 def _features(keys: NDArray[np.int64], n_ids: int, width: int) -> Features:
-    """Those of these keys."""
+    """The features with these keys."""
     attributes, outputs = np.divmod(np.sort(keys), width)
     starts = np.searchsorted(attributes, np.arange(n_ids + 1))
     return Features(starts.astype(np.int64), outputs.astype(np.int32), width)
 
 
 def _keys(features: Features) -> NDArray[np.int64]:
-    """A number for each (attribute, output), rising."""
+    """A number for each (attribute, output), in rising order."""
     keys: NDArray[np.int64] = features.attributes * features.width + features.outputs
     return keys
 
 
-def _carried(weights: Floats64, old: Features, new: Features) -> Floats64:
-    """The weights of the new features: those of the old ones, and 0."""
+def _carry_weights(weights: Floats64, old: Features, new: Features) -> Floats64:
+    """The weights of the old features in the order of the new ones; 0 for features that are new."""
     found = np.zeros(len(new))
     found[np.searchsorted(_keys(new), _keys(old))] = weights
     return found

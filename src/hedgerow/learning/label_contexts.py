@@ -1,8 +1,8 @@
-"""Gold histories as columns: what makes a locally normalised model a matter of single positions.
+"""Gold label contexts as columns, to learn locally normalised models position by position.
 
-Training on gold histories is learning of order 0 on data with more columns: at each position the label of one position
-before it, of two, ... (`start` outside the sequence). Trees that test such a column are trees that test the label so
-far back, and are turned into those when all is learned.
+Training with gold label contexts is learning of order 0 on data with more columns: at each position the label one
+position before, two positions before, and so on (`start` outside the sequence). A tree that tests such a column is
+converted to a tree that tests the previous label.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.learning.base import TrainingData
 from hedgerow.potentials.trees import Trees
 
-START = "start"  # comes after all digits
+START = "start"  # sorted after all digits
 
 
 def with_label_columns(training: TrainingData) -> TrainingData:
-    """The same data of order 0, with columns y[-1], ..., y[-order] after all others.
+    """The training data with order 0 and columns y[-1], ..., y[-order] after all others.
 
-    Their codes are those of the labels, `start` is one more; a label that training never saw is absent.
+    Their codes are those of the labels; `start` comes after them. An unseen label is absent.
     """
     order, k = training.order, len(training.labels)
     values = Alphabet.of([*_numbers(k), START])
@@ -45,9 +45,9 @@ def with_label_columns(training: TrainingData) -> TrainingData:
 
 
 def with_n_grams(training: TrainingData) -> tuple[TrainingData, NDArray[np.int64]]:
-    """The same data of order 0, with a column for each length of history: which of those that occur it is.
+    """(the training data with order 0 and a column for each context length, the table row of each column value).
 
-    A history shorter than that is absent. Also, for each value of these columns in turn, its row in a table.
+    The column of length m holds the number of the last m labels, among those that occur; absent where there are fewer.
     """
     starts, topology = training.sequences.starts, training.topology
     columns, rows = [], [np.zeros(0, np.int64)]
@@ -103,7 +103,7 @@ def _name(back: int) -> str:
 
 
 def _numbers(n: int) -> Alphabet:
-    """0, 1, ..., n - 1, so written that their order is kept."""
+    """The alphabet 0, 1, ..., n - 1, with leading zeros so that sorting keeps the order."""
     width = len(str(n))
     return Alphabet.of(f"{number:0{width}d}" for number in range(n))
 

@@ -1,8 +1,8 @@
-"""The log-likelihood of linear models, and its gradient: what every likelihood learner of weights climbs.
+"""The negative log-likelihood of linear models and its gradient.
 
-Weights lie in one row: those of state features, of edge features if there are any, of n-grams. Encoded are taken in
-blocks, so that scores and marginals of all positions are never there at once; a block is summed attribute by attribute,
-so that neither threads nor their number change a bit.
+The weight vector holds the weights of state features, then of edge features if there are any, then of n-grams.
+Sequences are processed in blocks to bound memory. The gradient of a block is summed attribute by attribute, so the
+number of threads does not change the result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BLOCK = 2**20  # scores of a block: 4 MB
 
 @dataclass(frozen=True, eq=False)
 class LinearSpace:
-    """Which features there are: how a row of weights becomes a potential."""
+    """The features of a linear model, which turn a weight vector into a potential."""
 
     window: Window
     scalings: dict[str, Scaling]
@@ -73,7 +73,7 @@ class LinearSpace:
         bias: bool = False,
         scale: bool = True,
     ) -> LinearSpace:
-        """Labels alone: no attribute of the window speaks yet. A bias comes with numbers, or if asked for."""
+        """Features of labels alone, without attributes. Scaled numbers need a bias; `bias` adds one in any case."""
         rows, scalings = _read(training, window, scale)
         k = len(training.labels)
         nothing = np.zeros(rows.n_ids + 1, np.int64), np.zeros(0, np.int32)
@@ -87,7 +87,7 @@ class LinearSpace:
         return len(self.state) + (0 if self.edge is None else len(self.edge)) + len(self.n_grams)
 
     def parts(self, weights: NDArray[np.floating]) -> tuple[NDArray, NDArray, NDArray]:  # type: ignore[type-arg]
-        """Those of state features, of edge features, of n-grams: views."""
+        """Views of the weights of state features, of edge features and of n-grams."""
         first = len(self.state)
         last = len(weights) - len(self.n_grams)
         return weights[:first], weights[first:last], weights[last:]
@@ -99,7 +99,7 @@ class LinearSpace:
         return AttributeReader(training.sequences, self.window, self.scalings, self.conjunctions)
 
     def potential(self, weights: Floats64) -> LinearPotential:
-        """Without the features whose weight is 0."""
+        """The potential of a weight vector, without the features whose weight is 0."""
         state, edge, n_grams = (part.astype(np.float32) for part in self.parts(weights))
         return LinearPotential(
             self.window,
@@ -120,8 +120,10 @@ def _read(training: TrainingData, window: int, scale: bool) -> tuple[AttributeRe
 
 
 class _Block(NamedTuple):
-    """Some sequences: their positions, and their starts counted from the first; by kind of feature where attributes
-    occur, and the places of gold among the scores.
+    """Consecutive sequences.
+
+    `starts` count from the first position of the block. For each kind of feature, `postings` say where attributes
+    occur, and `gold` is the index of the gold output of each position in the flat scores.
     """
 
     first: int
@@ -144,7 +146,7 @@ class Likelihood:
             outputs.append(edge_codes(training))
         self._blocks = list(self._cut(outputs))
         longest = max(block.last - block.first for block in self._blocks)
-        # Memory for the scores of a block, used again and again: fresh memory is slow.
+        # Buffers for the scores of a block, reused because fresh memory is slow.
         self._scores = [np.empty((longest, features.width), np.float32) for features, _ in self._features]
         self._is_weighted = not (training.weights == 1).all()
         self._observed = space.n_grams.summed(edge_counts(training))
@@ -204,9 +206,9 @@ class Likelihood:
     def _infer(
         self, block: _Block, scorers: list[_core.LinearScorer], table: Floats32
     ) -> tuple[Floats64, list[Floats32], Floats64]:
-        """(-log P by sequence, residuals by kind of feature, how often each cell of the table is expected to be taken)
+        """(-log P by sequence, residuals by kind of feature, expected counts of the cells of the transition table)
 
-        Gold is scored by the same sums as all paths, so that what their rounding does to both cancels.
+        Gold is scored by the same sums as all paths, so that their rounding errors cancel.
         """
         training = self.training
         k, n = len(training.labels), block.last - block.first
@@ -234,7 +236,7 @@ class Likelihood:
 
 
 def _places(outputs: NDArray[np.int32], width: int) -> NDArray[np.int64]:
-    """Of the outputs in rows of this width, laid flat; a negative output is nowhere."""
+    """Indices of the outputs in flat rows of this width; negative outputs are left out."""
     there = np.flatnonzero(outputs >= 0)
     return there * width + outputs[there]
 

@@ -16,21 +16,22 @@ from hedgerow.inference.answers import Answers
 from hedgerow.inference.blocks import blocks
 from hedgerow.inference.lattice import Lattice
 from hedgerow.topology import Topology
+from hedgerow.utilities import Floats
 
 MIN_TEMPERATURE = 1e-6  # temperatures, by which scores are divided, lie between this and its inverse
 
 
 class Scores(NamedTuple):
-    """Log-scores in the shapes a lattice takes; a part that is not there is None."""
+    """Log-scores in the shapes of a lattice; None for those that a potential does not have."""
 
-    state: NDArray[np.floating[Any]] | None = None  # (positions, labels)
-    edge: NDArray[np.floating[Any]] | None = None  # (positions, histories, labels)
-    table: NDArray[np.floating[Any]] | None = None  # (histories of every length, labels)
+    state: Floats | None = None  # (positions, labels)
+    edge: Floats | None = None  # (positions, label contexts, labels)
+    table: Floats | None = None  # (label contexts of every length, labels)
     normalised: bool = False  # whether the scores of a path add up to its log-probability
 
 
 class Stored(NamedTuple):
-    """What a model file holds of a potential, and what that must fit."""
+    """A potential in a model file, with the encoder, number of labels and order that it must fit."""
 
     metadata: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]]
@@ -38,10 +39,27 @@ class Stored(NamedTuple):
     n_labels: int
     order: int
 
+    def nested(self, metadata: Any, prefix: str, **changes: Any) -> Stored:
+        """The potential that this one contains, whose arrays have the prefix."""
+        return self._replace(metadata=metadata, arrays=strip_prefix(prefix, self.arrays), **changes)
+
+
+def add_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays of a contained object, named for the object that contains it."""
+    return {prefix + name: array for name, array in arrays.items()}
+
 
 def strip_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin so, by the rest of their names."""
+    """Arrays under `prefix`, keyed without it: the opposite of `add_prefix`."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def require_array(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, ndim: int = 1) -> NDArray[Any]:
+    """An array of a model file; raises InputError if it is absent or has another type or number of dimensions."""
+    array = arrays.get(name)
+    if array is None or array.dtype != dtype or array.ndim != ndim:
+        raise InputError(f"the potential's array {name!r} must have {ndim} dimensions of {np.dtype(dtype)}")
+    return array
 
 
 class Potential(ABC):
@@ -96,7 +114,7 @@ class ScoredPotential(Potential):
 
 
 def stored_temperature(stored: object) -> float:
-    """A temperature of a model file."""
+    """The temperature in a model file; raises InputError if it is out of range."""
     if not (isinstance(stored, float) and MIN_TEMPERATURE <= stored <= 1 / MIN_TEMPERATURE):
         low, high = MIN_TEMPERATURE, 1 / MIN_TEMPERATURE
         raise InputError(f"the temperature must be a number from {low:g} to {high:g}; it is {stored!r}")
@@ -104,8 +122,8 @@ def stored_temperature(stored: object) -> float:
 
 
 def stored_table(table: NDArray[Any] | None, n_labels: int, order: int) -> NDArray[np.float32] | None:
-    """A table of transitions of a model file, or none."""
+    """The transition table in a model file, or None; raises InputError if its shape or values are wrong."""
     shape = (Topology(n_labels, order).n_rows, n_labels)
     if table is not None and (table.dtype != np.float32 or table.shape != shape or not np.isfinite(table).all()):
-        raise InputError(f"the table of transitions must hold {shape} finite numbers")
+        raise InputError(f"the transition table must hold {shape} finite numbers")
     return table

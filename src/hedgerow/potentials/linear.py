@@ -1,13 +1,13 @@
-"""Potentials that are sums of weights: of what a position shows, of labels that follow each other, or of both.
+"""Linear potentials: sums of feature weights.
 
-Three kinds of feature, each with a weight:
+There are three kinds of features:
 
-    state       (attribute, label)           an attribute of the window speaks of a label
-    edge        (attribute, history, label)  and of the labels before it; only if asked for
-    n-grams     (last labels, label)         labels alone, for histories of each length up to the order
+    state       (attribute, label)                 an attribute of the window, and the label
+    edge        (attribute, label context, label)  the same with the previous labels; optional
+    n-grams     (last labels, label)               labels alone, for contexts of each length up to the order
 
-A number is an attribute with a value, scaled; its features count times that value. A conjunction of attributes is an
-attribute too.
+A number is an attribute with a scaled value; the weights of its features are multiplied by the value. A conjunction of
+attributes is an attribute too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hedgerow import _core
 from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Encoder, Scaling, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import ScoredPotential, Scores, Stored, stored_temperature
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored, require_array, stored_temperature
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trial import is_cheap
 from hedgerow.topology import Topology
@@ -32,7 +32,7 @@ from hedgerow.utilities import Floats32, Floats64
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Feature f of attribute i, starts[i] <= f < starts[i + 1], is for outputs[f], which is below `width`."""
+    """The features of attribute i are starts[i]..starts[i + 1]; feature f is for outputs[f], which is below `width`."""
 
     starts: NDArray[np.int64]
     outputs: NDArray[np.int32]
@@ -52,14 +52,14 @@ class Features:
         min_freq: int = 1,
         all_outputs: bool = False,
     ) -> Features:
-        """Those that occur min_freq times with the given outputs; or all of the attributes that occur so often."""
+        """Features that occur at least min_freq times; with `all_outputs`, every output of attributes that do."""
         return cls(*_core.observed_features(rows.reader, outputs, width, min_freq, all_outputs), width)
 
     def __len__(self) -> int:
         return len(self.outputs)
 
     def where(self, kept: NDArray[np.bool_]) -> Features:
-        """Only the features that are kept."""
+        """The features for which `kept` is true."""
         if kept.all():
             return self
         starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
@@ -73,10 +73,10 @@ class Features:
 
 @dataclass(frozen=True)
 class NGrams:
-    """Features of labels alone: `cells` are places in a table (histories of every length, labels), laid flat.
+    """Features of labels alone: `cells` are numbers of cells in a transition table, in rising order.
 
-    An n-gram speaks wherever the last labels are its own, however long the history is: in a table, a row is the sum
-    over the histories that it begins with. The row of no labels at all is a bias.
+    An n-gram counts wherever the last labels are its own, however long the label context is: a row of the table is the
+    sum over the n-grams that its context begins with. The row without labels is a bias.
     """
 
     cells: NDArray[np.int64]
@@ -85,7 +85,7 @@ class NGrams:
 
     @classmethod
     def observed(cls, counts: Floats64, n_labels: int, order: int, *, bias: bool, every: bool) -> NGrams:
-        """Those that training has, given how often each cell of the table is taken; or every one."""
+        """The n-grams of training, given how often gold takes each cell of the table; or, with `every`, all n-grams."""
         grams = cls(np.arange(counts.size), n_labels, order)
         kept = np.ones(counts.size, np.bool_) if every else grams.summed(counts) > 0
         kept[:n_labels] = bias
@@ -121,7 +121,7 @@ class NGrams:
 @register
 @dataclass(frozen=True, eq=False)
 class LinearPotential(ScoredPotential):
-    """Features and their weights. Scores are sums of weights divided by `temperature`, which changes no best path."""
+    """Features and their weights. Scores are divided by `temperature`, which does not change the best path."""
 
     window: Window
     scalings: Mapping[str, Scaling]
@@ -137,8 +137,8 @@ class LinearPotential(ScoredPotential):
     kind: ClassVar[str] = "linear"
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
-        if not hasattr(self, "_scorers"):  # laid out once
-            object.__setattr__(self, "_scorers", self._made())
+        if not hasattr(self, "_scorers"):  # built once, at the first use
+            object.__setattr__(self, "_scorers", self._make_scorers())
         rows = AttributeReader(encoded, self.window, self.scalings, self.conjunctions)
         state, *edge = (
             scored(scorer, rows, features.width, skip, n_threads)
@@ -151,16 +151,16 @@ class LinearPotential(ScoredPotential):
         return Scores(
             state=state,
             edge=edge[0].reshape(len(state), -1, k) if edge else None,
-            table=self.n_grams.table(self._cooled(self.n_gram_weights)),
+            table=self.n_grams.table(self._divided(self.n_gram_weights)),
         )
 
-    def _made(self) -> list[_core.LinearScorer]:
-        scorers = [_core.LinearScorer(self.state_features.core, self._cooled(self.state_weights))]
+    def _make_scorers(self) -> list[_core.LinearScorer]:
+        scorers = [_core.LinearScorer(self.state_features.core, self._divided(self.state_weights))]
         if self.edge_features is not None and self.edge_weights is not None:
-            scorers.append(_core.LinearScorer(self.edge_features.core, self._cooled(self.edge_weights)))
+            scorers.append(_core.LinearScorer(self.edge_features.core, self._divided(self.edge_weights)))
         return scorers
 
-    def _cooled(self, weights: Floats32) -> Floats32:
+    def _divided(self, weights: Floats32) -> Floats32:
         return weights if self.temperature == 1 else weights / np.float32(self.temperature)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -193,18 +193,17 @@ class LinearPotential(ScoredPotential):
         metadata, arrays, encoder, n_labels, order = stored
         window = Window.of(metadata["window"])
         scalings = scalings_of(metadata, encoder)
-        cells = part(arrays, "n_grams.cells", np.int64)
+        cells = require_array(arrays, "n_grams.cells", np.int64)
         n_cells = Topology(n_labels, order).n_cells
         if len(cells) and (cells[0] < 0 or cells[-1] >= n_cells or (np.diff(cells) <= 0).any()):
-            raise InputError(f"the n-grams must be rising numbers below {n_cells}")
+            raise InputError(f"the n-grams must be numbers in rising order below {n_cells}")
         try:
-            state = Features(part(arrays, "state.starts", np.int64), part(arrays, "state.labels", np.int32), n_labels)
+            state = _features(arrays, "state.starts", "state.labels", n_labels)
             edge = None
             if "edge.starts" in arrays:
-                width = n_labels ** (order + 1)
-                edge = Features(part(arrays, "edge.starts", np.int64), part(arrays, "edge.cells", np.int32), width)
+                edge = _features(arrays, "edge.starts", "edge.cells", n_labels ** (order + 1))
         except ValueError as rule:
-            raise InputError(f"the features of the potential are not as they must be: {rule}") from None
+            raise InputError(f"the features of the potential are wrong: {rule}") from None
         potential = cls(
             window, scalings, state, _weights(arrays, "state.weights", len(state)), edge,
             None if edge is None else _weights(arrays, "edge.weights", len(edge)), NGrams(cells, n_labels, order),
@@ -225,11 +224,15 @@ class LinearPotential(ScoredPotential):
 
 
 def scored(scorer: _core.LinearScorer, rows: AttributeReader, width: int, skip: int, n_threads: int) -> Floats32:
-    """The scores (positions, width) of all rows."""
+    """The scores (positions, width) of all positions."""
     n = rows.sequences.n_positions
     scores = np.empty((n, width), np.float32)
     scorer.score(rows.reader, 0, n, skip, scores, n_threads)
     return scores
+
+
+def _features(arrays: Mapping[str, NDArray[Any]], starts: str, outputs: str, width: int) -> Features:
+    return Features(require_array(arrays, starts, np.int64), require_array(arrays, outputs, np.int32), width)
 
 
 def _conjunctions(
@@ -237,32 +240,25 @@ def _conjunctions(
 ) -> Conjunctions:
     if "conjunctions.starts" not in arrays:
         return NO_CONJUNCTIONS
-    starts, members = part(arrays, "conjunctions.starts", np.int64), part(arrays, "conjunctions.members", np.int32)
+    starts = require_array(arrays, "conjunctions.starts", np.int64)
+    members = require_array(arrays, "conjunctions.members", np.int32)
     n_ids = AttributeReader(encoder.nothing(), window, scalings).n_ids
     if (members >= n_ids).any():
         raise InputError(f"the members of conjunctions must be below {n_ids}, the number of attributes")
     try:
         return Conjunctions(starts, members)
     except ValueError as rule:
-        raise InputError(f"the conjunctions of the potential are not as they must be: {rule}") from None
+        raise InputError(f"the conjunctions of the potential are wrong: {rule}") from None
 
 
 def scalings_of(metadata: Mapping[str, Any], encoder: Encoder) -> dict[str, Scaling]:
-    """Those of the encoder's numeric columns, as metadata has them."""
+    """The scalings of the encoder's numeric columns, from the metadata."""
     numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
     return {name: Scaling(*map(float, metadata["scalings"][name])) for name in numeric}
 
 
-def part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic]) -> NDArray[Any]:
-    """An array of a model file, which must be a row of this type."""
-    array = arrays.get(name)
-    if array is None or array.dtype != dtype or array.ndim != 1:
-        raise InputError(f"the potential's array {name!r} must be a row of {np.dtype(dtype)}")
-    return array
-
-
 def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats32:
-    weights = part(arrays, name, np.float32)
+    weights = require_array(arrays, name, np.float32)
     if len(weights) != n or not np.isfinite(weights).all():
         raise InputError(f"the potential's array {name!r} must hold {n} finite numbers")
     return weights

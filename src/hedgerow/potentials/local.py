@@ -1,8 +1,8 @@
-"""Locally normalised potentials: at every position, and for every history, a distribution over labels.
+"""Locally normalised potentials: a distribution over labels for every position and label context.
 
-    log P(y | h, x_t) = F^y(h, x_t) - log sum over l of exp F^l(h, x_t)
+    log P(y | c, x_t) = F^y(c, x_t) - log sum over l of exp F^l(c, x_t)
 
-where F is what another potential says. The scores of a path then add up to its log-probability, and log Z is 0.
+where F are the scores of another potential. The scores of a path add up to its log-probability, and log Z is 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.inference.softmax import log_softmax_in_place
-from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, strip_prefix
+from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, add_prefix
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.registry import register, restore_scored
 from hedgerow.potentials.trees import TreePotential
@@ -29,7 +29,7 @@ INNER = ("future", "linear", "trees")  # kinds that can be normalised
 @register
 @dataclass(frozen=True, eq=False)
 class LocalPotential(ScoredPotential):
-    """`inner` says F, of the same labels and order."""
+    """`inner` computes F, for the same labels and order."""
 
     inner: ScoredPotential
     n_labels: int
@@ -58,23 +58,21 @@ class LocalPotential(ScoredPotential):
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         described, arrays = self.inner.to_arrays()
-        return {"of": {"kind": self.inner.kind, **described}}, {f"of.{name}": part for name, part in arrays.items()}
+        return {"of": {"kind": self.inner.kind, **described}}, add_prefix("of.", arrays)
 
     @classmethod
     def from_arrays(cls, stored: Stored) -> Self:
-        metadata, arrays, encoder, n_labels, order = stored
-        described = metadata["of"]
+        described = stored.metadata["of"]
         if not isinstance(described, dict) or described.get("kind") not in INNER:
-            raise InputError(f"what is normalised must be a potential of the kinds {', '.join(INNER)}")
-        own = Stored(described, strip_prefix("of.", arrays), encoder, n_labels, order)
-        inner = restore_scored(own)
+            raise InputError(f"a normalised potential must be of the kinds {', '.join(INNER)}")
+        inner = restore_scored(stored.nested(described, "of."))
         if isinstance(inner, TreePotential) and inner.table is not None:
-            raise InputError("trees that are normalised by history have no table of transitions")
+            raise InputError("trees that are normalised by label context have no transition table")
         if isinstance(inner, LinearPotential) and inner.edge_features is not None:
-            raise InputError("weights that are normalised by history have no edge features")
-        return cls(inner, n_labels, order)
+            raise InputError("weights that are normalised by label context have no edge features")
+        return cls(inner, stored.n_labels, stored.order)
 
 
 def unnormalised(potential: Potential) -> Potential:
-    """What a locally normalised potential normalises; any other is as it is."""
+    """The inner potential of a locally normalised one; any other potential itself."""
     return potential.inner if isinstance(potential, LocalPotential) else potential

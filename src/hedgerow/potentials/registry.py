@@ -1,4 +1,4 @@
-"""The kinds of potential that a model file may hold, by name."""
+"""The kinds of potentials that a model file may hold, by name."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Tables of log-probabilities: what each column says of each label, and which label follows which history.
+"""The potential of a hidden Markov model: tables of log-probabilities of values and of label transitions.
 
-The potential of a hidden Markov model. A position's state score is the sum over columns of
+The state score of a position is the sum over columns of
 
     categorical   log P(value | label)
     bag           the sum over its attributes of weight * log P(attribute | label)
     numeric       the log-density of a normal distribution with the label's mean and variance
 
-A missing value is summed out, which adds nothing; so does one that is absent or that training never saw.
+A missing value is summed out, so it adds nothing; neither does an absent or unseen value.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Normal:
 
 
 def _summed(bag: BagColumn, rows: Floats64) -> Floats64:
-    """The weighted sum over each bag of its attributes' rows; a missing bag sums nothing."""
+    """For each bag the weighted sum of its attributes' rows; 0 for a missing bag."""
     there = bag.ids >= 0
     values = rows[bag.ids[there]]
     if bag.weights is not None:
@@ -77,10 +77,10 @@ def _summed(bag: BagColumn, rows: Floats64) -> Floats64:
 @register
 @dataclass(frozen=True, eq=False)
 class TablePotential(ScoredPotential):
-    """One emission for each column of the encoder, and the log-probabilities of labels given histories."""
+    """An emission for each column of the encoder, and the log-probabilities of labels given their context."""
 
     emissions: tuple[Discrete | Normal, ...]
-    transitions: Floats64  # (histories of every length up to the order, labels), see hedgerow.inference.lattice
+    transitions: Floats64  # (label contexts of every length, labels), see hedgerow.topology
     kind: ClassVar[str] = "table"
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:

@@ -13,7 +13,7 @@ from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import ScoredPotential, Scores, Stored, stored_table
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored, require_array, stored_table
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trial import is_cheap
 
@@ -191,7 +191,7 @@ class TreePotential(ScoredPotential):
         metadata, arrays, encoder, n_labels, order = stored
         window = Window.of(metadata["window"])
         numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
-        binnings = {name: Binning(_part(arrays, f"bins.{name}", np.float32, 1)) for name in numeric}
+        binnings = {name: Binning(require_array(arrays, f"bins.{name}", np.float32, 1)) for name in numeric}
         trees = stored_trees(arrays)
         table, mean_edges = (stored_table(arrays.get(name), n_labels, order) for name in ("table", "mean_edges"))
         steps = arrays.get("table_steps")
@@ -235,8 +235,8 @@ def trees_to_arrays(trees: Trees) -> dict[str, NDArray[Any]]:
 
 def stored_trees(arrays: Mapping[str, NDArray[Any]]) -> Trees:
     """The trees of a model file; raises InputError for what is wrong without regard to the columns they test."""
-    lists = {name: _part(arrays, f"trees.{name}", dtype, ndim) for name, (dtype, ndim) in _LISTS.items()}
-    fields = {name: _part(arrays, f"trees.nodes.{name}", dtype, 1) for name, dtype in _NODE_FIELDS.items()}
+    lists = {name: require_array(arrays, f"trees.{name}", dtype, ndim) for name, (dtype, ndim) in _LISTS.items()}
+    fields = {name: require_array(arrays, f"trees.nodes.{name}", dtype, 1) for name, dtype in _NODE_FIELDS.items()}
     n_nodes = len(lists["values"])
     if any(len(values) != n_nodes for values in fields.values()):
         raise InputError("the trees' arrays must be of one length")
@@ -248,10 +248,3 @@ def stored_trees(arrays: Mapping[str, NDArray[Any]]) -> Trees:
     for name, values in fields.items():
         nodes[name] = values
     return Trees(nodes=_with_list_starts(nodes), **lists)
-
-
-def _part(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, ndim: int) -> NDArray[Any]:
-    array = arrays.get(name)
-    if array is None or array.dtype != dtype or array.ndim != ndim:
-        raise InputError(f"the potential's array {name!r} must have {ndim} dimensions of {np.dtype(dtype)}")
-    return array

@@ -1,7 +1,7 @@
-"""Many linear potentials that vote: the weight vectors of a perceptron, one after the other.
+"""The voted perceptron: all weight vectors of training vote for the label of each position.
 
-A vector is the one before it and a few changes; it has a vote for each example that it survived. A feature is
-attribute * K + label or, after all those, the cell of an n-gram in a lattice's table, laid flat.
+A weight vector is stored as its changes against the vector before it. It has one vote for each example that it labelled
+without a mistake. Feature numbers are attribute * K + label, followed by the cells of the transition table.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from hedgerow.encoding import AttributeReader, Scaling, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
-from hedgerow.potentials.base import ScoredPotential, Scores, Stored
-from hedgerow.potentials.linear import part, scalings_of
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored, require_array
+from hedgerow.potentials.linear import scalings_of
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trial import is_cheap
 from hedgerow.topology import Topology
@@ -28,7 +28,7 @@ from hedgerow.topology import Topology
 @register
 @dataclass(frozen=True, eq=False)
 class VotedPotential(ScoredPotential):
-    """Vector v is made by the changes starts[v] <= c < starts[v + 1]: features[c] grows by amounts[c]."""
+    """Vector v adds the changes starts[v]..starts[v + 1] to the vector before it: amounts[c] to features[c]."""
 
     window: Window
     scalings: Mapping[str, Scaling]
@@ -59,7 +59,7 @@ class VotedPotential(ScoredPotential):
         return Scores(state=log_shares, normalised=True)
 
     def votes(self, encoded: Encoded, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
-        """(positions, labels): how many examples those vectors survived whose best path has the label there."""
+        """(positions, labels): the votes of the vectors whose best path has the label there."""
         rows = AttributeReader(encoded, self.window, self.scalings)
         return _core.votes(
             rows.reader, self.n_labels, self.order, beam or 0, self.starts, self.features, self.amounts, self.survived,
@@ -79,13 +79,20 @@ class VotedPotential(ScoredPotential):
     @classmethod
     def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
-        amounts, survived = part(arrays, "changes.amounts", np.float32), part(arrays, "survived", np.int64)
+        amounts = require_array(arrays, "changes.amounts", np.float32)
+        survived = require_array(arrays, "survived", np.int64)
         if not np.isfinite(amounts).all() or not len(survived) or (survived < 0).any():
-            raise InputError("a vector survives no less than 0 examples, and its changes are finite numbers")
+            raise InputError("the changes of a voted perceptron must be finite, and its votes at least 0")
         potential = cls(
-            Window.of(metadata["window"]), scalings_of(metadata, encoder), n_labels, order,
-            part(arrays, "changes.starts", np.int64), part(arrays, "changes.features", np.int64), amounts, survived,
-        )  # fmt: skip
+            window=Window.of(metadata["window"]),
+            scalings=scalings_of(metadata, encoder),
+            n_labels=n_labels,
+            order=order,
+            starts=require_array(arrays, "changes.starts", np.int64),
+            features=require_array(arrays, "changes.features", np.int64),
+            amounts=amounts,
+            survived=survived,
+        )
         if not is_cheap(n_labels, order):
             return potential
         try:

@@ -22,8 +22,8 @@ from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, En
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.potential import FuturePotential, feature_encoder, with_features
-from hedgerow.potentials.base import Potential, Stored, stored_temperature, strip_prefix
-from hedgerow.potentials.linear import Features, part, scalings_of, scored
+from hedgerow.potentials.base import Potential, Stored, require_array, stored_temperature, strip_prefix
+from hedgerow.potentials.linear import Features, scalings_of, scored
 from hedgerow.potentials.registry import register
 from hedgerow.search.beam_search import Search
 from hedgerow.topology import Topology
@@ -147,12 +147,12 @@ class SearchPotential(Potential):
             raise InputError(f"the order of a search must be a number of at least 0, but is {reach!r}")
         future = _future(metadata.get("future"), arrays, encoder, n_labels)
         columns = encoder if future is None else feature_encoder(encoder, len(future.features))
-        cells = part(arrays, "n_grams.cells", np.int64)
+        cells = require_array(arrays, "n_grams.cells", np.int64)
         if (np.diff(cells) <= 0).any():
             raise InputError("the n-grams of a search must be rising numbers")
         try:
-            starts, labels = part(arrays, "state.starts", np.int64), part(arrays, "state.labels", np.int32)
-            features = Features(starts, labels, n_labels)
+            starts = require_array(arrays, "state.starts", np.int64)
+            features = Features(starts, require_array(arrays, "state.labels", np.int32), n_labels)
             potential = cls(
                 Window.of(metadata["window"]), scalings_of(metadata, columns), features,
                 _weights(arrays, "state.weights", len(features)), LabelGrams(cells, n_labels, reach),
@@ -176,7 +176,7 @@ def _future(stored: Any, arrays: Mapping[str, NDArray[Any]], encoder: Encoder, n
 
 
 def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Weights:
-    weights = part(arrays, name, np.float32)
+    weights = require_array(arrays, name, np.float32)
     if len(weights) != n or not (np.abs(weights) <= LARGEST).all():
         raise InputError(f"the potential's array {name!r} must hold {n} numbers no larger than {LARGEST:g}")
     return weights
