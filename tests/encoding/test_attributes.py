@@ -28,7 +28,11 @@ items = st.fixed_dictionaries(
     },
 )
 inputs = st.lists(st.lists(items, min_size=1, max_size=5), min_size=1, max_size=4)
-windows = st.one_of(st.integers(0, 3), st.tuples(st.integers(0, 2), st.integers(0, 2)))
+windows = st.one_of(
+    st.integers(0, 3),
+    st.tuples(st.integers(0, 2), st.integers(0, 2)),
+    st.lists(st.integers(-3, 3), min_size=1, max_size=4, unique=True),
+)
 
 
 def rows_of(X: Sequences, spec: Any) -> AttributeReader:
@@ -52,7 +56,7 @@ def shown(X: Sequences) -> list[list[dict[str, Any]]]:
 def test_ids_equal_naive_shifted_reads(X: Any, spec: Any, data: st.DataObject) -> None:
     sequences = Sequences(X)
     rows = rows_of(sequences, spec)
-    offsets = rows.window.offsets.tolist()
+    offsets = rows.window.offsets
     twin = names_at(shown(sequences), offsets, PADDING)
     first = data.draw(st.integers(0, sequences.n_positions))
     last = data.draw(st.integers(first, sequences.n_positions))
@@ -72,7 +76,7 @@ def test_local_columns_are_read_at_the_position_itself(X: Any, spec: Any) -> Non
     rows = rows_of(sequences, spec)
     starts, ids = rows.ids(0, sequences.n_positions)
     found = [[rows.name(i) for i in ids[a:b]] for a, b in pairwise(starts)]
-    assert found == names_at(shown(sequences), rows.window.offsets.tolist(), PADDING, frozenset("k"))
+    assert found == names_at(shown(sequences), rows.window.offsets, PADDING, frozenset("k"))
     names = [rows.name(i) for i in range(rows.n_ids)]
     assert len(set(names)) == len(names)
     part = sequences[:1]
@@ -84,12 +88,12 @@ def test_ids_are_numbered_without_gaps(X: Any, spec: Any) -> None:
     rows = rows_of(Sequences(X), spec)
     names = [rows.name(i) for i in range(rows.n_ids)]
     assert len(set(names)) == len(names)
-    offsets = rows.window.offsets.tolist()
+    offsets = rows.window.offsets
     columns = [column.name for column in rows.sequences.columns]
     assert [columns.index(name) * len(offsets) + offsets.index(o) for name, o, _ in names] == sorted(
         columns.index(name) * len(offsets) + offsets.index(o) for name, o, _ in names
     )
-    assert (PADDING in [value for *_, value in names]) == (offsets != [0])
+    assert (PADDING in [value for *_, value in names]) == (offsets != (0,))
     with pytest.raises(IndexError):
         rows.name(rows.n_ids)
 
@@ -208,15 +212,30 @@ def test_the_reader_checks_every_array() -> None:
 
 @pytest.mark.parametrize(
     ("spec", "offsets"),
-    [(0, [0]), (2, [-2, -1, 0, 1, 2]), ((1, 0), [-1, 0]), ([0, 2], [0, 1, 2]), (np.int8(1), [-1, 0, 1])],
+    [
+        (0, [0]),
+        (2, [-2, -1, 0, 1, 2]),
+        (np.int8(1), [-1, 0, 1]),
+        ((1, 0), [-1, 0]),
+        ((0, 2), [0, 1, 2]),
+        ((-2, 1), [-2, -1, 0, 1]),
+        ((-3, -2), [-3, -2]),
+        ([0, 2], [0, 2]),
+        ([1, -2, 0], [-2, 0, 1]),
+        (np.array([-1, 4]), [-1, 4]),
+        (range(-1, 2), [-1, 0, 1]),
+    ],
 )
 def test_windows(spec: Any, offsets: list[int]) -> None:
-    assert Window.of(spec).offsets.tolist() == offsets
+    assert list(Window.of(spec).offsets) == offsets
     assert Window.of(Window.of(spec)) == Window.of(spec)
     assert Window.of(spec).is_trivial == (offsets == [0])
 
 
-@pytest.mark.parametrize("spec", [-1, 1.0, 1.5, "1", None, True, (1,), (1, 2, 3), (1, -1), (1, 0.5), 10**6 + 1, {1, 2}])
+@pytest.mark.parametrize(
+    "spec",
+    [-1, 1.0, 1.5, "1", None, True, (1,), (1, 2, 3), (1, -1), (1, 0.5), 10**6 + 1, {1, 2}, [], [1, 1], [0.5], (-1, -2)],
+)
 def test_windows_refuse(spec: Any) -> None:
     with pytest.raises(InputError, match="window must be a"):
         Window.of(spec)

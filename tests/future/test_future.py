@@ -13,7 +13,7 @@ import hedgerow as hr
 from builders.trees import grower_of, growth_rules
 from builders.trees import tree as tree_of
 from hedgerow import _core
-from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
+from hedgerow.encoding import HERE, AttributeReader, Binning, Encoder
 from hedgerow.future.discovery import PUBLISHED_STEPS, Discovery, DiscoveryData, DiscoveryRules
 from hedgerow.future.potential import REST, InstanceBags
 from hedgerow.potentials.trees import Trees
@@ -155,7 +155,7 @@ def rows_of(n=60, seed=0):
     sequences = hr.Sequences(X)
     encoder = Encoder.fit(sequences)
     sequences = encoder.transform(sequences)
-    return AttributeReader(sequences, Window(0, 0), {"n": Binning.fit(sequences.column("n").values)})
+    return AttributeReader(sequences, HERE, {"n": Binning.fit(sequences.column("n").values)})
 
 
 @pytest.mark.kernel
@@ -225,7 +225,7 @@ def scene_of(k=2, seed=0, lengths=(1, 4, 9, 6, 12), weights=None):
     rng = np.random.default_rng(seed)
     X = ["".join(rng.choice(list("abcd"), size=n)) for n in lengths]
     sequences = hr.Sequences(X)
-    rows = AttributeReader(Encoder.fit(sequences).transform(sequences), Window(0, 0))
+    rows = AttributeReader(Encoder.fit(sequences).transform(sequences), HERE)
     n = sequences.n_positions
     weights = np.ones(n) if weights is None else np.repeat(weights, lengths)
     shows = np.array([letter == "a" for letter in "".join(X)]).astype(float)

@@ -37,7 +37,7 @@ def examples_of(*case):
 def features_of(rows, order, k):
     """In the order that breaks ties, with what they read; a feature is missing where its whole column is."""
     missing = rows.missing(0, rows.sequences.n_positions)
-    names = [(c.name, o) for c in rows.sequences.columns for o in rows.window.offsets.tolist()]
+    names = [(c.name, o) for c in rows.sequences.columns for o in rows.window.offsets]
     found = []
     for key, test in oracles_trees.features_of(rows, order, k):
         slot = names.index(rows.name(key[1])[:2]) if key[0] == "id" else None

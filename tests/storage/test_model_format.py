@@ -70,10 +70,10 @@ class File:
         """(column, offset, test) by number; test(position or None) says whether the attribute is there."""
         found = []
         for i, column in enumerate(self.columns):
-            left, right = [0, 0] if column.get("cascade") else self.metadata["potential"]["window"]
-            for offset in range(-left, right + 1):
+            offsets = [0] if column.get("cascade") else self.metadata["potential"]["window"]
+            for offset in offsets:
                 found += [(column["name"], offset, test) for test in self._tests(i, column)]
-                if left or right:
+                if offsets != [0]:
                     found.append((column["name"], offset, lambda position: position is None))
         return found
 
@@ -141,13 +141,13 @@ class File:
 
     def linear(self, sequence, t):
         """The state score of a position under weights."""
-        left, right = self.metadata["potential"]["window"]
+        offsets = self.metadata["potential"]["window"]
         values = []
         for i, column in enumerate(self.columns):
-            for offset in range(-left, right + 1):
+            for offset in offsets:
                 there = sequence[t + offset] if 0 <= t + offset < len(sequence) else None
                 values += [0.0 if there is None else value for value in self._values(i, column, there or {})]
-                values += [float(there is None)] * (left + right > 0)
+                values += [float(there is None)] * (offsets != [0])
         members = self.arrays.get("potential.conjunctions.members")
         for first, last in pairwise(self.arrays.get("potential.conjunctions.starts", [0])):
             values.append(float(all(values[m] for m in members[first:last])))
@@ -335,7 +335,7 @@ class Ahead(File):
     def feature(self, i, sequence):
         """Q of the bag of each position."""
         bags, columns, n_labels = self.potential["instance_bags"], self.columns, self.n_labels
-        self._as(f"potential.of.features.{i}.", [0, 0])
+        self._as(f"potential.of.features.{i}.", [0])
         self.columns, self.n_labels = self.own, len(self.arrays["potential.trees.labels"])
         shown = []
         for t in range(len(sequence)):

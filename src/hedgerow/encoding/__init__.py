@@ -10,4 +10,5 @@ from hedgerow.encoding.encoder import Encoder as Encoder
 from hedgerow.encoding.labels import Labels as Labels
 from hedgerow.encoding.scaling import Scaling as Scaling
 from hedgerow.encoding.scaling import fit_scalings as fit_scalings
+from hedgerow.encoding.window import HERE as HERE
 from hedgerow.encoding.window import Window as Window

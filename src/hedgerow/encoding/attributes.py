@@ -16,7 +16,7 @@ from hedgerow.encoding.binning import Binning
 from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.scaling import Scaling
-from hedgerow.encoding.window import Window
+from hedgerow.encoding.window import HERE, Window
 from hedgerow.errors import InputError
 
 
@@ -57,7 +57,7 @@ class AttributeReader:
         self.window = window
         self._numeric = dict(numeric or {})
         self._sizes = [self._size(column) for column in sequences.columns]
-        self.reader = _core.AttributeReader(sequences.starts, window.offsets)
+        self.reader = _core.AttributeReader(sequences.starts, np.array(window.offsets, np.int64))
         for column, size in zip(sequences.columns, self._sizes, strict=True):
             self._add(column, size)
         self.n_basic = self.reader.n_ids
@@ -97,11 +97,11 @@ class AttributeReader:
         """(column, offset, value) of an id that is no conjunction; raises IndexError when there is no such id."""
         rest = range(self.n_basic)[attribute]
         for column, size in zip(self.sequences.columns, self._sizes, strict=True):
-            window = Window(0, 0) if is_local(column) else self.window
+            window = HERE if is_local(column) else self.window
             owned = size + (not window.is_trivial)
             slot, value = divmod(rest, owned) if owned else (0, 0)
             if slot < len(window.offsets) and owned:
-                return column.name, int(window.offsets[slot]), _value(column, size, value)
+                return column.name, window.offsets[slot], _value(column, size, value)
             rest -= owned * len(window.offsets)
         raise IndexError(attribute)
 

@@ -4,54 +4,95 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.errors import InputError
 
-# Every offset costs an id for each value and time and memory when a model is loaded: far more than can be learned.
+# Every offset costs an id for each value of each column, and time and memory when a model is loaded: no model can learn
+# from more.
 LONGEST = 10_000
+
+# A window as users describe it; see Window.of.
+WindowSpec: TypeAlias = int | tuple[int, int] | list[int]
+WINDOW_RULE = "a number n (offsets -n..n), a pair (left, right) or a list of distinct offsets"
 
 
 @dataclass(frozen=True)
 class Window:
-    """`left` positions before a position, itself, and `right` positions after it.
+    """Offsets from a position at which its columns are read, rising; 0 is the position itself.
 
-    Outside the sequence a window reads a padding symbol. It is a shifted read, never a copy.
+    Outside the sequence a window reads a padding symbol. Reading is shifted; nothing is copied.
     """
 
-    left: int
-    right: int
+    offsets: tuple[int, ...]
 
     @classmethod
     def of(cls, spec: object) -> Window:
-        """From an int w (w on either side) or a pair (left, right); raises InputError for anything else."""
+        """The window that a parameter describes.
+
+        Parameters
+        ----------
+        spec
+            A number n: the offsets -n..n. A pair (left, right), as a tuple: `left` positions before and `right`
+            positions after; a negative left is an offset, so (-2, 1) is the same as (2, 1). A list of offsets, in any
+            order.
+
+        Raises
+        ------
+        InputError
+            For anything else.
+        """
         if isinstance(spec, Window):
             return spec
-        pair = spec if isinstance(spec, (tuple, list)) else (spec, spec)
-        if len(pair) != 2:
-            raise InputError(f"window must be a number or a pair (left, right), but got {spec!r}")
-        return cls(*(_count(side, spec) for side in pair))
+        if isinstance(spec, (list, range, np.ndarray)):
+            offsets = tuple(sorted(_integer(offset, spec) for offset in spec))
+        elif isinstance(spec, tuple):
+            offsets = _between(spec)
+        else:
+            n = _integer(spec, spec)
+            offsets = tuple(range(-n, n + 1))
+        if not offsets or len(set(offsets)) < len(offsets):
+            raise _refused(spec)
+        return cls(offsets)
 
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        return np.arange(-self.left, self.right + 1, dtype=np.int64)
+    @classmethod
+    def from_stored(cls, offsets: object) -> Window:
+        """The window of a model file, which lists every offset: a small file cannot describe a huge window."""
+        if not isinstance(offsets, list):
+            raise _refused(offsets)
+        return cls.of(offsets)
 
     @property
     def is_trivial(self) -> bool:
         """Whether only the position itself is read, so that there is nothing to pad."""
-        return self.left == self.right == 0
+        return self.offsets == (0,)
 
 
-def _count(side: object, spec: object) -> int:
-    rule = f"window must be a whole number from 0 to {LONGEST}, or a pair (left, right), but got {spec!r}"
-    if isinstance(side, (bool, np.bool_)):
-        raise InputError(rule)
+HERE = Window((0,))
+
+
+def _between(pair: tuple[object, ...]) -> tuple[int, ...]:
+    if len(pair) != 2:
+        raise _refused(pair)
+    left, right = (_integer(side, pair) for side in pair)
+    if left >= 0 > right:
+        raise _refused(pair)
+    return tuple(range(-abs(left), right + 1))
+
+
+def _integer(value: object, spec: object) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        raise _refused(spec)
     try:
-        count = operator.index(side)  # type: ignore[arg-type]
+        integer = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(rule) from None
-    if not 0 <= count <= LONGEST:
-        raise InputError(rule)
-    return count
+        raise _refused(spec) from None
+    if abs(integer) > LONGEST:
+        raise _refused(spec)
+    return integer
+
+
+def _refused(spec: object) -> InputError:
+    return InputError(f"window must be {WINDOW_RULE}; got {spec!r}")

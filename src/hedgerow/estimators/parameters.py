@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import numpy as np
 
 from hedgerow.encoding.imputation import Treatment
+from hedgerow.encoding.window import WINDOW_RULE, Window
 from hedgerow.errors import InputError
 
 LARGEST = 1e30  # so that sums and products of a few still fit single precision
@@ -271,10 +272,33 @@ SEED = Form(
 )
 
 # Declarations that several estimators share.
+
+
+def _is_window(value: Any) -> bool:
+    try:
+        Window.of(value)
+    except InputError:
+        return False
+    return True
+
+
+def _window(value: Any) -> int | list[int]:
+    return int(value) if isinstance(value, numbers.Integral) else list(Window.of(value).offsets)
+
+
+def _parse_window(text: Any) -> int | list[int]:
+    try:
+        offsets = [int(offset) for offset in str(text).split(",")]  # typer also parses the default, which is a number
+        return offsets if len(offsets) > 1 else offsets[0]
+    except ValueError:
+        raise InputError(f"window must be a number or offsets with commas between them; it is {text!r}") from None
+
+
+WINDOW = Form(WINDOW_RULE, _is_window, convert=_window, parse=_parse_window)
 WindowSize: TypeAlias = Annotated[
-    int,
-    AtLeast(0),
-    "Number of positions on either side whose columns are read. A wider window sees more context; the number of "
+    int | tuple[int, int] | list[int],
+    WINDOW,
+    "Neighbouring positions whose columns are read, as offsets. A wider window sees more context; the number of "
     "attributes grows with it.",
 ]
 Beam: TypeAlias = Annotated[

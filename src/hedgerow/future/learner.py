@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.ragged import place
-from hedgerow.encoding import AttributeReader, Binning, Window, fit_binnings
+from hedgerow.encoding import HERE, AttributeReader, Binning, Window, fit_binnings
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import InputError
 from hedgerow.future.discovery import Candidate, Discovery, DiscoveryData, DiscoveryRules
 from hedgerow.future.potential import FutureFeature, FuturePotential, feature_name, logistic, with_features
@@ -52,7 +53,7 @@ PUBLISHED_STEPS = 10.0 ** np.arange(-1, 2.25, 0.25)
 class FutureRules:
     """How both levels go about it; `sides` says of each kind of bag that is tried whether it goes back."""
 
-    window: int
+    window: WindowSpec
     sides: tuple[bool, ...]
     max_future: int
     n_rounds: int
@@ -128,7 +129,7 @@ class _Data:
         return AttributeReader(with_features(self.given, self.values), window, binnings)
 
     def scene(self, binnings: Mapping[str, Binning]) -> DiscoveryData:
-        instances = AttributeReader(self.plain, Window(0, 0), binnings)
+        instances = AttributeReader(self.plain, HERE, binnings)
         return DiscoveryData(instances, self.codes, self.weights, self.scores[:, 0].astype(np.float64), self.n_threads)
 
     @property
@@ -316,7 +317,7 @@ class _Run:
     def _carried(self, found: Candidate) -> Candidate:
         """A feature of other data, with its values here."""
         bags, feature, threads = self.rules.discovery.instance_bags, found.feature, self.training.n_threads
-        instances = AttributeReader(self.here.plain, Window(0, 0), self.binnings)
+        instances = AttributeReader(self.here.plain, HERE, self.binnings)
         scores = feature.instance_scores(instances, bags, threads)
         values = bags.probabilities(scores, instances.sequences.starts, feature.back, threads)
         return found._replace(scores=scores, values=values, held_values=None)

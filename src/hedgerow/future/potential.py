@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.columns import LocalNumericColumn, trusted
-from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
+from hedgerow.encoding import HERE, AttributeReader, Binning, Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.errors import InputError
@@ -126,7 +126,7 @@ class FuturePotential(ScoredPotential):
 
     def instances(self, sequences: Encoded) -> AttributeReader:
         """What the trees of features read."""
-        return AttributeReader(sequences, Window(0, 0), self.binnings)
+        return AttributeReader(sequences, HERE, self.binnings)
 
     def values(self, sequences: Encoded, n_threads: int = 1) -> list[Floats]:
         """Q of each feature, at every position."""

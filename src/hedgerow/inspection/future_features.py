@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.columns import CategoricalColumn
-from hedgerow.encoding import AttributeReader, Window
+from hedgerow.encoding import HERE, AttributeReader
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.potential import REST, FutureFeature, FuturePotential, logistic
@@ -87,7 +87,7 @@ def _described(model: Model, potential: FuturePotential, number: int, record: di
 
 
 def _no_instances(model: Model, potential: FuturePotential) -> AttributeReader:
-    return AttributeReader(model.encoder.nothing(), Window(0, 0), potential.binnings)
+    return AttributeReader(model.encoder.nothing(), HERE, potential.binnings)
 
 
 def _pattern(model: Model, potential: FuturePotential, feature: FutureFeature, names: Names) -> list[tuple[str, float]]:

@@ -22,6 +22,7 @@ from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.missing_values import refuse_missing
+from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import Record, TrainingData, edge_counts
@@ -43,7 +44,7 @@ MIN_EXPECTED_COUNT = 1e-9  # keeps a Newton step of the table finite where l2 is
 class BoostingRules:
     """How trees are grown and how long steps are."""
 
-    window: int
+    window: WindowSpec
     transitions: Literal["trees", "table"]
     shared: bool  # one tree a round for all labels
     n_rounds: int

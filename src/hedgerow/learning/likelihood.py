@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.encoding import NO_CONJUNCTIONS, AttributeReader, Conjunctions, Scaling, Window, fit_scalings
+from hedgerow.encoding.window import WindowSpec
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import TrainingData, edge_counts
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
@@ -41,7 +42,7 @@ class LinearSpace:
     def of(
         cls,
         training: TrainingData,
-        window: int,
+        window: WindowSpec,
         *,
         min_freq: int = 1,
         observed_only: bool = True,
@@ -66,7 +67,7 @@ class LinearSpace:
     def bare(
         cls,
         training: TrainingData,
-        window: int,
+        window: WindowSpec,
         *,
         all_transitions: bool = False,
         edges: bool = False,
@@ -114,7 +115,7 @@ class LinearSpace:
         )
 
 
-def _read(training: TrainingData, window: int, scale: bool) -> tuple[AttributeReader, dict[str, Scaling]]:
+def _read(training: TrainingData, window: WindowSpec, scale: bool) -> tuple[AttributeReader, dict[str, Scaling]]:
     scalings = fit_scalings(training.sequences, scale=scale)
     return AttributeReader(training.sequences, Window.of(window), scalings), scalings
 

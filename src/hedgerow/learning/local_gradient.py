@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from hedgerow.encoding import AttributeReader
+from hedgerow.encoding.window import WindowSpec
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
 from hedgerow.learning.evaluation import Evaluator
@@ -29,7 +30,7 @@ class LocalGradientLearner:
         self,
         training: TrainingData,
         *,
-        window: int,
+        window: WindowSpec,
         penalty: Penalty,
         max_iter: int,
         tol: float,

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import InputError
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
@@ -39,7 +40,7 @@ TIE = 2.0**-10  # a perceptron adds this to the score of each wrong label
 class MarginRules:
     """`C` is None for a perceptron, which has no loss function."""
 
-    window: int
+    window: WindowSpec
     epochs: int
     averaging: Averaging
     random_state: int | None

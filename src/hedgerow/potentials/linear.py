@@ -183,7 +183,7 @@ class LinearPotential(ScoredPotential):
                 "conjunctions.members": self.conjunctions.members,
             }
         scalings = {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()}
-        metadata: dict[str, Any] = {"window": [self.window.left, self.window.right], "scalings": scalings}
+        metadata: dict[str, Any] = {"window": list(self.window.offsets), "scalings": scalings}
         if self.temperature != 1:
             metadata["temperature"] = self.temperature
         return metadata, arrays
@@ -191,7 +191,7 @@ class LinearPotential(ScoredPotential):
     @classmethod
     def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
-        window = Window.of(metadata["window"])
+        window = Window.from_stored(metadata["window"])
         scalings = scalings_of(metadata, encoder)
         cells = require_array(arrays, "n_grams.cells", np.int64)
         n_cells = Topology(n_labels, order).n_cells

@@ -184,12 +184,12 @@ class TreePotential(ScoredPotential):
             arrays["table_steps"] = self.table_steps
         if self.mean_edges is not None:
             arrays["mean_edges"] = self.mean_edges
-        return {"window": [self.window.left, self.window.right]}, arrays
+        return {"window": list(self.window.offsets)}, arrays
 
     @classmethod
     def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
-        window = Window.of(metadata["window"])
+        window = Window.from_stored(metadata["window"])
         numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
         binnings = {name: Binning(require_array(arrays, f"bins.{name}", np.float32, 1)) for name in numeric}
         trees = stored_trees(arrays)

@@ -74,7 +74,7 @@ class VotedPotential(ScoredPotential):
             "changes.amounts": self.amounts,
             "survived": self.survived,
         }
-        return {"window": [self.window.left, self.window.right], "scalings": scalings}, arrays
+        return {"window": list(self.window.offsets), "scalings": scalings}, arrays
 
     @classmethod
     def from_arrays(cls, stored: Stored) -> Self:
@@ -84,7 +84,7 @@ class VotedPotential(ScoredPotential):
         if not np.isfinite(amounts).all() or not len(survived) or (survived < 0).any():
             raise InputError("the changes of a voted perceptron must be finite, and its votes at least 0")
         potential = cls(
-            window=Window.of(metadata["window"]),
+            window=Window.from_stored(metadata["window"]),
             scalings=scalings_of(metadata, encoder),
             n_labels=n_labels,
             order=order,

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Window, fit_scalings
+from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import InputError
 from hedgerow.future.potential import FuturePotential, with_features
 from hedgerow.learning.base import DevData, Learner, Record, TrainingData
@@ -42,7 +43,7 @@ Update = Literal["laso", "early", "max-violation", "standard"]
 @dataclass(frozen=True)
 class SearchRules:
     order: int
-    window: int
+    window: WindowSpec
     beam: int
     update: Update
     direction: Direction

@@ -118,7 +118,7 @@ class SearchPotential(Potential):
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         metadata: dict[str, Any] = {
-            "window": [self.window.left, self.window.right],
+            "window": list(self.window.offsets),
             "scalings": {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()},
             "order": self.n_grams.order,
             "direction": self.direction,
@@ -154,7 +154,7 @@ class SearchPotential(Potential):
             starts = require_array(arrays, "state.starts", np.int64)
             features = Features(starts, require_array(arrays, "state.labels", np.int32), n_labels)
             potential = cls(
-                Window.of(metadata["window"]), scalings_of(metadata, columns), features,
+                Window.from_stored(metadata["window"]), scalings_of(metadata, columns), features,
                 _weights(arrays, "state.weights", len(features)), LabelGrams(cells, n_labels, reach),
                 _weights(arrays, "n_grams.weights", len(cells)), direction, future,
                 stored_temperature(metadata["temperature"]),
