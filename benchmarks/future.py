@@ -16,7 +16,7 @@ import numpy as np
 import hedgerow as hr
 from data import QUICK, few, load, repeated
 from hedgerow import _core
-from hedgerow.future.potential import REST
+from hedgerow.future.instance_bags import REST
 from jobs import Figures, main, run
 from printing import print_table
 

@@ -68,7 +68,7 @@ def print_bounds(kinds: list[Kind], initial: float, bounds: tuple[float, ...], s
     for kind in kinds:
         data, cells = synthetic(kind, 0, sizes), []
         for bound in bounds:
-            model = fitted(data, True, initial_log_odds=initial, max_pattern_step=bound)
+            model = fitted(data, True, initial_log_odds=initial, max_beta=bound)
             accuracy = percent(data.test.y, model.predict(data.test.X))
             cells.append(f"{accuracy:.2f} ({len(model.future_features_)})")
         rows.append([kind.upper(), *cells])

@@ -23,7 +23,7 @@ import hedgerow as hr
 from bench import LENGTHS, SETS, Bench, Figures, Spec, arguments, data, is_right, make
 from codes import BITS_TRIED, EPOCHS, FEW_TREES, PENALTIES, TREES, VP, WORD_TREES, Settings, describe
 from common import log, print_machine, print_table
-from hedgerow.codes.learner import TRUST
+from hedgerow.codes.calibration import DEFAULT_TRANSITION_WEIGHT
 from hedgerow.codes.potential import CodePotential
 from hedgerow.inference.decoding import best_labels
 from hedgerow.inference.lattice import Lattice
@@ -230,7 +230,7 @@ def trust(bench: Bench, fields: tuple[Field, ...]) -> None:
             log(f"{title}: trust")
             settings = bits_settings(bench, field, {}) | {"order": order}
             model = make(code(settings, field.n_bits, 0, distance="lattice")).fit(train.X, train.y)
-            own = 1.0 if order == 0 and field.windows == (0,) else TRUST
+            own = 1.0 if order == 0 and field.windows == (0,) else DEFAULT_TRANSITION_WEIGHT
             for temperature, line in zip(TEMPERATURES, sweep(model, dev, own), strict=True):
                 rows.append([title, f"{temperature:g}", *map("{:.2f}".format, line)])
     print_table(["% right of held-out training data", "temperature", *map("trust {:g}".format, TRUSTS)], rows)
@@ -248,7 +248,7 @@ def sweep(model: hr.OutputCode, dev: Any, own: float) -> Iterator[list[float]]:
         line = []
         for factor in TRUSTS:
             table = (scores.table * (factor / own)).astype(np.float32)
-            lattice = Lattice(Topology(len(potential.words), 1), X.starts, state=state, table=table)
+            lattice = Lattice(Topology(len(potential.code_words), 1), X.starts, state=state, table=table)
             best = best_labels(lattice, "marginal")
             line.append(100 * float(np.mean(model.classes_[best] == gold)))
         yield line

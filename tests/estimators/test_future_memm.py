@@ -129,8 +129,8 @@ def test_no_step_of_a_pattern_is_longer_than_allowed(newton):
 
     free = pattern_steps()
     bound = max(free) / 2
-    assert max(pattern_steps(max_pattern_step=bound)) <= bound
-    assert pattern_steps(max_pattern_step=1e9) == free
+    assert max(pattern_steps(max_beta=bound)) <= bound
+    assert pattern_steps(max_beta=1e9) == free
 
 
 def test_history_tells_the_course():
@@ -200,7 +200,7 @@ def test_strange_bags_are_refused(bag):
 
 @pytest.mark.parametrize(
     "change",
-    [{"direction": "up"}, {"max_future": -1}, {"pattern_rounds": 0}, {"pattern_leaves": 1}, {"max_pattern_step": 0},
+    [{"direction": "up"}, {"max_future": -1}, {"pattern_rounds": 0}, {"pattern_leaves": 1}, {"max_beta": 0},
      {"initial_log_odds": float("nan")}, {"initial_log_odds": -1e9}, {"learning_rate": 0}, {"n_rounds": 0},
      {"missing": "surrogate"}],
 )  # fmt: skip
@@ -223,13 +223,16 @@ def test_sequences_of_one_position_have_empty_bags():
 
 def test_a_column_called_like_a_feature_is_refused():
     X = [[{"future feature 1": "a"}, {"future feature 1": "b"}]] * 4
-    with pytest.raises(InputError, match=r"'future feature 1', as a column is; rename it"):
+    with pytest.raises(InputError, match=r"'future feature 1' has the name of a future feature; rename the column"):
         hr.FutureMEMM().fit(X, [["A", "B"]] * 4)
 
 
 def test_dev_data_without_a_known_label_are_refused():
     X, y = ahead(10, 0)
-    with pytest.warns(UserWarning, match="never occurred"), pytest.raises(InputError, match="nothing to stop by"):
+    with (
+        pytest.warns(UserWarning, match="never occurred"),
+        pytest.raises(InputError, match="needs dev data with labels of y"),
+    ):
         hr.FutureMEMM().fit(X, y, X_dev=["ab"], y_dev=[["?", "?"]])
 
 

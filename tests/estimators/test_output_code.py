@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
-from hedgerow.codes import learner as learning
+from hedgerow import _core
 from hedgerow.codes.bits import BitTrainer
 from hedgerow.codes.coupling import label_log_probabilities
 from hedgerow.codes.potential import CodePotential
@@ -193,14 +193,26 @@ def test_bits_share_one_encoding(monkeypatch):
     assert len(columns) == 1
 
 
+@pytest.mark.parametrize("base", [TREES, hr.MEMM(n_rounds=4, window=1), hr.TreeCRF(n_rounds=4, transitions="table")])
+def test_what_bits_share_changes_no_bit(monkeypatch, base):
+    data = [[{"letter": letter, "number": ord(letter) % 7 / 3} for letter in x] for x in X]
+    shared = hr.OutputCode(base=base, n_bits=8, random_state=0).fit(data, Y)
+    monkeypatch.setattr(
+        "hedgerow.learning.tree_inputs.TreeInputs.tree_data",
+        lambda self, rows, binnings, order, rules: _core.TreeData(rows.reader, order, rules),
+    )
+    alone = hr.OutputCode(base=base, n_bits=8, random_state=0).fit(data, Y)
+    assert_same(shared.predict_bits(data), alone.predict_bits(data))
+
+
 @pytest.mark.parametrize("cascade", [0, 2])
 def test_a_record_for_each_bit(cascade):
     seen = []
     model = hr.OutputCode(base=TREES, n_bits=9, cascade=cascade, random_state=0)
     model.fit(X, Y, X_dev=ASKED, y_dev=ANSWERS, callbacks=[seen.append])
     assert seen == model.training_log_
-    assert [record["step"] for record in seen] == [*range(1, 10)]
-    assert {record["rounds"] for record in seen} == {6}
+    assert [(record["unit"], record["step"]) for record in seen] == [("bit", n) for n in range(1, 10)]
+    assert {record["bit_steps"] for record in seen} == {6}
     assert all(record["loss"] > 0 for record in seen)
     assert seen[-1]["dev_accuracy"] == pytest.approx(model.score(ASKED, ANSWERS))
     assert -seen[-1]["dev_loss"] == pytest.approx(model.log_likelihood(ASKED, ANSWERS).mean(), abs=1e-6)
@@ -230,7 +242,7 @@ def test_dev_data_say_how_far_transitions_are_trusted():
     model = hr.OutputCode(base=TREES, n_bits=9, distance="lattice", random_state=0).fit(
         X, Y, X_dev=ASKED, y_dev=ANSWERS
     )
-    trust = model.training_log_[-1]["trust"]
+    trust = model.training_log_[-1]["transition_weight"]
     lift = (
         hr.OutputCode(base=TREES, n_bits=9, distance="lattice", random_state=0).fit(X, Y).model_.potential.table / 0.4
     )
@@ -276,14 +288,14 @@ def test_the_length_of_a_cascade_is_chosen(monkeypatch, given):
     """A cascade is needed, and found; what shorter ones share with it is learned once."""
     data = hr.datasets.cycle(400, 4, seed=4)
     learned = []
-    learn = BitTrainer.learn
+    learn = BitTrainer.train
 
-    def counted(self, bit, column, before, n_threads, is_read):
+    def counted(self, bit, column, earlier, n_threads, is_read):
         learned.append((bit, self.cascade.length, len(self.training.sequences)))
-        return learn(self, bit, column, before, n_threads, is_read)
+        return learn(self, bit, column, earlier, n_threads, is_read)
 
-    monkeypatch.setattr(BitTrainer, "learn", counted)
-    monkeypatch.setattr(learning, "LENGTHS", (0, 1, 2))
+    monkeypatch.setattr(BitTrainer, "train", counted)
+    monkeypatch.setattr("hedgerow.codes.learner.CASCADE_LENGTHS", (0, 1, 2))
     dev = hr.datasets.cycle(100, 4, seed=5)
     held = {"X_dev": dev.X, "y_dev": dev.y} if given else {}
     model = hr.OutputCode(base=hr.TreeCRF(n_rounds=20), code="one-vs-rest", cascade="auto", random_state=0)
@@ -316,7 +328,7 @@ def test_a_code_that_grows(given):
         by_bits = [record["dev_accuracy"] for record in model.training_log_]
         distinct = [len(set(map(tuple, model.code_[:, :n].tolist()))) == len(model.code_) for n in range(1, n_bits + 1)]
         assert by_bits[n_bits - 1] == max(a for a, d in zip(by_bits, distinct, strict=False) if d)
-        assert len(by_bits) in (n_bits + learning.PATIENCE, 40)
+        assert len(by_bits) in (n_bits + model.patience, 40)
         assert model.score(*dev) == pytest.approx(by_bits[n_bits - 1])
     else:
         assert len(model.training_log_) == n_bits
@@ -331,9 +343,9 @@ def test_a_code_that_grows(given):
 def test_one_sequence_cannot_be_held_out():
     x, y = ["abcabc"], [["l0", "l1", "l2"] * 2]
     for change in ({"code": "grow"}, {"cascade": "auto"}):
-        with pytest.raises(InputError, match="X_dev and y_dev are needed, or a second sequence"):
+        with pytest.raises(InputError, match="are chosen on dev data; give X_dev and y_dev, or at least two sequences"):
             hr.OutputCode(base=TREES, **change).fit(x, y)
-    with pytest.raises(InputError, match=r'"cross" learns from some sequences .* only one; take "training"'):
+    with pytest.raises(InputError, match=r'"cross" trains on some sequences .* only one; use "training"'):
         hr.OutputCode(base=TREES, cascade=1, cascade_predictions="cross").fit(x, y)
 
 
@@ -379,10 +391,10 @@ def test_a_file_whose_code_does_not_fit_is_refused(tmp_path):
     arrays, metadata = storage.read(tmp_path / "m")
     potential = metadata["potential"]
     damages = [
-        (arrays | {"potential.words": arrays["potential.words"] + 2}, potential),
-        (arrays | {"potential.words": arrays["potential.words"][:, :-1]}, potential),
-        (arrays | {"potential.words": arrays["potential.words"][1:]}, potential),
-        (arrays | {"potential.bits.9.x": arrays["potential.words"]}, potential),
+        (arrays | {"potential.code_words": arrays["potential.code_words"] + 2}, potential),
+        (arrays | {"potential.code_words": arrays["potential.code_words"][:, :-1]}, potential),
+        (arrays | {"potential.code_words": arrays["potential.code_words"][1:]}, potential),
+        (arrays | {"potential.bits.9.x": arrays["potential.code_words"]}, potential),
         (arrays | {"potential.table": arrays["potential.table"][:-1]}, potential),
         (arrays, potential | {"cascade": [1, 10**7, 1]}),
         (arrays, potential | {"cascade": [1, 1]}),
@@ -515,7 +527,7 @@ def test_unseen_labels_of_dev_data():
         ({"code": 3}, "code must be one of"),
         ({"code": [[0, 1]]}, "a row for each of the 5 labels"),
         ({"code": WORDS, "n_bits": 5}, "the matrix given as code has 4 bits for 5 labels, but n_bits is 5"),
-        ({"code": "grow", "cascade": "auto"}, "cannot both be found at once; give cascade a number"),
+        ({"code": "grow", "cascade": "auto"}, 'cannot be combined with cascade="auto"; give cascade a number'),
         ({"distance": "l2"}, "distance must be one of 'l1', 'hamming', 'likelihood', 'lattice'; it is 'l2'"),
     ],
 )

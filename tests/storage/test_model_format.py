@@ -411,7 +411,7 @@ def test_codes_read_by_the_page(tmp_path):
     model = hr.OutputCode(base=base, cascade=2, cascade_left=2, distance="likelihood").fit(X, Y)
     model.save(tmp_path / "m.hedgerow")
     file = File(tmp_path / "m.hedgerow")
-    words, potential = file.arrays["potential.words"], file.metadata["potential"]
+    words, potential = file.arrays["potential.code_words"], file.metadata["potential"]
     asked, found = X[0] + NEW[0], []
     for i in range(words.shape[1]):
         found.append(Bit(file, i).probabilities(asked, [[int(p > 0.5) for p in row] for row in found]))

@@ -1,13 +1,13 @@
-"""Learning the bits of a code: each is a problem of two labels on the same sequences."""
+"""Training the bits of a code: each bit is a problem with two labels, 0 and 1, on the same sequences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from threading import Event
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,159 +22,172 @@ from hedgerow.inference.decoding import Decode
 from hedgerow.learning.base import DevData, Learner, Record, TrainingData
 from hedgerow.potentials.base import Potential
 
-FOLDS = 3
-ZERO_OR_ONE = Labels(np.array([0, 1]))
-
-#: The learner of a bit, by its number, on sequences labelled 0 and 1.
-MakeLearner = Callable[[TrainingData, int], Learner]
+N_FOLDS = 3  # of out-of-fold predictions
+ZERO_AND_ONE = Labels(np.array([0, 1]))
 
 
-class Stopped(Exception):  # noqa: N818 - nothing is wrong
-    """A bit was given up because the whole fit was."""
+class TrainingStopped(Exception):  # noqa: N818 - not an error
+    """Raised in the thread of a bit when the whole fit has been stopped."""
 
 
-@dataclass(frozen=True)
-class Base:
-    """What learns a bit: the order and decoding of its lattice, and its learner; `alone` if it knows no neighbours."""
+class BitLearnerFactory(Protocol):
+    """Makes a learner for each bit, and describes the model that these learners train."""
 
-    order: int
-    decode: Decode
-    learner: MakeLearner
-    alone: bool
+    @property
+    def order(self) -> int:
+        """The order of a bit's lattice."""
+        ...
+
+    @property
+    def decode(self) -> Decode:
+        """How a bit is decoded when its dev accuracy is computed."""
+        ...
+
+    @property
+    def reads_neighbours(self) -> bool:
+        """Whether a bit sees other positions: their attributes through a window, or their bits in a lattice."""
+        ...
+
+    def learner(self, training: TrainingData, bit: int) -> Learner:
+        """The learner of a bit, on sequences labelled 0 and 1."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedBit:
-    """A potential and how its learning went; what it says of the held-out data; and what later bits read of it."""
+class TrainedBit:
+    """The potential of a bit, a summary of its training log, and its predictions where others need them."""
 
     potential: Potential
-    record: Record
-    held: NDArray[np.floating[Any]] | None
-    columns: Columns
-    held_columns: Columns
+    summary: Record
+    dev_probabilities: NDArray[np.floating[Any]] | None = None  # P(the bit is 1) by dev position
+    columns: Columns = ()  # for later bits of a cascade, on training data
+    dev_columns: Columns = ()
 
-    def forgotten(self) -> LearnedBit:
-        """Without what was said of the data, which is as long as they are."""
-        return LearnedBit(self.potential, self.record, None, (), ())
+    def without_predictions(self) -> TrainedBit:
+        """The bit without its arrays by position, to save memory."""
+        return TrainedBit(self.potential, self.summary)
 
 
 @dataclass(frozen=True, eq=False)
 class BitTrainer:
-    """Learns bits on one training set, encoded once. `stop` ends what is under way, after the round."""
+    """Trains bits on one set of encoded sequences. `stop` ends the training under way after its current step."""
 
     training: TrainingData
-    base: Base
+    factory: BitLearnerFactory
     cascade: Cascade
-    cross: bool
+    out_of_fold: bool  # later bits learn from out-of-fold predictions, not from predictions on the training data
     stop: Event
 
-    def learn(
-        self, bit: int, column: NDArray[np.uint8], before: Sequence[LearnedBit], n_threads: int, is_read: bool
-    ) -> LearnedBit:
-        """The bit whose labels with a 1 are those of the column; `is_read`: later bits read what it predicts."""
-        seen = [before[i] for i in self.cascade.read_by(bit)]
-        training = self._problem(bit, column, seen, n_threads)
-        potential, record = self._run(training, bit)
-        held = training.dev
-        told = None if held is None else self._ask(potential, held.sequences, n_threads)
+    def train(
+        self, bit: int, column: NDArray[np.uint8], earlier: Sequence[TrainedBit], n_threads: int, is_read: bool
+    ) -> TrainedBit:
+        """Train the bit that is 1 for the labels with a 1 in `column`; `is_read`: later bits read its predictions."""
+        read = [earlier[i] for i in self.cascade.read_by(bit)]
+        training = self._two_label_problem(bit, column, read, n_threads)
+        potential, summary = self._run(training, bit)
+        dev = training.dev
+        dev_probabilities = None if dev is None else self._predict(potential, dev.sequences, n_threads)
         if not is_read:
-            return LearnedBit(potential, record, told, (), ())
-        if self.cross:
-            predicted = self._out_of_fold(training, bit, [earlier.columns for earlier in seen])
+            return TrainedBit(potential, summary, dev_probabilities)
+        if self.out_of_fold:
+            predicted = self._out_of_fold_predictions(training, bit, [one.columns for one in read])
         else:
-            predicted = self._ask(potential, training.sequences, n_threads) > 0.5
+            predicted = self._predict(potential, training.sequences, n_threads) > 0.5
+        dev_columns: Columns = ()
+        if dev is not None and dev_probabilities is not None:
+            dev_columns = self.cascade.columns(bit, dev_probabilities > 0.5, dev.sequences.starts)
         columns = self.cascade.columns(bit, predicted, training.sequences.starts)
-        if held is None or told is None:
-            return LearnedBit(potential, record, told, columns, ())
-        return LearnedBit(
-            potential, record, told, columns, self.cascade.columns(bit, told > 0.5, held.sequences.starts)
-        )
+        return TrainedBit(potential, summary, dev_probabilities, columns, dev_columns)
 
-    def _problem(self, bit: int, column: NDArray[np.uint8], seen: Sequence[LearnedBit], n_threads: int) -> TrainingData:
-        """The same sequences, labelled by the bit, with what the bits that it sees predict as more columns."""
-        whole, bits, held = self.training, column.astype(np.int32), None
+    def _two_label_problem(
+        self, bit: int, column: NDArray[np.uint8], read: Sequence[TrainedBit], n_threads: int
+    ) -> TrainingData:
+        """The training data with the bit as label, and the predictions of the bits that it reads as further columns."""
+        whole, bits, dev = self.training, column.astype(np.int32), None
         if whole.dev is not None:
             codes = np.where(whole.dev.codes < 0, np.int32(-1), bits[whole.dev.codes])
-            held = DevData(
-                whole.dev.sequences.with_columns(chain.from_iterable(earlier.held_columns for earlier in seen)), codes
-            )
+            dev_columns = chain.from_iterable(one.dev_columns for one in read)
+            dev = DevData(whole.dev.sequences.with_columns(dev_columns), codes)
         return replace(
             whole,
             encoder=self.cascade.encoder(whole.encoder, bit),
-            labels=ZERO_OR_ONE,
-            sequences=whole.sequences.with_columns(chain.from_iterable(earlier.columns for earlier in seen)),
+            labels=ZERO_AND_ONE,
+            sequences=whole.sequences.with_columns(chain.from_iterable(one.columns for one in read)),
             codes=bits[whole.codes],
-            order=self.base.order,
-            decode=self.base.decode,
-            dev=held,
+            order=self.factory.order,
+            decode=self.factory.decode,
+            dev=dev,
             n_threads=n_threads,
         )
 
     def _run(self, training: TrainingData, bit: int) -> tuple[Potential, Record]:
-        learner = self.base.learner(training, bit)
-        rounds, last = 0, {}
-        for last in learner:  # noqa: B007 - the last of them is kept
-            rounds += 1
+        learner = self.factory.learner(training, bit)
+        n_steps, last = 0, {}
+        for last in learner:  # noqa: B007 - the last record is used
+            n_steps += 1
             if self.stop.is_set():
-                raise Stopped
-        record: Record = {"rounds": rounds}
-        if "loss" in last:
-            record["loss"] = last["loss"]
+                raise TrainingStopped
+        summary: Record = {"loss": last.get("loss"), "bit_steps": n_steps}
         if "dev_accuracy" in last:
-            record["bit_dev_accuracy"] = last["dev_accuracy"]
-        return learner.potential, record
+            summary["bit_dev_accuracy"] = last["dev_accuracy"]
+        return learner.potential, summary
 
-    def _ask(self, potential: Potential, sequences: Encoded, n_threads: int) -> NDArray[np.floating[Any]]:
-        return bit_probabilities(potential, self.base.order, sequences, n_threads)
+    def _predict(self, potential: Potential, sequences: Encoded, n_threads: int) -> NDArray[np.floating[Any]]:
+        return bit_probabilities(potential, self.factory.order, sequences, n_threads)
 
-    def _out_of_fold(self, training: TrainingData, bit: int, columns: Sequence[Columns]) -> NDArray[np.bool_]:
-        """What a bit predicts for each sequence when it learns from the other folds."""
+    def _out_of_fold_predictions(
+        self, training: TrainingData, bit: int, columns: Sequence[Columns]
+    ) -> NDArray[np.bool_]:
+        """The bit that is predicted for each sequence by a model trained on the other folds."""
         predicted = np.empty(training.sequences.n_positions, np.bool_)
         for rest, fold in self._folds:
-            part = replace(
+            of_rest = replace(
                 training,
                 sequences=rest.with_columns(columns),
                 codes=training.codes[rest.positions],
                 weights=rest.weights(training),
             )
-            potential, _ = self._run(part, bit)
-            asked = self._ask(potential, fold.with_columns(columns), training.n_threads)
-            predicted[fold.positions] = asked > 0.5
+            potential, _ = self._run(of_rest, bit)
+            probabilities = self._predict(potential, fold.with_columns(columns), training.n_threads)
+            predicted[fold.positions] = probabilities > 0.5
         return predicted
 
     @cached_property
-    def _folds(self) -> list[tuple[Part, Part]]:
-        """(what is learned from, what is asked) of each fold."""
+    def _folds(self) -> list[tuple[SequenceSubset, SequenceSubset]]:
+        """(the sequences to train on, the sequences to predict) of each fold."""
         sequences = self.training.sequences
-        n = min(FOLDS, len(sequences))
+        n = min(N_FOLDS, len(sequences))
         if n < 2:
             raise InputError(
-                'cascade_predictions="cross" learns from some sequences what others read, but there is only one; '
-                'take "training"'
+                'cascade_predictions="cross" trains on some sequences and predicts others, but there is only one; '
+                'use "training"'
             )
         fold_of = np.arange(len(sequences)) % n
-        return [(Part.of_index(sequences, fold_of != i), Part.of_index(sequences, fold_of == i)) for i in range(n)]
+        return [
+            (SequenceSubset.where(sequences, fold_of != i), SequenceSubset.where(sequences, fold_of == i))
+            for i in range(n)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Some of the sequences."""
+class SequenceSubset:
+    """Some of the training sequences."""
 
     index: NDArray[np.int64]
     positions: NDArray[np.int64]
-    plain: Encoded  # without the columns of a cascade: taken once
+    plain: Encoded  # without the columns of a cascade
 
     @classmethod
-    def of_index(cls, sequences: Encoded, chosen: NDArray[np.bool_]) -> Part:
+    def where(cls, sequences: Encoded, chosen: NDArray[np.bool_]) -> SequenceSubset:
         index = np.flatnonzero(chosen)
         positions = ranges(sequences.starts[index], sequences.lengths[index])
         return cls(index, positions, sequences[index])
 
     def weights(self, training: TrainingData) -> NDArray[np.float64]:
-        """Of these sequences; all 1 where all would be 0, for something has to be learned."""
+        """The weights of these sequences; all 1 if all would be 0, because there must be something to learn from."""
         weights = training.weights[self.index]
         return weights if weights.any() else np.ones(len(weights))
 
     def with_columns(self, columns: Sequence[Columns]) -> Encoded:
-        """These sequences with columns that all have."""
+        """These sequences with further columns, which are given for all sequences."""
         return self.plain.with_columns(column.take(self.positions) for column in chain.from_iterable(columns))

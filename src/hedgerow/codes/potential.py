@@ -1,8 +1,7 @@
-"""The potential of an output code: the potentials of its bits, each over two labels, and how words are compared."""
+"""The potential of an output code: a potential over two labels for each bit, and how code words are compared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar, Self, get_args
@@ -16,16 +15,25 @@ from hedgerow.codes.distances import Distance, label_scores
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, stored_table, stored_temperature
+from hedgerow.potentials.base import (
+    Potential,
+    ScoredPotential,
+    Scores,
+    Stored,
+    add_prefix,
+    numbered_parts,
+    stored_table,
+    stored_temperature,
+)
 from hedgerow.potentials.registry import register, restore
 from hedgerow.topology import Topology
 from hedgerow.utilities import is_count
 
-MANY_POSITIONS = 50_000  # a bit with fewer is done before several threads have agreed on anything
+MANY_POSITIONS = 50_000  # a bit on fewer positions is finished before several threads would pay
 
 
-def threads_within(n_threads: int, sequences: Encoded) -> int:
-    """How many of the threads are worth using for a single bit."""
+def threads_for_one_bit(n_threads: int, sequences: Encoded) -> int:
+    """How many of the threads to use for a single bit."""
     return n_threads if sequences.n_positions >= MANY_POSITIONS else 1
 
 
@@ -40,13 +48,14 @@ def bit_probabilities(
 @register
 @dataclass(frozen=True, eq=False)
 class CodePotential(ScoredPotential):
-    """`words` has a row for each label and a column for each bit; `bits` are potentials over two labels, 0 and 1.
+    """Scores of labels from the probabilities of their bits.
 
-    Scores are what `distances` says, or for the lattice `coupling`, divided by `temperature`. A table of transitions is
-    there for the lattice alone.
+    `code_words` has a row for each label and a column for each bit; `bits` are potentials over the labels 0 and 1.
+    Scores are those of `distances`, or with distance="lattice" those of `coupling`, divided by `temperature`. There is
+    a transition table only with distance="lattice".
     """
 
-    words: NDArray[np.uint8]
+    code_words: NDArray[np.uint8]
     bits: tuple[Potential, ...]
     bit_order: int
     cascade: Cascade
@@ -55,98 +64,97 @@ class CodePotential(ScoredPotential):
     table: NDArray[np.float32] | None
     kind: ClassVar[str] = "code"
 
-    def probabilities(self, sequences: Encoded, n_threads: int = 1) -> NDArray[np.float32]:
-        """(positions, bits): P(the bit is 1), bits in their order, each fed with what those before it predict."""
-        found = np.empty((sequences.n_positions, len(self.bits)), np.float32)
-        threads, columns = threads_within(n_threads, sequences), list[Columns]()
+    def probabilities(self, encoded: Encoded, n_threads: int = 1) -> NDArray[np.float32]:
+        """(positions, bits): P(the bit is 1). Bits of a cascade read the predictions of earlier bits."""
+        found = np.empty((encoded.n_positions, len(self.bits)), np.float32)
+        threads, columns = threads_for_one_bit(n_threads, encoded), list[Columns]()
         for i, potential in enumerate(self.bits):
-            seen = sequences.with_columns(chain.from_iterable(columns[j] for j in self.cascade.read_by(i)))
-            found[:, i] = bit_probabilities(potential, self.bit_order, seen, threads)
+            read = encoded.with_columns(chain.from_iterable(columns[j] for j in self.cascade.read_by(i)))
+            found[:, i] = bit_probabilities(potential, self.bit_order, read, threads)
             if self.cascade.length:
-                columns.append(self.cascade.columns(i, found[:, i] > 0.5, sequences.starts))
+                columns.append(self.cascade.columns(i, found[:, i] > 0.5, encoded.starts))
             if i >= self.cascade.length > 0:
-                columns[i - self.cascade.length] = ()  # nobody reads it any more
+                columns[i - self.cascade.length] = ()  # no later bit reads it
         return found
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         probabilities = self.probabilities(encoded, n_threads)
         if self.distance == "lattice":
-            raw = label_log_probabilities(probabilities, self.words)
+            scores = label_log_probabilities(probabilities, self.code_words)
         else:
-            raw = label_scores(probabilities, self.words, self.distance)
-        return Scores(state=(raw / self.temperature).astype(np.float32), table=self.table)
+            scores = label_scores(probabilities, self.code_words, self.distance)
+        return Scores(state=(scores / self.temperature).astype(np.float32), table=self.table)
 
     def scores_per_position(self, topology: Topology) -> int:
         return topology.n_labels
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        arrays: dict[str, NDArray[Any]] = {"code_words": self.code_words}
+        if self.table is not None:
+            arrays["table"] = self.table
+        bits = []
+        for i, potential in enumerate(self.bits):
+            bit, bit_arrays = potential.to_arrays()
+            bits.append({"kind": potential.kind, **bit})
+            arrays |= add_prefix(f"bits.{i}.", bit_arrays)
         metadata: dict[str, Any] = {
             "bit_order": self.bit_order,
             "cascade": [self.cascade.length, self.cascade.left, self.cascade.right],
             "distance": self.distance,
             "temperature": self.temperature,
+            "bits": bits,
         }
-        arrays: dict[str, NDArray[Any]] = {"words": self.words}
-        if self.table is not None:
-            arrays["table"] = self.table
-        described = []
-        for i, potential in enumerate(self.bits):
-            bit, bit_arrays = potential.to_arrays()
-            described.append({"kind": potential.kind, **bit})
-            arrays |= {f"bits.{i}.{name}": array for name, array in bit_arrays.items()}
-        return {**metadata, "bits": described}, arrays
+        return metadata, arrays
 
     @classmethod
     def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
-        described, words = metadata["bits"], arrays.get("words")
+        described, code_words = metadata["bits"], arrays.get("code_words")
         if not isinstance(described, list) or not described:
             raise InputError("a code must list its bits")
         shape = (n_labels, len(described))
-        if words is None or words.dtype != np.uint8 or words.shape != shape or not (words <= 1).all():
-            raise InputError(f"the words of a code must be {shape} bits")
-        cascade, bit_order = _cascade(metadata["cascade"], len(described)), metadata["bit_order"]
+        if code_words is None or code_words.dtype != np.uint8 or code_words.shape != shape or (code_words > 1).any():
+            raise InputError(f"the code words must be an array {shape} of bits")
+        cascade, bit_order = _stored_cascade(metadata["cascade"], len(described)), metadata["bit_order"]
         Topology(2, bit_order)
         distance = metadata["distance"]
         if distance not in get_args(Distance):
-            raise InputError(f"the code's distance is of the unknown kind {distance!r}")
-        parts = _by_bit(arrays, len(described))
-        bits = tuple(_bit(entry, parts[i], cascade.encoder(encoder, i), bit_order) for i, entry in enumerate(described))
-        table = _table(arrays.get("table"), distance, n_labels, order)
-        return cls(words, bits, bit_order, cascade, distance, stored_temperature(metadata["temperature"]), table)
+            raise InputError(f"the code has the unknown distance {distance!r}")
+        parts = numbered_parts("bits.", arrays, len(described))
+        bits = tuple(
+            _stored_bit(entry, parts[i], cascade.encoder(encoder, i), bit_order) for i, entry in enumerate(described)
+        )
+        return cls(
+            code_words=code_words,
+            bits=bits,
+            bit_order=bit_order,
+            cascade=cascade,
+            distance=distance,
+            temperature=stored_temperature(metadata["temperature"]),
+            table=_stored_transitions(arrays.get("table"), distance, n_labels, order),
+        )
 
 
-def _cascade(stored: object, n_bits: int) -> Cascade:
+def _stored_cascade(stored: object, n_bits: int) -> Cascade:
     if not isinstance(stored, list) or len(stored) != 3 or not all(is_count(number) for number in stored):
         raise InputError(f"the cascade of a code must be three numbers, but is {stored!r}")
     length, left, right = stored
     if not (0 <= length <= n_bits and 0 <= left <= MAX_DISTANCE and 0 <= right <= MAX_DISTANCE):
         raise InputError(
-            f"the cascade of a code reads up to {n_bits} bits and {MAX_DISTANCE} positions; it is {stored!r}"
+            f"the cascade of a code reads at most {n_bits} bits and {MAX_DISTANCE} positions; it is {stored!r}"
         )
     return Cascade(length, left, right)
 
 
-def _by_bit(arrays: Mapping[str, NDArray[Any]], n_bits: int) -> list[dict[str, NDArray[Any]]]:
-    parts: list[dict[str, NDArray[Any]]] = [{} for _ in range(n_bits)]
-    for name, array in arrays.items():
-        head, _, rest = name.partition(".")
-        if head != "bits":
-            continue
-        number, _, own = rest.partition(".")
-        if not number.isdecimal() or len(number) > 9 or int(number) >= n_bits:
-            raise InputError(f"the code's array {name!r} belongs to none of its {n_bits} bits")
-        parts[int(number)][own] = array
-    return parts
-
-
-def _bit(entry: Any, arrays: dict[str, NDArray[Any]], encoder: Encoder, order: int) -> Potential:
+def _stored_bit(entry: Any, arrays: dict[str, NDArray[Any]], encoder: Encoder, order: int) -> Potential:
     if not isinstance(entry, dict) or entry.get("kind") == "code":
-        raise InputError(f"a bit must be a potential, and no output code, but {entry!r} came")
+        raise InputError(f"a bit must be a potential other than an output code, but is {entry!r}")
     return restore(Stored(entry, arrays, encoder, 2, order))
 
 
-def _table(table: NDArray[Any] | None, distance: Distance, n_labels: int, order: int) -> NDArray[np.float32] | None:
+def _stored_transitions(
+    table: NDArray[Any] | None, distance: Distance, n_labels: int, order: int
+) -> NDArray[np.float32] | None:
     if (table is not None) != (distance == "lattice"):
-        raise InputError("a code has a table of transitions if its distance is lattice, and none otherwise")
+        raise InputError('a code has a transition table if and only if its distance is "lattice"')
     return stored_table(table, n_labels, order)

@@ -23,15 +23,18 @@ from hedgerow.estimators.parameters import (
     WindowSize,
 )
 from hedgerow.estimators.tree_estimator import TreeEstimator
-from hedgerow.future.potential import REST, WIDEST, InstanceBags
+from hedgerow.future.instance_bags import MAX_LOG_ODDS, REST, InstanceBags
 from hedgerow.inspection.future_features import FoundFeature, future_features, pattern_probabilities, plot_patterns
 
 if TYPE_CHECKING:
-    from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.future.learner import FutureLearner
+    from hedgerow.learning.base import TrainingData
     from hedgerow.model import Model
     from hedgerow.typing import SequenceLike
 
-BOUND = 5.0  # log-odds of instances stay within -BOUND and BOUND, so that later steps can still change them
+# With Newton leaves, log-odds of patterns stay between this and its opposite: at larger log-odds the gradient of a
+# position vanishes, so later trees could not correct it.
+NEWTON_LOG_ODDS = 5.0
 SIDES = {"future": (False,), "past": (True,), "both": (False, True)}
 
 
@@ -81,12 +84,33 @@ class FutureMEMM(TreeEstimator):
     max_future: Annotated[int, AtLeast(0), AtMost(1000), "Number of future features, at most."] = 20
     pattern_rounds: Annotated[int, AtLeast(1), "Number of trees of a pattern, at most."] = 10
     pattern_leaves: Annotated[int, AtLeast(2), "Number of leaves of a tree of a pattern, at most."] = 20
-    max_pattern_step: Annotated[
+    max_alpha: Annotated[
         float | None,
         MoreThan(0),
-        "Longest step that the line search of a pattern tries. None is 10 with Newton leaves and 10^7 without.",
+        "Upper bound of the step alpha of a round over the features, with newton=False: the line search tries no "
+        "longer step. None is 100.",
+    ] = None
+    max_beta: Annotated[
+        float | None,
+        MoreThan(0),
+        "Upper bound of the step beta of a pattern's tree: the line search tries no longer step. None is 10 with "
+        "Newton leaves and 10^7 without.",
+    ] = None
+    max_eta: Annotated[
+        float | None,
+        MoreThan(0),
+        "Upper bound of eta: the weights of a future feature for two labels differ by no more. None is no bound.",
     ] = None
     n_rounds: Annotated[int, AtLeast(1), "Number of boosting rounds over the features, at most."] = 400
+    patience: Annotated[
+        int, AtLeast(1), "Number of rounds without a better dev likelihood before the next pattern is searched."
+    ] = 5
+    validation_fraction: Annotated[
+        float,
+        MoreThan(0),
+        AtMost(0.9),
+        "Share of the training sequences that is split off as dev data when X_dev is not given.",
+    ] = 0.2
     learning_rate: LearningRate = 0.3
     max_leaves: MaxLeaves = 20
     l2: LeafL2 = 1.0
@@ -108,9 +132,21 @@ class FutureMEMM(TreeEstimator):
     def published(cls, *, max_leaves: int = 10, **others: Any) -> Self:
         """Make an estimator that is close to the algorithm of the dissertation (Hao 2009, chapter 5).
 
-        Trees at both levels are fitted to plain gradients, and step lengths come from a line search. It is not the
-        printed algorithm in every rule: among others, the bounds of the search, the choice of the number of rounds on
-        dev data, and trees that are shared by all features differ.
+        As printed: the gradients of propositions 5.1 and 5.2, the noisy-or over instance bags, at most ten rounds for
+        a pattern, the feature as a linear term and as 20 equally wide bins. What differs from print:
+
+        - There is a score and a tree for each label; in print there are two labels with one score.
+        - eta is a weight for each label, fitted by damped Newton steps with the penalty `l2` after every tree of a
+          pattern, from several start directions. In print eta is a number, searched in a range when the pattern is
+          complete; its value before that is not given.
+        - alpha and beta are searched on grids of powers of ten. Print does not give the method of the line search;
+          the upper bounds are chosen by hold-out validation (here `max_alpha`, `max_beta` and `max_eta`).
+        - Leaves are shrunk by `l2`; chapter 5 limits only the number of leaves.
+        - The rounds over the features end after `patience` rounds without a better dev likelihood, and return to the
+          best round. Of the rounds of a pattern the one with the best dev likelihood is kept. A feature that does not
+          help is dropped, and the fit ends. In print a level ends when the likelihood stops improving; on which data
+          is not said.
+        - Without dev data a trial on part of the sequences decides the numbers of rounds and features.
 
         Parameters
         ----------
@@ -192,31 +228,35 @@ class FutureMEMM(TreeEstimator):
     def _takes_missing(self) -> bool:
         return True
 
-    def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> FutureLearner:
         from hedgerow.future.discovery import DiscoveryRules
-        from hedgerow.future.learner import FutureLearner, FutureRules
+        from hedgerow.future.learner import FutureLearner
+        from hedgerow.future.run import FutureRules
 
         self._warn(training)
-        growth = self._growth()
         size = REST if self.bag == "rest" else int(self.bag)
-        bound = max(BOUND, abs(self.initial_log_odds)) if self.newton else WIDEST
-        lower = self._growth(newton=False, max_leaves=self.pattern_leaves)
+        bound = max(NEWTON_LOG_ODDS, abs(self.initial_log_odds)) if self.newton else MAX_LOG_ODDS
+        discovery = DiscoveryRules(
+            instance_bags=InstanceBags(size, self.initial_log_odds, -bound, bound),
+            rounds=self.pattern_rounds,
+            newton=self.newton,
+            l2=self.l2,
+            growth=self._growth(newton=False, max_leaves=self.pattern_leaves),
+            max_beta=self.max_beta,
+            max_eta=self.max_eta,
+        )
         rules = FutureRules(
-            self.window,
-            SIDES[self.direction],
-            self.max_future,
-            self.n_rounds,
-            self.learning_rate,
-            growth,
-            DiscoveryRules(
-                InstanceBags(size, self.initial_log_odds, -bound, bound),
-                self.pattern_rounds,
-                self.newton,
-                self.l2,
-                lower,
-                np.inf if self.max_pattern_step is None else self.max_pattern_step,
-            ),
-            self._seed,
+            window=self.window,
+            sides=SIDES[self.direction],
+            max_future=self.max_future,
+            n_rounds=self.n_rounds,
+            learning_rate=self.learning_rate,
+            growth=self._growth(),
+            max_alpha=self.max_alpha,
+            discovery=discovery,
+            patience=self.patience,
+            validation_fraction=self.validation_fraction,
+            seed=self._seed,
         )
         return FutureLearner(training, rules)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -15,12 +16,13 @@ from hedgerow.codes.potential import CodePotential
 from hedgerow.errors import CodeWarning, InputError, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
-from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form
+from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form, MoreThan
 from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.treecrf import TreeCRF
 from hedgerow.topology import Topology
 
 if TYPE_CHECKING:
+    from hedgerow.inference.decoding import Decode
     from hedgerow.learning.base import Learner, TrainingData
     from hedgerow.model import Model
     from hedgerow.typing import SequencesLike
@@ -119,6 +121,16 @@ class OutputCode(Estimator):
         _CODE,
         "How code words are made; see the guide to many labels. A matrix has one row for each label.",
     ] = "random"
+    patience: Annotated[
+        int, AtLeast(1), 'With code="grow": number of bits without a better dev accuracy before the code stops growing.'
+    ] = 10
+    validation_fraction: Annotated[
+        float,
+        MoreThan(0),
+        AtMost(0.9),
+        'With code="grow" or cascade="auto": share of the training sequences that is split off as dev data when X_dev '
+        "is not given.",
+    ] = 0.2
     distance: Annotated[
         Distance,
         'How predicted bits are compared with code words: "l1" by probabilities, "hamming" by rounded bits, '
@@ -128,7 +140,7 @@ class OutputCode(Estimator):
     @property
     def code_(self) -> NDArray[np.uint8]:
         """The code words: a row for each label of `classes_`, a column for each bit."""
-        return self._potential.words
+        return self._potential.code_words
 
     @property
     def cascade_(self) -> int:
@@ -202,7 +214,6 @@ class OutputCode(Estimator):
                 raise InputError(f"OutputCode: base must not have {name}={getattr(base, name)!r}; {why}")
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
-        from hedgerow.codes.bits import Base
         from hedgerow.codes.learner import CodeRules, OutputCodeLearner
         from hedgerow.learning.seeds import fit_seeds
 
@@ -215,24 +226,49 @@ class OutputCode(Estimator):
             )
         seeds = fit_seeds(self.random_state, 2)
         n_bits = None if self.n_bits is None else int(self.n_bits)
-        words = None
+        code_words = None
         if isinstance(self.code, str) and self.code == "grow":
             n_bits = checked_length(n_bits, n_labels)
         else:
-            words = make_code_words(self.code, n_labels, n_bits, np.random.default_rng(seeds[0]))
-            n_bits = words.shape[1]
-        base = self._base
-
-        def learner(of_bit: TrainingData, bit: int) -> Learner:
-            own = {} if base.random_state is not None else {"random_state": (seeds[1] + bit) % 2**32}
-            return type(base)(**base.get_params(deep=False) | own)._learner(of_bit, None)
-
+            code_words = make_code_words(self.code, n_labels, n_bits, np.random.default_rng(seeds[0]))
+            n_bits = code_words.shape[1]
         rules = CodeRules(
-            words, n_bits, _LENGTH.plain(self.cascade), int(self.cascade_left), int(self.cascade_right),
-            self.cascade_predictions == "cross", self.distance, seeds[0],
-        )  # fmt: skip
-        alone = base._order == 0 and not getattr(base, "window", 0)
-        return OutputCodeLearner(training, Base(base._order, base.decode, learner, alone), rules)
+            code_words=code_words,
+            n_bits=n_bits,
+            cascade=_LENGTH.plain(self.cascade),
+            cascade_left=int(self.cascade_left),
+            cascade_right=int(self.cascade_right),
+            out_of_fold=self.cascade_predictions == "cross",
+            distance=self.distance,
+            patience=int(self.patience),
+            validation_fraction=float(self.validation_fraction),
+            seed=seeds[0],
+        )
+        return OutputCodeLearner(training, _BaseLearners(self._base, seeds[1]), rules)
+
+
+@dataclass(frozen=True)
+class _BaseLearners:
+    """Learners of bits: those of the base estimator, with a seed of its own for each bit unless the base has one."""
+
+    base: Estimator
+    seed: int
+
+    @property
+    def order(self) -> int:
+        return self.base._order
+
+    @property
+    def decode(self) -> Decode:
+        return self.base.decode
+
+    @property
+    def reads_neighbours(self) -> bool:
+        return self.base._order > 0 or bool(getattr(self.base, "window", 0))
+
+    def learner(self, training: TrainingData, bit: int) -> Learner:
+        own = {} if self.base.random_state is not None else {"random_state": (self.seed + bit) % 2**32}
+        return type(self.base)(**self.base.get_params(deep=False) | own)._learner(training, None)
 
 
 # Parameters that a base must not have, and why.

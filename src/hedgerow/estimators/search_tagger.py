@@ -103,11 +103,18 @@ class SearchTagger(MarginEstimator):
         from hedgerow.search.learner import SearchLearner, SearchRules
 
         rules = SearchRules(
-            self.order, self.window, self.beam, self.update, self.direction, self.epochs,
-            self.averaging == "average", self.min_freq, self.random_state,
-        )  # fmt: skip
+            order=self.order,
+            window=self.window,
+            beam=self.beam,
+            update=self.update,
+            direction=self.direction,
+            epochs=self.epochs,
+            averaged=self.averaging == "average",
+            min_freq=self.min_freq,
+            random_state=self.random_state,
+        )
         if self.future is None:
             return SearchLearner(training, rules)
         own = {} if self.future.random_state is not None else {"random_state": self.random_state}
-        ahead = FutureMEMM(**self.future.get_params(deep=False) | own)
-        return SearchLearner(training, rules, ahead._learner(replace(training, order=ahead._order), None))
+        future = FutureMEMM(**self.future.get_params(deep=False) | own)
+        return SearchLearner(training, rules, future._learner(replace(training, order=future._order), None))

@@ -1,17 +1,19 @@
-"""The lower level of future features: boosting a pattern that bags of positions show (dissertation, section 5.3).
+"""The lower level of FutureMEMM: boosting the pattern of one future feature (dissertation, section 5.3).
 
-Scores F of all labels are given. A feature adds eta * Q(B_t) to them, with a direction eta in R^K: a number for each
-label. With residuals R = gold - P of the scores so changed, the likelihood's gradient at the log-odds of position s is
+The scores F of all labels are fixed. A feature adds eta * Q(B_t) to them, with a direction eta in R^K: one number for
+each label. With residuals R = gold - P of the changed scores, the gradient of the log-likelihood at the log-odds of
+position s is
 
-    g_s = q_s * sum over the bags B_t that hold s of r_t (1 - Q_t),    r_t = sum over labels of eta_l R_tl
+    g_s = q_s * sum over the bags B_t that contain s of r_t (1 - Q_t),    r_t = sum over labels l of eta_l R_tl
 
-(proposition 5.2, summed over the pairs of a bag and a position in it). A regression tree follows it. Published leaves
-are sum of g over (l2 + number of pairs), and the step is searched over many powers of ten, for gradients are tiny.
-Newton leaves have the expected curvature in place of that number, q_s^2 * sum of Var_P(eta) (1 - Q_t)^2.
+(proposition 5.2, summed over all pairs of a bag and a position in it). A regression tree is fitted to it. The
+first-order leaf is the sum of g over (l2 + number of pairs); the step of a tree is searched over many powers of ten,
+because these gradients are tiny. A Newton leaf has the expected curvature in place of the number of pairs:
+q_s^2 * sum of Var_P(eta) (1 - Q_t)^2.
 
-Directions start as one label against all others. For the labels with the most left to explain a first tree is grown,
-and the best goes on. After each tree eta is fitted anew. With two labels that is the published algorithm, both signs
-of eta tried: one score F that is the difference of ours.
+A direction starts as one label against all others. For the labels with the largest residuals a first tree is grown, and
+the best of these patterns is continued. After each tree eta is fitted again. With two labels both signs of eta are
+tried, and the published score F is the difference of our two scores.
 """
 
 from __future__ import annotations
@@ -25,53 +27,61 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader
-from hedgerow.future.potential import FutureFeature, InstanceBags, logistic
+from hedgerow.future.features import FutureFeature
+from hedgerow.future.instance_bags import Floats, InstanceBags, logistic
 from hedgerow.potentials.trees import Trees
 
-Floats = NDArray[np.float64]
+MAX_DIRECTIONS = 6  # labels for which a first tree is tried
+MAX_ETA_ITERATIONS = 10
+MAX_HALVINGS = 10
+MIN_GAIN = 1e-6  # in mean log-likelihood of a position: a round that gains less is the last
+MAX_NEWTON_LEAF = 4.0  # larger Newton leaves are clipped
 
-MOST_DIRECTIONS = 6
-ETA_STEPS = 10
-MOST_HALVINGS = 10
-LEAST_GAIN = 1e-6  # of likelihood, for each position: a round that gains less is the last
-MAX_STEP = 4.0  # of a Newton leaf
-PUBLISHED_STEPS = 10.0 ** np.arange(0, 7.25, 0.5)
+
+# Steps that the line search of a tree tries.
+FIRST_ORDER_STEPS = 10.0 ** np.arange(0, 7.25, 0.5)
 NEWTON_STEPS = 10.0 ** np.arange(-1, 1.25, 0.25)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiscoveryRules:
-    """How a feature is looked for."""
+    """The parameters of the lower level."""
 
     instance_bags: InstanceBags
     rounds: int
     newton: bool
-    l2: float
-    grower: _core.GrowthRules  # its l2 is of trees over instances
-    max_step: float = np.inf  # of the line search
+    l2: float  # penalty on the direction
+    growth: _core.GrowthRules  # of the pattern's trees; has an l2 of its own
+    max_beta: float | None = None  # longest step of the line search
+    max_eta: float | None = None  # largest difference between the weights of two labels
 
     @property
     def steps(self) -> Floats:
         """The steps that the line search tries: a grid, and the longest step allowed instead of longer ones."""
-        return np.unique(np.minimum(NEWTON_STEPS if self.newton else PUBLISHED_STEPS, self.max_step))
+        grid = NEWTON_STEPS if self.newton else FIRST_ORDER_STEPS
+        return grid if self.max_beta is None else np.unique(np.minimum(grid, self.max_beta))
 
 
 @dataclass(frozen=True, eq=False)
 class DiscoveryData:
-    """Positions with their scores so far; `instances` read each by itself. Where a code is -1, its weight is 0."""
+    """Positions with their label scores so far; `instances` reads each position without its neighbours.
+
+    The weight of a position is 0 where its label is unknown (code -1).
+    """
 
     instances: AttributeReader
     codes: NDArray[np.int32]
     weights: Floats
     scores: Floats  # (positions, labels)
     n_threads: int
+    tree_data: _core.TreeData | None = None  # of `instances`, if they have been built already
 
     @property
     def starts(self) -> NDArray[np.int64]:
         return self.instances.sequences.starts
 
-    def likelihood(self, eta: Floats, q: Floats) -> float:
-        """Mean of log P(gold) of positions when the feature speaks."""
+    def log_likelihood(self, eta: Floats, q: Floats) -> float:
+        """Mean log P(gold label) of a position, with eta * q added to the scores."""
         gold = _core.log_gold(self.scores, self.codes, eta, q, self.n_threads)
         return float((gold * self.weights).sum() / self.weights.sum())
 
@@ -86,174 +96,196 @@ class DiscoveryData:
 
 
 class Candidate(NamedTuple):
-    """A feature, how likely it makes gold, and its values in training and held-out data."""
+    """A feature, the log-likelihood with it, and its values on training and dev data."""
 
     feature: FutureFeature
-    likelihood: float
-    held_likelihood: float | None
-    scores: Floats  # G of training
-    values: Floats  # Q of training
-    held_values: Floats | None
+    log_likelihood: float
+    dev_log_likelihood: float | None
+    log_odds: Floats  # G of training positions
+    values: Floats  # Q of training positions
+    dev_values: Floats | None
     steps: list[float]
 
     @property
     def merit(self) -> float:
-        """How good it is: by held-out data, if there are any."""
-        return self.likelihood if self.held_likelihood is None else self.held_likelihood
+        """The dev log-likelihood, or without dev data that of training."""
+        return self.log_likelihood if self.dev_log_likelihood is None else self.dev_log_likelihood
 
 
 @dataclass(eq=False)
 class _Pattern:
-    """A pattern as it grows: its log-odds at each position, and its direction."""
+    """A pattern under construction: its direction, and its log-odds at each position."""
 
     eta: Floats
-    scores: Floats
-    held: Floats | None
+    log_odds: Floats
+    dev_log_odds: Floats | None
     trees: list[Trees] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
-    likelihood: float = -np.inf
+    log_likelihood: float = -np.inf
 
 
 class Discovery:
-    """Looks for a feature of bags on one side of their positions."""
+    """The search for a feature of bags after (or with `back` before) their positions."""
 
-    def __init__(self, rules: DiscoveryRules, here: DiscoveryData, held: DiscoveryData | None, back: bool) -> None:
-        self.rules, self.here, self.held, self.back = rules, here, held, back
-        k = here.scores.shape[1]
-        self._grower = _core.TreeGrower(_core.TreeData(here.instances.reader, 0, rules.grower), k, rules.grower, None)
-        self._pairs = self._spread(here.weights)  # how many bags hold a position
+    def __init__(self, rules: DiscoveryRules, train: DiscoveryData, dev: DiscoveryData | None, back: bool) -> None:
+        self.rules, self.train, self.dev, self.back = rules, train, dev, back
+        data = train.tree_data or _core.TreeData(train.instances.reader, 0, rules.growth)
+        self._grower = _core.TreeGrower(data, train.scores.shape[1], rules.growth, None)
+        self._pairs = self._sum_over_bags(train.weights)  # by position: how many bags contain it
 
     def best(self) -> Candidate | None:
-        """The feature that makes gold most likely, on held-out data if there are any; none if nothing is gained."""
-        plain = self.here.likelihood(np.zeros(self.here.scores.shape[1]), np.zeros(len(self.here.codes)))
-        tried = [pattern for eta in self._directions() if (pattern := self._begin(eta)) is not None]
-        if not tried:
+        """The feature with the best merit; None if no feature raises the training likelihood."""
+        k, n = self.train.scores.shape[1], len(self.train.codes)
+        without = self.train.log_likelihood(np.zeros(k), np.zeros(n))
+        started = [pattern for eta in self._directions() if (pattern := self._start(eta)) is not None]
+        if not started:
             return None
-        pattern = max(tried, key=lambda one: one.likelihood)
+        pattern = max(started, key=lambda one: one.log_likelihood)
         best: Candidate | None = None
-        for found in self._grown(pattern):
-            if found.likelihood > plain + LEAST_GAIN and (best is None or found.merit > best.merit):
-                best = found
+        for candidate in self._candidates(pattern):
+            if candidate.log_likelihood > without + MIN_GAIN and (best is None or candidate.merit > best.merit):
+                best = candidate
         return best
 
     def _directions(self) -> list[Floats]:
-        """One label against the others; of two labels, either. Those with the largest residuals, if there are many."""
-        k = self.here.scores.shape[1]
-        residuals = self.here.residuals(np.zeros(k), np.zeros(len(self.here.codes)))[0]
-        energy = np.einsum("tl,tl->l", residuals, residuals)
-        chosen = np.argsort(-energy, kind="stable")[:MOST_DIRECTIONS]
-        return [np.eye(k)[label] - 1 / k for label in chosen]
+        """One label against the others, for the labels with the largest residuals; with two labels, for both."""
+        k = self.train.scores.shape[1]
+        residuals = self.train.residuals(np.zeros(k), np.zeros(len(self.train.codes)))[0]
+        squared = np.einsum("tl,tl->l", residuals, residuals)
+        chosen = np.argsort(-squared, kind="stable")[:MAX_DIRECTIONS]
+        return [self._bounded(np.eye(k)[label] - 1 / k) for label in chosen]
 
-    def _begin(self, eta: Floats) -> _Pattern | None:
-        """The pattern after its first tree, if that gains anything."""
-        initial_log_odds = self.rules.instance_bags.initial_log_odds
-        held = None if self.held is None else np.full(len(self.held.codes), initial_log_odds)
-        pattern = _Pattern(eta, np.full(len(self.here.codes), initial_log_odds), held)
-        return pattern if self._grow(pattern) else None
+    def _start(self, eta: Floats) -> _Pattern | None:
+        """The pattern after its first tree; None if the tree gains nothing."""
+        start = self.rules.instance_bags.initial_log_odds
+        dev = None if self.dev is None else np.full(len(self.dev.codes), start)
+        pattern = _Pattern(eta, np.full(len(self.train.codes), start), dev)
+        return pattern if self._add_tree(pattern) else None
 
-    def _grown(self, pattern: _Pattern) -> Iterator[Candidate]:
-        yield self._found(pattern)
-        while len(pattern.trees) < self.rules.rounds and self._grow(pattern):
-            yield self._found(pattern)
+    def _candidates(self, pattern: _Pattern) -> Iterator[Candidate]:
+        """The feature after each round."""
+        yield self._candidate(pattern)
+        while len(pattern.trees) < self.rules.rounds and self._add_tree(pattern):
+            yield self._candidate(pattern)
 
-    def _grow(self, pattern: _Pattern) -> bool:
-        """One more tree, and a direction to go with it; whether the likelihood rose."""
-        here, bags = self.here, self.rules.instance_bags
-        targets, weights = self._gradient(pattern)
-        unit = float(weights.mean()) if self.rules.newton else 1.0
-        if not unit > 0:
+    def _add_tree(self, pattern: _Pattern) -> bool:
+        """Add a tree and fit the direction again; False if no step raises the likelihood."""
+        bags = self.rules.instance_bags
+        tree = self._best_tree(pattern)
+        if tree is None:
             return False
+        pattern.log_odds = bags.stepped(pattern.log_odds, _values(tree, self.train))
+        if self.dev is not None and pattern.dev_log_odds is not None:
+            pattern.dev_log_odds = bags.stepped(pattern.dev_log_odds, _values(tree, self.dev))
+        pattern.trees.append(tree)
+        pattern.eta = self._fitted_direction(pattern.eta, self._q(pattern.log_odds))
+        pattern.log_likelihood = self.train.log_likelihood(pattern.eta, self._q(pattern.log_odds))
+        return True
+
+    def _best_tree(self, pattern: _Pattern) -> Trees | None:
+        """A tree along the gradient, times the best step of the line search; None if no step gains."""
+        bags, train = self.rules.instance_bags, self.train
+        targets, weights = self._gradient(pattern)
+        unit = float(weights.mean()) if self.rules.newton else 1.0  # brings Newton weights near 1, as l2 expects
+        if not unit > 0:
+            return None
         grown, direction = self._grower.fit(targets / unit, weights / unit, 0)
         tree = Trees.of_round(*grown)
         if self.rules.newton:
-            direction = np.clip(direction, -MAX_STEP, MAX_STEP)
-            tree = replace(tree, values=np.clip(tree.values, -MAX_STEP, MAX_STEP))
-        best, step = pattern.likelihood + LEAST_GAIN, 0.0
-        for tried in self.rules.steps:
-            value = here.likelihood(pattern.eta, self._q(bags.stepped(pattern.scores, tried * direction)))
+            direction = np.clip(direction, -MAX_NEWTON_LEAF, MAX_NEWTON_LEAF)
+            tree = replace(tree, values=np.clip(tree.values, -MAX_NEWTON_LEAF, MAX_NEWTON_LEAF))
+        best, best_step = pattern.log_likelihood + MIN_GAIN, 0.0
+        for step in self.rules.steps:
+            q = self._q(bags.stepped(pattern.log_odds, step * direction))
+            value = train.log_likelihood(pattern.eta, q)
             if value > best:
-                best, step = value, float(tried)
-        if step == 0:
-            return False
-        tree = replace(tree, values=(tree.values * step).astype(np.float32))
-        pattern.scores = bags.stepped(pattern.scores, _values(tree, here))
-        if self.held is not None and pattern.held is not None:
-            pattern.held = bags.stepped(pattern.held, _values(tree, self.held))
-        pattern.trees.append(tree)
-        pattern.steps.append(step)
-        pattern.eta = self._fitted(pattern.eta, self._q(pattern.scores))
-        pattern.likelihood = here.likelihood(pattern.eta, self._q(pattern.scores))
-        return True
+                best, best_step = value, float(step)
+        if best_step == 0:
+            return None
+        pattern.steps.append(best_step)
+        return replace(tree, values=(tree.values * best_step).astype(np.float32))
 
     def _gradient(self, pattern: _Pattern) -> tuple[Floats, Floats]:
-        """(targets, weights) of the tree."""
-        here, size = self.here, self.rules.instance_bags.size
-        q, rest = _core.bag_probabilities(pattern.scores, here.starts, size, self.back, here.n_threads)
-        residuals, p = here.residuals(pattern.eta, q)
-        shown = logistic(pattern.scores)
-        targets = shown * self._spread(_along(residuals, pattern.eta) * rest)
+        """(targets, weights) of the tree, by position."""
+        train, size = self.train, self.rules.instance_bags.size
+        bag_q, rest = _core.bag_probabilities(pattern.log_odds, train.starts, size, self.back, train.n_threads)
+        residuals, p = train.residuals(pattern.eta, bag_q)
+        q = logistic(pattern.log_odds)
+        targets = q * self._sum_over_bags(_along(residuals, pattern.eta) * rest)
         if not self.rules.newton:
             return targets, self._pairs
-        mean = np.divide(_along(p, pattern.eta), here.weights, out=np.zeros_like(q), where=here.weights > 0)
-        variance = np.maximum(_along(p, pattern.eta**2) - here.weights * mean**2, 0)
-        return targets, shown**2 * self._spread(variance * rest**2)
+        mean = np.divide(_along(p, pattern.eta), train.weights, out=np.zeros_like(bag_q), where=train.weights > 0)
+        variance = np.maximum(_along(p, pattern.eta**2) - train.weights * mean**2, 0)
+        return targets, q**2 * self._sum_over_bags(variance * rest**2)
 
-    def _spread(self, values: Floats) -> Floats:
-        """For each position the sum over the bags that hold it: a bag that looks ahead is seen looking back."""
-        here = self.here
-        sums: Floats = _core.bag_sums(values, here.starts, self.rules.instance_bags.size, not self.back, here.n_threads)
+    def _sum_over_bags(self, values: Floats) -> Floats:
+        """By position, the sum of the values of the bags that contain it: a sum over a bag on the other side."""
+        train, size = self.train, self.rules.instance_bags.size
+        sums: Floats = _core.bag_sums(values, train.starts, size, not self.back, train.n_threads)
         return sums
 
-    def _q(self, scores: Floats, scene: DiscoveryData | None = None) -> Floats:
-        scene = scene or self.here
-        return self.rules.instance_bags.probabilities(scores, scene.starts, self.back, scene.n_threads)
+    def _q(self, log_odds: Floats, data: DiscoveryData | None = None) -> Floats:
+        data = data or self.train
+        return self.rules.instance_bags.probabilities(log_odds, data.starts, self.back, data.n_threads)
 
-    def _fitted(self, eta: Floats, q: Floats) -> Floats:
-        """Steps for the direction, penalised by l2, with a curvature that is never too small: P for P (1 - P)."""
-        here, l2 = self.here, self.rules.l2
-        total = float(here.weights.sum())
+    def _fitted_direction(self, eta: Floats, q: Floats) -> Floats:
+        """eta after steps on the l2-penalised likelihood; P stands for P (1 - P), so no curvature is too small."""
+        train, l2 = self.train, self.rules.l2
+        total = float(train.weights.sum())
 
         def objective(eta: Floats) -> float:
-            return here.likelihood(eta, q) - l2 * float((eta * eta).sum()) / (2 * total)
+            return train.log_likelihood(eta, q) - l2 * float((eta * eta).sum()) / (2 * total)
 
         value = objective(eta)
-        for _ in range(ETA_STEPS):
-            residuals, p = here.residuals(eta, q)
-            gradient = _times(q, residuals) - l2 * eta
-            step = gradient / (_times(q * q, p) + l2 + 1e-9)
-            for _ in range(MOST_HALVINGS):
-                after = objective(eta + step)
+        for _ in range(MAX_ETA_ITERATIONS):
+            residuals, p = train.residuals(eta, q)
+            gradient = _weighted_sum(q, residuals) - l2 * eta
+            step = gradient / (_weighted_sum(q * q, p) + l2 + 1e-9)
+            for _ in range(MAX_HALVINGS):
+                tried = self._bounded(eta + step)
+                after = objective(tried)
                 if after > value:
                     break
                 step = step / 2
             else:
                 break
-            eta, gained, value = eta + step, after - value, after
-            eta -= eta.mean()  # what all labels gain alike changes nothing
-            if gained < LEAST_GAIN:
+            eta, gained, value = tried, after - value, after
+            eta -= eta.mean()  # a constant added to all labels changes no probability
+            if gained < MIN_GAIN:
                 break
         return eta
 
-    def _found(self, pattern: _Pattern) -> Candidate:
+    def _bounded(self, eta: Floats) -> Floats:
+        """eta, shrunk where two labels differ by more than max_eta."""
+        bound = self.rules.max_eta
+        if bound is None or np.ptp(eta) <= bound:
+            return eta
+        shrunk: Floats = (eta - eta.mean()) * (bound / np.ptp(eta))
+        return shrunk
+
+    def _candidate(self, pattern: _Pattern) -> Candidate:
         trees = Trees.joined(pattern.trees)
         trees = replace(trees, labels=np.arange(len(pattern.trees), dtype=np.int32))
         feature = FutureFeature(self.back, trees, pattern.eta.astype(np.float32))
-        q, held_q, held_likelihood = self._q(pattern.scores), None, None
-        if self.held is not None and pattern.held is not None:
-            held_q = self._q(pattern.held, self.held)
-            held_likelihood = self.held.likelihood(pattern.eta, held_q)
-        return Candidate(feature, pattern.likelihood, held_likelihood, pattern.scores, q, held_q, list(pattern.steps))
+        q, dev_q, dev_log_likelihood = self._q(pattern.log_odds), None, None
+        if self.dev is not None and pattern.dev_log_odds is not None:
+            dev_q = self._q(pattern.dev_log_odds, self.dev)
+            dev_log_likelihood = self.dev.log_likelihood(pattern.eta, dev_q)
+        return Candidate(
+            feature, pattern.log_likelihood, dev_log_likelihood, pattern.log_odds, q, dev_q, list(pattern.steps)
+        )
 
 
-def _values(tree: Trees, scene: DiscoveryData) -> NDArray[np.float32]:
-    """What one tree says of each position, as prediction will say it."""
-    values = np.zeros((len(scene.codes), 1, 1), np.float32)
-    forest = replace(tree, labels=np.zeros(1, np.int32)).compiled(scene.instances, 1, 0)
-    forest.add_scores(scene.instances.reader, values, scene.n_threads)
+def _values(tree: Trees, data: DiscoveryData) -> NDArray[np.float32]:
+    """The value of one tree at each position, computed as in prediction."""
+    values = np.zeros((len(data.codes), 1, 1), np.float32)
+    forest = replace(tree, labels=np.zeros(1, np.int32)).compiled(data.instances, 1, 0)
+    forest.add_scores(data.instances.reader, values, data.n_threads)
     return values[:, 0, 0]
 
 
-# Sums without a library that would divide them among threads of its own, and round as these come.
+# einsum without optimisation adds in a fixed order. A BLAS would split the sums among its own threads, and round
+# differently on every machine.
 
 
 def _along(rows: Floats, eta: Floats) -> Floats:
@@ -261,6 +293,6 @@ def _along(rows: Floats, eta: Floats) -> Floats:
     return along
 
 
-def _times(q: Floats, rows: Floats) -> Floats:
+def _weighted_sum(q: Floats, rows: Floats) -> Floats:
     sums: Floats = np.einsum("t,tl->l", q, rows, optimize=False)
     return sums

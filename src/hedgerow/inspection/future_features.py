@@ -13,7 +13,9 @@ from hedgerow.data.columns import CategoricalColumn
 from hedgerow.encoding import HERE, AttributeReader
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.future.potential import REST, FutureFeature, FuturePotential, logistic
+from hedgerow.future.features import FutureFeature
+from hedgerow.future.instance_bags import REST, logistic
+from hedgerow.future.potential import FuturePotential
 from hedgerow.inspection.tree_views import Names, in_words, text_of
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
@@ -112,7 +114,7 @@ def _by_value(column: CategoricalColumn, potential: FuturePotential, feature: Fu
         return [("any", potential.instance_bags.initial_log_odds)]
     each = type(column)(column.name, np.arange(n, dtype=np.int32), column.alphabet)
     rows = potential.instances(Encoded.of_columns(np.arange(n + 1), (each,)))
-    scores = feature.instance_scores(rows, potential.instance_bags)
+    scores = feature.log_odds(rows, potential.instance_bags)
     return [(in_words(column.name, 0, str(column.alphabet[i])), float(scores[i])) for i in range(n)]
 
 
@@ -139,7 +141,7 @@ def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Flo
         empty = np.zeros((0, sequences.n_positions))
         return empty, empty
     rows = potential.instances(sequences)
-    scores = np.array([feature.instance_scores(rows, potential.instance_bags) for feature in potential.features])
+    scores = np.array([feature.log_odds(rows, potential.instance_bags) for feature in potential.features])
     return logistic(scores), np.array(potential.values(sequences))
 
 

@@ -13,7 +13,8 @@ from hedgerow.data.columns import NumericColumn
 from hedgerow.encoding import AttributeReader, Binning
 from hedgerow.encoding.attributes import PADDING
 from hedgerow.errors import InputError
-from hedgerow.future.potential import FuturePotential, feature_encoder
+from hedgerow.future.features import feature_encoder
+from hedgerow.future.potential import FuturePotential
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
 from hedgerow.potentials.trees import TreePotential, Trees

@@ -89,7 +89,7 @@ def _in_units(model: Model) -> tuple[AttributeReader, dict[tuple[int, int], floa
     """
     potential = _potential(model)
     nothing = model.encoder.nothing()
-    seen = potential.seen(nothing) if isinstance(potential, SearchPotential) else nothing
+    seen = potential.with_future(nothing) if isinstance(potential, SearchPotential) else nothing
     rows = AttributeReader(seen, potential.window, potential.scalings, potential.conjunctions)
     features = potential.state_features
     pairs = zip(features.attributes.tolist(), features.outputs.tolist(), strict=True)

@@ -54,6 +54,20 @@ def strip_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, N
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+def numbered_parts(prefix: str, arrays: Mapping[str, NDArray[Any]], n: int) -> list[dict[str, NDArray[Any]]]:
+    """The arrays of n contained objects, which are named `prefix` + number + "." + name.
+
+    Raises InputError if an array belongs to none of the objects.
+    """
+    parts: list[dict[str, NDArray[Any]]] = [{} for _ in range(n)]
+    for name, array in strip_prefix(prefix, arrays).items():
+        number, _, own_name = name.partition(".")
+        if not number.isdecimal() or len(number) > 9 or int(number) >= n:
+            raise InputError(f"array {prefix + name!r} belongs to none of the {n} parts")
+        parts[int(number)][own_name] = array
+    return parts
+
+
 def require_array(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, ndim: int = 1) -> NDArray[Any]:
     """An array of a model file; raises InputError if it is absent or has another type or number of dimensions."""
     array = arrays.get(name)

@@ -25,7 +25,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored, require_array, stored_temperature
 from hedgerow.potentials.registry import register
-from hedgerow.potentials.trial import is_cheap
+from hedgerow.potentials.trial import is_cheap, try_once
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats32, Floats64
 
@@ -216,10 +216,7 @@ class LinearPotential(ScoredPotential):
                 potential, edge_features=None, edge_weights=None, n_grams=NGrams(cells[:0], n_labels, 0),
                 n_gram_weights=potential.n_gram_weights[:0],
             )  # fmt: skip
-        try:
-            tried.scores(encoder.nothing())
-        except ValueError as error:
-            raise InputError(f"the features do not fit the columns ({error})") from None
+        try_once("the features", lambda: tried.scores(encoder.nothing()))
         return potential
 
 

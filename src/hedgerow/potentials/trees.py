@@ -15,7 +15,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored, require_array, stored_table
 from hedgerow.potentials.registry import register
-from hedgerow.potentials.trial import is_cheap
+from hedgerow.potentials.trial import is_cheap, try_once
 
 # One node of a tree; the fields of NodeRecord in src/core/trees/tree_records.hpp, in the same order.
 NODE = np.dtype(
@@ -209,10 +209,7 @@ class TreePotential(ScoredPotential):
         if not is_cheap(self.n_labels, order):
             return
         tried = self if order == self.tree_order else replace(self, tree_order=order)
-        try:
-            tried.scores(encoder.nothing())
-        except ValueError as error:
-            raise InputError(f"the trees do not fit the columns ({error})") from None
+        try_once("the trees", lambda: tried.scores(encoder.nothing()))
 
 
 # The arrays of trees in a model file: names with dtype and dimensions. A file cannot hold records, so every field of

@@ -21,7 +21,7 @@ from hedgerow.inference.lattice import Lattice
 from hedgerow.potentials.base import ScoredPotential, Scores, Stored, require_array
 from hedgerow.potentials.linear import scalings_of
 from hedgerow.potentials.registry import register
-from hedgerow.potentials.trial import is_cheap
+from hedgerow.potentials.trial import is_cheap, try_once
 from hedgerow.topology import Topology
 
 
@@ -93,10 +93,6 @@ class VotedPotential(ScoredPotential):
             amounts=amounts,
             survived=survived,
         )
-        if not is_cheap(n_labels, order):
-            return potential
-        try:
-            potential.votes(encoder.nothing())
-        except ValueError as error:
-            raise InputError(f"the changes do not fit columns and labels ({error})") from None
+        if is_cheap(n_labels, order):
+            try_once("the changes", lambda: potential.votes(encoder.nothing()))
         return potential

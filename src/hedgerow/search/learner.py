@@ -1,17 +1,16 @@
-"""Learning to search, one sequence after the other: weights change where a beam search loses gold.
+"""Learning to search: online updates of the weights where a beam search loses the gold labels.
 
-Four ways to do so, gold minus what the search has instead (Phi counts features of a labelling, or of its beginning):
+There are four updates. Phi counts the features of a labelling, or of a prefix of it:
 
     standard        Phi(gold) - Phi(best) at the end
-    early           the same for the beginning up to the position where gold is lost; the rest is left out
-    max-violation   the same for the beginning where the best is furthest ahead of gold
-    laso            Phi(gold) - mean over the beam where gold is lost, or at the end if it is not the best there; the
-                    search goes on from gold alone (Daume & Marcu 2005), so a sequence can have many updates
+    early           the same for the prefix that ends where gold leaves the beam; the rest is skipped
+    max-violation   the same for the prefix in which the score of the best exceeds that of gold most
+    laso            Phi(gold) - mean of Phi over the beam where gold leaves it, or at the end if gold is not the best;
+                    the search continues from gold alone (Daume & Marcu 2005), so a sequence can have several updates
 
-Gold must win outright: in a tie, the others count as the better.
+Gold must have the single highest score: a tie counts as a loss.
 
-Future features, if asked for, are found before: another learner works on the same data, and what its bags show becomes
-columns that the search reads at each step.
+Future features are found first, by a FutureLearner on the same data. The search reads them as columns.
 """
 
 from __future__ import annotations
@@ -27,21 +26,26 @@ from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Window, fit_scalings
 from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import InputError
-from hedgerow.future.potential import FuturePotential, with_features
-from hedgerow.learning.base import DevData, Learner, Record, TrainingData
+from hedgerow.future.features import with_features
+from hedgerow.future.learner import FutureLearner
+from hedgerow.future.potential import FuturePotential
+from hedgerow.learning.base import DevData, Record, TrainingData
+from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
 from hedgerow.learning.epochs import epoch_orders
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.margin import TIE
 from hedgerow.learning.temperature import MAX_FACTOR, best_temperature
 from hedgerow.potentials.linear import Features
-from hedgerow.potentials.local import unnormalised
-from hedgerow.search.potential import LARGEST, Direction, LabelGrams, SearchPotential
+from hedgerow.search.label_ngrams import SparseNGrams
+from hedgerow.search.potential import MAX_WEIGHT, Direction, SearchPotential
 
 Update = Literal["laso", "early", "max-violation", "standard"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchRules:
+    """The parameters of a SearchTagger."""
+
     order: int
     window: WindowSpec
     beam: int
@@ -51,41 +55,45 @@ class SearchRules:
     averaged: bool
     min_freq: int
     random_state: int | None
+    stopping: Stopping | None = None
 
 
 class SearchLearner:
-    """The learner of SearchTagger."""
+    """The learner of SearchTagger; `future` finds the future features that the search reads."""
 
-    def __init__(self, training: TrainingData, rules: SearchRules, ahead: Learner | None = None) -> None:
-        LabelGrams(np.zeros(0, np.int64), len(training.labels), rules.order)  # an order that is too high is refused
+    def __init__(self, training: TrainingData, rules: SearchRules, future: FutureLearner | None = None) -> None:
+        SparseNGrams(np.zeros(0, np.int64), len(training.labels), rules.order)  # refuses an order that is too high
+        check_dev_data(rules.stopping, training.dev)
         self.training, self.rules = training, rules
-        self._ahead = ahead  # finds future features
+        self._future_learner = future
         self._future: FuturePotential | None = None
-        self._made: SearchPotential | None = None  # of the examples seen so far
+        self._current: SearchPotential | None = None  # the potential of the weights as they are now
 
-    def _begin(self) -> None:
-        """Finds future features and lays out what is to be learned."""
+    def _prepare(self) -> None:
+        """Find future features, and set up the trainer."""
         training, rules = self.training, self.rules
-        if self._ahead is not None:
-            self._future = _found(self._ahead)
+        if self._future_learner is not None:
+            for _ in self._future_learner:
+                pass
+            self._future = self._future_learner.future_potential
         sequences = training.sequences
         if self._future is not None:
             sequences = with_features(sequences, self._future.values(sequences, training.n_threads))
         k = len(training.labels)
         self._scalings = fit_scalings(sequences)
-        self._rows = AttributeReader(sequences, Window.of(rules.window), self._scalings)
+        self._attributes = AttributeReader(sequences, Window.of(rules.window), self._scalings)
         self._trainer = _core.SearchTrainer(
-            self._rows.reader, training.codes, training.weights, self._often(), k, rules.order,
+            self._attributes.reader, training.codes, training.weights, self._frequent(), k, rules.order,
             bias=bool(self._scalings), update=rules.update, beam=rules.beam,
             backward=rules.direction == "right-to-left", tie=TIE, summed=rules.averaged,
         )  # fmt: skip
 
-    def _often(self) -> NDArray[np.bool_]:
-        """Which attributes may have weights; those that never occur get none anyway."""
+    def _frequent(self) -> NDArray[np.bool_]:
+        """By attribute, whether it may have weights: those that occur at least min_freq times."""
         if self.rules.min_freq == 1:
-            return np.ones(self._rows.n_basic, np.bool_)
-        anything = np.zeros_like(self.training.codes)
-        features = Features.observed(self._rows, anything, 1, min_freq=self.rules.min_freq)
+            return np.ones(self._attributes.n_basic, np.bool_)
+        one_output = np.zeros_like(self.training.codes)
+        features = Features.observed(self._attributes, one_output, 1, min_freq=self.rules.min_freq)
         return np.diff(features.starts) > 0
 
     @property
@@ -94,17 +102,22 @@ class SearchLearner:
 
     @property
     def potential(self) -> SearchPotential:
-        if self._made is None:
-            self._made = self._potential()
-        return self._made
+        if self._current is None:
+            self._current = self._make_potential()
+        return self._current
 
     def __iter__(self) -> Iterator[Record]:
+        best = yield from stop_early(self._epochs(), self.rules.stopping, lambda: self.potential)
+        if best is not None:
+            self._current = best
+
+    def _epochs(self) -> Iterator[Record]:
         rules, training = self.rules, self.training
-        self._begin()
+        self._prepare()
         for epoch, order in enumerate(epoch_orders(training, rules.random_state), 1):
-            self._made = None
+            self._current = None
             mistakes, updates = self._trainer.epoch(order)
-            if mistakes == 0:  # the epochs that are left would change nothing, but count
+            if mistakes == 0:  # further epochs would change no weight, but they count in the average
                 self._trainer.stay((rules.epochs - epoch) * len(order))
             record: Record = {
                 "unit": "epoch",
@@ -113,56 +126,51 @@ class SearchLearner:
                 "mistakes": mistakes,
                 "updates": updates,
             }
-            if self._ahead is not None:
+            if self._future_learner is not None:
                 record["future_features"] = 0 if self._future is None else len(self._future.features)
             if training.dev is not None:
-                record |= self._held_out_scores(training.dev)
+                record |= self._dev_scores(training.dev)
             yield record
             if epoch == rules.epochs or mistakes == 0:
                 return
 
-    def _potential(self) -> SearchPotential:
+    def _make_potential(self) -> SearchPotential:
         rules, k = self.rules, len(self.training.labels)
-        ids, by_attribute, grams, by_gram = self._trainer.weights(rules.averaged)
-        if not (_all_small(by_attribute) and _all_small(by_gram)):
-            raise InputError("the weights grew beyond all numbers; lower sample_weight or the weights of attributes")
-        attributes, labels, weights = _sparse(ids, by_attribute)
-        starts = np.searchsorted(attributes, np.arange(self._rows.n_basic + 1)).astype(np.int64)
-        numbers, spoken_of, gram_weights = _sparse(grams, by_gram)
+        ids, attribute_rows, n_gram_numbers, n_gram_rows = self._trainer.weights(rules.averaged)
+        if not (_are_finite(attribute_rows) and _are_finite(n_gram_rows)):
+            raise InputError("the weights grew too large; use smaller sample weights or attribute values")
+        attributes, labels, weights = _nonzero(ids, attribute_rows)
+        starts = np.searchsorted(attributes, np.arange(self._attributes.n_basic + 1)).astype(np.int64)
+        numbers, next_labels, n_gram_weights = _nonzero(n_gram_numbers, n_gram_rows)
         return SearchPotential(
-            self._rows.window, self._scalings, Features(starts, labels, k), weights,
-            LabelGrams(numbers * k + spoken_of, k, rules.order), gram_weights, rules.direction,
-            self._future,
-        )  # fmt: skip
-
-    def _held_out_scores(self, held: DevData) -> Record:
-        training = self.training
-        search = self.potential.answers(
-            held.sequences, training.topology, beam=self.rules.beam, n_threads=training.n_threads
+            window=self._attributes.window,
+            scalings=self._scalings,
+            state_features=Features(starts, labels, k),
+            state_weights=weights,
+            n_grams=SparseNGrams(numbers * k + next_labels, k, rules.order),
+            n_gram_weights=n_gram_weights,
+            direction=rules.direction,
+            future=self._future,
         )
+
+    def _dev_scores(self, dev: DevData) -> Record:
+        """Fit the temperature on the dev data; return the scores at this temperature."""
+        training, rules = self.training, self.rules
+        search = self.potential.answers(dev.sequences, training.topology, beam=rules.beam, n_threads=training.n_threads)
         spread = float(search.state.std(dtype=np.float64))
-        temperature = best_temperature(search.at, held, spread, MAX_FACTOR) if spread > 0 else 1.0
-        self._made = replace(self.potential, temperature=temperature)
-        scores = Evaluator(training).of_answers([search.at(temperature)])
-        return {**scores, "temperature": temperature}
+        temperature = best_temperature(search.at, dev, spread, MAX_FACTOR) if spread > 0 else 1.0
+        self._current = replace(self.potential, temperature=temperature)
+        return {**Evaluator(training).of_answers([search.at(temperature)]), "temperature": temperature}
 
 
-def _found(ahead: Learner) -> FuturePotential | None:
-    """What a learner of future features finds, if anything."""
-    for _ in ahead:
-        pass
-    found = unnormalised(ahead.potential)
-    return found if isinstance(found, FuturePotential) else None
+def _are_finite(weights: NDArray[np.float32]) -> bool:
+    return bool((np.abs(weights) <= MAX_WEIGHT).all())
 
 
-def _all_small(weights: NDArray[np.float32]) -> bool:
-    return bool((np.abs(weights) <= LARGEST).all())
-
-
-def _sparse(
+def _nonzero(
     ids: NDArray[np.integer], rows: NDArray[np.float32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """(id, label, weight) of the weights that are not 0, ids rising."""
+    """(id, label, weight) of the weights that are not 0, by rising id."""
     order = np.argsort(ids)
     at, labels = np.nonzero(rows[order])
     return ids[order][at].astype(np.int64), labels.astype(np.int32), rows[order[at], labels]

@@ -1,0 +1,63 @@
+"""Weights of learning to search, against weights in a dict and hypotheses written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from builders.search import fitted, random_data
+from oracles.linear import Problem, mean, training_of
+from oracles.search import UPDATES, SearchProblem, learned, weights_of
+
+pytestmark = pytest.mark.kernel
+
+DIRECTIONS = ["left-to-right", "right-to-left"]
+
+
+def assert_same(potential, w, tolerance=1e-5):
+    found = weights_of(potential)
+    for name in {*found, *w}:
+        assert abs(found.get(name, 0.0) - float(w.get(name, 0))) <= tolerance, name
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("order", [0, 1, 2, 4])
+@pytest.mark.parametrize("beam", [1, 2])
+def test_the_weights_are_those_of_the_books(update, direction, order, beam):
+    for seed in range(3):
+        training = training_of(*random_data(seed), 0, weights=[1, 2, 0.5, 1, 1, 0.25, 1, 4])
+        averaged = seed == 0
+        learner, examples = fitted(
+            training, order=order, window=1, beam=beam, update=update, direction=direction, averaged=averaged
+        )
+        problem = SearchProblem(
+            Problem(training, window=1), order, beam, backward=direction == "right-to-left", merges=update != "laso"
+        )
+        vectors = learned(problem, examples, update)
+        assert_same(learner.potential, mean(vectors) if averaged else vectors[-1])
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("beam", [3, 5, 40])
+def test_wider_beams_numbers_and_a_bias(update, beam):
+    rng = np.random.default_rng(beam)
+    X = [
+        [{"n": float(rng.normal()), "b": {"u": float(rng.normal()), "v": float(rng.normal())}} for _ in range(4)]
+        for _ in range(6)
+    ]
+    y = [[str(rng.integers(4)) for _ in x] for x in X]
+    y[0] = ["0", "1", "2", "3"]
+    training = training_of(X, y, 0)
+    learner, examples = fitted(training, order=2, beam=beam, update=update, averaged=True)
+    inputs = Problem(training, bias=True, scalings=learner.potential.scalings)
+    problem = SearchProblem(inputs, 2, beam, merges=update != "laso")
+    assert_same(learner.potential, mean(learned(problem, examples, update)), 1e-4)
+
+
+def test_epochs_after_the_last_mistake_count_without_being_run():
+    training = training_of(["ab", "ba", "bb"], [["x", "y"], ["y", "x"], ["y", "y"]], 0)
+    learner, examples = fitted(training, epochs=30, averaged=True)
+    assert len(examples) < 90
+    vectors = learned(SearchProblem(Problem(training), 1, 2, merges=False), examples, "laso")
+    assert_same(learner.potential, mean(vectors + vectors[-1:] * (91 - len(vectors))))
