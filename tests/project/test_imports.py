@@ -87,8 +87,9 @@ def test_public_name_resolves(name: str) -> None:
 
 
 def test_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no_such_name"):
-        _ = hedgerow.no_such_name
+    name = "no_such_name"
+    with pytest.raises(AttributeError, match=name):
+        getattr(hedgerow, name)
 
 
 def test_names_are_declared_once() -> None:
