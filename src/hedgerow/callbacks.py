@@ -94,7 +94,7 @@ class Progress:
         if self._bar is None:
             self._bar = _started_bar()
             self._task = self._bar.add_task("", total=record.total)
-        self._bar.update(self._task, description=_summary(record), completed=_step(record)[1], total=record.total)
+        self._bar.update(self._task, description=_summary(record), completed=record["step"], total=record.total)
 
     def close(self) -> None:
         """Remove the bar."""
@@ -121,22 +121,18 @@ def _started_bar() -> Bar:
 
 def _summary(record: TrainingRecord) -> str:
     """The estimator, the loss and the scores on the dev data."""
-    return ", ".join([f"{record.estimator} {_step(record)[0]}s", *_figures(record)])
+    return ", ".join([f"{record.estimator} {record['unit']}s", *_figures(record)])
 
 
 def _line(record: TrainingRecord) -> str:
-    unit, step = _step(record)
     of_total = "" if record.total is None else f" of {record.total}"
-    return ", ".join([f"{record.estimator}: {unit} {step}{of_total}", *_figures(record), f"{record['seconds']:.1f} s"])
+    head = f"{record.estimator}: {record['unit']} {record['step']}{of_total}"
+    return ", ".join([head, *_figures(record), f"{record['seconds']:.1f} s"])
 
 
 def _figures(record: TrainingRecord) -> list[str]:
     shown = ("loss", "dev_loss", "dev_accuracy", "dev_span_f1")
     return [f"{name.replace('_', ' ')} {record[name]:.4g}" for name in shown if record.get(name) is not None]
-
-
-def _step(record: TrainingRecord) -> tuple[str, int]:
-    return record["unit"], record["step"]
 
 
 def _write_line(line: str) -> None:

@@ -61,7 +61,7 @@ def test_demo_takes_the_declared_parameters():
     ("arguments", "message"),
     [
         (("demo", "--order", "-2"), "hedgerow: TreeCRF: order must be an integer at least 0; it is -2"),
-        (("demo", "--early-stopping", "accuracy"), "early_stopping needs held-out data"),
+        (("demo", "--early-stopping", "luck"), "Invalid value"),
         (("datasets", "nothing"), "nothing"),
         (("demo", "--order", "x"), "Invalid value"),
         (("fly",), "No such command"),

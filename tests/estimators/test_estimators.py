@@ -290,3 +290,26 @@ def test_predicting_some_after_the_other_changes_nothing(make, monkeypatch):
     for expected, question in zip(whole, questions, strict=True):
         for a, b in zip(expected, question(), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+#: Their steps depend on the number of sequences, on their order, or on a draw of them.
+NOT_BY_WEIGHT = {"StructuredPerceptron", "StructuredSVM", "SearchTagger", "FutureMEMM"}
+
+
+@pytest.mark.parametrize("name", sorted(set(REGISTRY) - NOT_BY_WEIGHT))
+def test_a_weight_counts_like_repetition(name):
+    rng = np.random.default_rng(3)
+    x = ["".join(rng.choice(list("abcd"), 6)) for _ in range(8)]
+    y = [[str((ord(c) + int(rng.random() < 0.2)) % 3) for c in s] for s in x]
+    weights = np.array([1, 2, 3, 1, 2, 1, 0, 4])
+    few = {"n_rounds": 10} if name in ("TreeCRF", "MEMM") else {}
+    if name == "OutputCode":
+        few = {"base": hr.TreeCRF(n_rounds=10)}
+    make = REGISTRY[name]
+    weighted = make(random_state=0, **few).fit(x, y, sample_weight=weights)
+    repeated = make(random_state=0, **few).fit(
+        [s for s, w in zip(x, weights, strict=True) for _ in range(w)],
+        [s for s, w in zip(y, weights, strict=True) for _ in range(w)],
+    )
+    for a, b in zip(weighted.predict_proba(x), repeated.predict_proba(x), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-3)

@@ -512,7 +512,7 @@ def test_unseen_labels_of_dev_data():
         ({"base": hr.TreeCRF(beam=1)}, "base must not have beam=1; a lattice of two labels needs none"),
         ({"base": hr.TreeCRF(warm_start=True)}, "base must not have warm_start=True"),
         ({"base": hr.TreeCRF(checkpoint="c")}, "base must not have checkpoint='c'; all bits would write the same file"),
-        ({"base": hr.TreeCRF(early_stopping="accuracy")}, "early_stopping needs dev data"),
+        ({"base": hr.TreeCRF(early_stopping="span_f1")}, "needs labels that mark spans"),
         ({"n_bits": 0}, "n_bits must be an integer at least 1 or None"),
         ({"n_bits": 16}, "n_bits must be from 3 to 15 for 5 labels"),
         ({"n_bits": 2, "code": "grow"}, "n_bits must be from 3 to 15 for 5 labels"),

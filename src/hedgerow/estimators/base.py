@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hedgerow.callbacks import Callback
     from hedgerow.estimators.checkpoint import Checkpoint
     from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.learning.early_stopping import Stopping
     from hedgerow.typing import LabelsLike, SequenceLike, SequencesLike
 
 MOST_THREADS = 256  # results do not depend on how many there are
@@ -161,6 +162,20 @@ class Estimator(Conventions):
     def _continues(self) -> bool:
         """Whether `fit` continues from the fitted model."""
         return bool(getattr(self, "warm_start", False))
+
+    @property
+    def _validation_fraction(self) -> float | None:
+        """The share of the sequences to split off as dev data where none are given; None without early stopping."""
+        return self._value("validation_fraction") if getattr(self, "early_stopping", None) is not None else None
+
+    def _stopping(self, training: TrainingData) -> Stopping | None:
+        """The rule of early stopping."""
+        from hedgerow.learning.early_stopping import Stopping
+
+        by = self._value("early_stopping")
+        if by == "auto":
+            by = "span_f1" if training.dev is not None and training.dev.span_f1 is not None else "accuracy"
+        return None if by is None else Stopping(by, self._value("patience"))
 
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         """The file to which `fit` saves the model as it goes on."""

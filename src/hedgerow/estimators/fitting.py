@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import BeamWarning, InputError, StopTraining, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint
+from hedgerow.estimators.dev_spans import span_f1_function
 from hedgerow.estimators.given_labels import label_codes
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST
-from hedgerow.learning.base import DevData, Learner, Record, TrainingData
+from hedgerow.learning.base import DevData, Learner, Record, TrainingData, split_off_dev
+from hedgerow.learning.seeds import fit_seeds
 from hedgerow.model import Model
 
 # The parameter that bounds the number of steps, by what a step is.
@@ -62,7 +65,9 @@ def prepare(
     encoded, dev = settings._encode_checked(encoder, raw, settings.get_params()), None
     if X_dev is not None:
         dev_encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
-        dev = DevData(dev_encoded, label_codes(labels, y_dev, dev_encoded))
+        gold = read_labels(y_dev, dev_encoded)
+        span_f1 = span_f1_function(labels.classes.tolist(), gold.values, dev_encoded.starts)
+        dev = DevData(dev_encoded, label_codes(labels, gold, dev_encoded), span_f1)
     training = TrainingData(
         encoder=encoder,
         labels=labels,
@@ -76,7 +81,25 @@ def prepare(
         beam=settings._training_beam,
     )
     _warn_of_wide_beam(training)
+    if dev is None and settings._validation_fraction is not None:
+        training = _with_dev_split(training, settings, settings._validation_fraction)
     return training, missing_report(raw, settings._missing)
+
+
+def _with_dev_split(training: TrainingData, settings: Estimator, fraction: float) -> TrainingData:
+    """The training data with a share of the sequences as dev data; raises InputError if there is only one sequence."""
+    n = len(training.sequences)
+    if n < 2:
+        raise InputError("early_stopping needs dev data; give X_dev and y_dev to fit, or more than one sequence in X")
+    if getattr(settings, "checkpoint", None) is not None and settings.random_state is None:
+        raise InputError("checkpoint needs a random_state if early_stopping splits off dev data; give a seed")
+    draw = np.random.default_rng([fit_seeds(settings.random_state)[0], 3])
+    training = split_off_dev(training, fraction, draw.permutation(n))
+    dev = training.dev
+    assert dev is not None
+    gold = training.labels.decode(dev.codes).tolist()
+    span_f1 = span_f1_function(training.labels.classes.tolist(), gold, dev.sequences.starts)
+    return replace(training, dev=replace(dev, span_f1=span_f1))
 
 
 def run_learner(

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import LinearEstimator
-from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MinFreq, MoreThan, WindowSize
+from hedgerow.estimators.parameters import (
+    AtLeast,
+    Beam,
+    EarlyStopping,
+    Filled,
+    MinFreq,
+    MoreThan,
+    Patience,
+    ValidationFraction,
+    WindowSize,
+)
 
 if TYPE_CHECKING:
     from hedgerow.learning.base import Learner, TrainingData
@@ -67,6 +77,9 @@ class LinearCRF(LinearEstimator):
     ] = True
     missing: Filled = "indicator"
     beam: Beam = None
+    early_stopping: EarlyStopping = None
+    patience: Patience = 20
+    validation_fraction: ValidationFraction = 0.1
 
     @property
     def _solver(self) -> Literal["lbfgs", "owlqn", "sgd"]:
@@ -88,10 +101,18 @@ class LinearCRF(LinearEstimator):
             scale=self.scale,
         )  # fmt: skip
         if self._solver == "sgd":
-            rules = StochasticRules(epochs=self.epochs, tol=self.tol, random_state=self.random_state)
+            rules = StochasticRules(
+                epochs=self.epochs, tol=self.tol, random_state=self.random_state, stopping=self._stopping(training)
+            )
             return StochasticGradientLearner(training, space, self.l2, rules)
-        penalty = Penalty(self.l1, self.l2)
-        return QuasiNewtonLearner(training, space, penalty=penalty, max_iter=self.max_iter, tol=self.tol)
+        return QuasiNewtonLearner(
+            training,
+            space,
+            penalty=Penalty(self.l1, self.l2),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            stopping=self._stopping(training),
+        )
 
     def _check_combination(self, training: TrainingData) -> None:
         """Raise InputError for parameters that do not go together."""
@@ -127,4 +148,5 @@ class LinearCRF(LinearEstimator):
             min_freq=self.min_freq,
             observed_only=self.observed_only,
             seed=fit_seeds(self.random_state)[0],
+            stopping=self._stopping(training),
         )

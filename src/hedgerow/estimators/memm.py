@@ -16,8 +16,10 @@ from hedgerow.estimators.parameters import (
     MinLeaf,
     Newton,
     NRounds,
+    Patience,
     PredictionBeam,
     Subsample,
+    ValidationFraction,
     WarmStart,
     WindowSize,
 )
@@ -63,6 +65,13 @@ class MEMM(TreeEstimator, LinearEstimator):
     min_leaf: Annotated[MinLeaf, "Trees only."] = 1
     subsample: Annotated[Subsample, "Trees only."] = 1.0
     max_iter: Annotated[int, AtLeast(1), "Number of iterations, at most. Linear only."] = 1000
+    min_freq: Annotated[
+        int,
+        AtLeast(1),
+        "Attributes and label contexts with fewer occurrences in training are ignored. Raise it for a smaller model "
+        "and "
+        "less overfitting. Linear only.",
+    ] = 1
     missing: Annotated[
         Literal["auto", "weighting", "learned", "impute", "indicator"],
         'How missing values are handled. Trees: "weighting" sends a share to each side of a split, "learned" goes to '
@@ -71,6 +80,8 @@ class MEMM(TreeEstimator, LinearEstimator):
     ] = "auto"
     beam: PredictionBeam = None
     early_stopping: EarlyStopping = None
+    patience: Patience = 20
+    validation_fraction: ValidationFraction = 0.1
     warm_start: Annotated[WarmStart, "Trees only."] = False
     checkpoint: Annotated[CheckpointPath, "Trees only."] = None
 
@@ -114,16 +125,21 @@ class MEMM(TreeEstimator, LinearEstimator):
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.boosting import BoostingRules
-        from hedgerow.learning.early_stopping import Stopping
         from hedgerow.learning.local_boosting import LocalBoostingLearner
         from hedgerow.learning.local_gradient import LocalGradientLearner
         from hedgerow.learning.quasi_newton import Penalty
 
-        stopping = None if self.early_stopping is None else Stopping(self.early_stopping)
+        stopping = self._stopping(training)
         if self.learner == "linear":
             penalty = Penalty(0.0, self.l2)
             return LocalGradientLearner(
-                training, window=self.window, penalty=penalty, max_iter=self.max_iter, tol=TOL, stopping=stopping
+                training,
+                window=self.window,
+                penalty=penalty,
+                max_iter=self.max_iter,
+                tol=TOL,
+                min_freq=self.min_freq,
+                stopping=stopping,
             )
         rules = BoostingRules(
             window=self.window,

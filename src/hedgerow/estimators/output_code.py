@@ -195,6 +195,10 @@ class OutputCode(Estimator):
         return self._base._missing
 
     @property
+    def _validation_fraction(self) -> float | None:
+        return self._base._validation_fraction
+
+    @property
     def _takes_missing(self) -> bool:
         return self._base._takes_missing
 

@@ -360,9 +360,20 @@ CheckpointPath: TypeAlias = Annotated[
     str | None,
     "File to which `fit` saves the model every 10 rounds. A `fit` with the same data and parameters continues from it.",
 ]
-Stopping: TypeAlias = Literal["accuracy", "loss"] | None
 EarlyStopping: TypeAlias = Annotated[
-    Stopping,
-    "Score on the dev data that ends the fit when it has not improved for 20 steps; the best step is kept. "
-    "None makes all steps.",
+    Literal["auto", "loss", "accuracy", "span_f1"] | None,
+    "Score on the dev data that ends the fit when it no longer improves; the model of the best step is kept. "
+    '"auto" is "span_f1" if the labels mark spans (O, B-...), otherwise "accuracy". None makes all steps.',
+]
+Patience: TypeAlias = Annotated[
+    int,
+    AtLeast(1),
+    "With early_stopping: number of steps without a better score that end the fit. Raise it for noisy data.",
+]
+ValidationFraction: TypeAlias = Annotated[
+    float,
+    MoreThan(0),
+    LessThan(1),
+    "With early_stopping and without X_dev: share of the sequences of X that become dev data, drawn by random_state. "
+    "Nothing is learned from them.",
 ]

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import hedgerow.potentials.votes  # noqa: F401 - registers a kind of potential that model files hold
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import Beam, Epochs, Filled, MinFreq, WindowSize
+from hedgerow.estimators.parameters import (
+    Beam,
+    EarlyStopping,
+    Epochs,
+    Filled,
+    MinFreq,
+    Patience,
+    ValidationFraction,
+    WindowSize,
+)
 
 if TYPE_CHECKING:
     from hedgerow.learning.base import Learner, TrainingData
@@ -40,6 +49,9 @@ class StructuredPerceptron(MarginEstimator):
     min_freq: MinFreq = 1
     missing: Filled = "indicator"
     beam: Beam = None
+    early_stopping: EarlyStopping = None
+    patience: Patience = 5
+    validation_fraction: ValidationFraction = 0.1
     update: Annotated[
         Literal["early", "standard"],
         'With a beam: "early" learns from the part of a sequence up to where the beam loses gold, "standard" from the '
@@ -57,5 +69,6 @@ class StructuredPerceptron(MarginEstimator):
             random_state=self.random_state,
             min_freq=self.min_freq,
             early_update=early,
+            stopping=self._stopping(training),
         )
         return MarginLearner(training, rules)

@@ -9,7 +9,17 @@ from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, Epochs, Filled, Form, MinFreq, WindowSize
+from hedgerow.estimators.parameters import (
+    AtLeast,
+    EarlyStopping,
+    Epochs,
+    Filled,
+    Form,
+    MinFreq,
+    Patience,
+    ValidationFraction,
+    WindowSize,
+)
 from hedgerow.search.potential import Direction
 
 if TYPE_CHECKING:
@@ -77,6 +87,9 @@ class SearchTagger(MarginEstimator):
     ] = None
     min_freq: MinFreq = 1
     missing: Filled = "indicator"
+    early_stopping: EarlyStopping = None
+    patience: Patience = 5
+    validation_fraction: ValidationFraction = 0.1
 
     def check_parameters(self) -> None:
         """Check all parameters.
@@ -112,6 +125,7 @@ class SearchTagger(MarginEstimator):
             averaged=self.averaging == "average",
             min_freq=self.min_freq,
             random_state=self.random_state,
+            stopping=self._stopping(training),
         )
         if self.future is None:
             return SearchLearner(training, rules)

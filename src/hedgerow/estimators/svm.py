@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import AtLeast, Beam, Filled, MinFreq, MoreThan, WindowSize
+from hedgerow.estimators.parameters import (
+    AtLeast,
+    Beam,
+    EarlyStopping,
+    Filled,
+    MinFreq,
+    MoreThan,
+    Patience,
+    ValidationFraction,
+    WindowSize,
+)
 
 if TYPE_CHECKING:
     from hedgerow.learning.base import Learner, TrainingData
@@ -41,6 +51,9 @@ class StructuredSVM(MarginEstimator):
     min_freq: MinFreq = 1
     missing: Filled = "indicator"
     beam: Beam = None
+    early_stopping: EarlyStopping = None
+    patience: Patience = 5
+    validation_fraction: ValidationFraction = 0.1
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.margin import MarginLearner, MarginRules
@@ -53,5 +66,6 @@ class StructuredSVM(MarginEstimator):
             min_freq=self.min_freq,
             C=self.C,
             loss=self.loss,
+            stopping=self._stopping(training),
         )
         return MarginLearner(training, rules)

@@ -23,7 +23,9 @@ from hedgerow.estimators.parameters import (
     MoreThan,
     Newton,
     NRounds,
+    Patience,
     Subsample,
+    ValidationFraction,
     WarmStart,
     WindowSize,
 )
@@ -102,6 +104,8 @@ class TreeCRF(TreeEstimator):
     ] = "weighting"
     beam: Beam = None
     early_stopping: EarlyStopping = None
+    patience: Patience = 20
+    validation_fraction: ValidationFraction = 0.1
     warm_start: WarmStart = False
     checkpoint: CheckpointPath = None
 
@@ -158,7 +162,6 @@ class TreeCRF(TreeEstimator):
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.boosting import BoostingLearner, BoostingRules
-        from hedgerow.learning.early_stopping import Stopping
 
         shared, transitions = self.trees == "shared", self.transitions
         if transitions == "auto":
@@ -184,7 +187,7 @@ class TreeCRF(TreeEstimator):
             growth=growth,
             subsample=self.subsample,
             pseudo_rounds=self.pseudo_rounds,
-            stopping=None if self.early_stopping is None else Stopping(self.early_stopping),
+            stopping=self._stopping(training),
             seed=self._seed,
         )
         return BoostingLearner(

@@ -284,10 +284,12 @@ class BoostingLearner(Timed):
 
     def _grower(self, running: RunningScores) -> _core.TreeGrower:
         weights = self.training.position_weights
-        counts = None if (weights == 1).all() else weights / weights.max()
         rules = self.rules.growth
         data = self.training.tree_inputs.tree_data(running.attributes, self._start.binnings, running.tree_order, rules)
-        return _core.TreeGrower(data, running.n_labels, rules, counts)
+        if (weights == 1).all():
+            return _core.TreeGrower(data, running.n_labels, rules, None)
+        largest = float(weights.max())
+        return _core.TreeGrower(data, running.n_labels, _scaled(rules, 1 / largest), weights / largest)
 
     @timed("inference_seconds")
     def _infer(self, running: RunningScores, at: int) -> TrainingInference:
@@ -377,6 +379,21 @@ class BoostingLearner(Timed):
         self._steps[-1] = step
         running.restart(self._start, self._steps)
         return self._infer(running, at + 1)
+
+
+def _scaled(rules: _core.GrowthRules, factor: float) -> _core.GrowthRules:
+    """The rules that grow the same trees where all weights are multiplied by a factor."""
+    return _core.GrowthRules(
+        l2=rules.l2 * factor,
+        newton=rules.newton,
+        max_step=rules.max_step,
+        min_leaf=rules.min_leaf,
+        max_leaves=rules.max_leaves,
+        influence_trim=rules.influence_trim * factor,
+        category_splits=rules.category_splits,
+        max_features=rules.max_features,
+        missing=rules.missing,
+    )
 
 
 def check_memory(n_scores: int, order: int, remedy: str) -> None:

@@ -34,14 +34,14 @@ class LocalGradientLearner:
         penalty: Penalty,
         max_iter: int,
         tol: float,
+        min_freq: int = 1,
         stopping: Stopping | None = None,
     ) -> None:
         check_dev_data(stopping, training.dev)
         self.training, self.stopping = training, stopping
         expanded, self._table_rows = with_n_grams(training)
-        self._inner = QuasiNewtonLearner(
-            expanded, LinearSpace.of(expanded, window), penalty=penalty, max_iter=max_iter, tol=tol
-        )
+        space = LinearSpace.of(expanded, window, min_freq=min_freq)
+        self._inner = QuasiNewtonLearner(expanded, space, penalty=penalty, max_iter=max_iter, tol=tol)
         self._best: LocalPotential | None = None  # set when early stopping has ended the fit
 
     @property

@@ -1,0 +1,57 @@
+"""The span F1 of predicted label codes on dev data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LETTERS = "BIELSUO"  # of all schemes; L is E and U is S in BILOU
+
+
+class _Spans(NamedTuple):
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    types: NDArray[np.int64]
+
+
+def span_f1_function(
+    classes: Sequence[Any], gold: Sequence[Any], starts: NDArray[np.int64]
+) -> Callable[[NDArray[np.int32]], float] | None:
+    """A function of label codes that returns their span F1 against gold labels; None if the labels mark no spans.
+
+    `starts` are the first positions of the sequences. The rules are those of `hedgerow.metrics.span_f1`.
+    """
+    names = list(dict.fromkeys([*classes, *gold]))
+    if not all(isinstance(name, str) and name[:1] in _LETTERS and name[1:2] in ("", "-") for name in names):
+        return None
+    if "O" not in classes or not any(name.startswith("B-") for name in classes):
+        return None
+    types = {name: i for i, name in enumerate(dict.fromkeys(name[2:] for name in names))}
+    type_of = np.array([types[name[2:]] for name in names])
+    can_go_on, goes_on, outside = (np.array([name[0] in letters for name in names]) for letters in ("BI", "IEL", "O"))
+    is_first = np.zeros(int(starts[-1]), np.bool_)
+    is_first[starts[:-1]] = True
+
+    def spans(codes: NDArray[Any]) -> _Spans:
+        kinds = type_of[codes]
+        joined = np.zeros(len(codes) + 1, np.bool_)
+        joined[1:-1] = can_go_on[codes[:-1]] & goes_on[codes[1:]] & (kinds[:-1] == kinds[1:]) & ~is_first[1:]
+        inside = ~outside[codes]
+        first, last = np.flatnonzero(inside & ~joined[:-1]), np.flatnonzero(inside & ~joined[1:])
+        return _Spans(first, last, kinds[first])
+
+    code_of = {name: i for i, name in enumerate(names)}
+    wanted = spans(np.array([code_of[label] for label in gold]))
+    end_at, type_at = np.full(len(gold), -1), np.full(len(gold), -1)
+    end_at[wanted.starts], type_at[wanted.starts] = wanted.ends, wanted.types
+
+    def span_f1(codes: NDArray[np.int32]) -> float:
+        found = spans(codes)
+        right = np.count_nonzero((end_at[found.starts] == found.ends) & (type_at[found.starts] == found.types))
+        n_spans = len(found.starts) + len(wanted.starts)
+        return 2 * right / n_spans if n_spans else 0.0
+
+    return span_f1
