@@ -90,4 +90,11 @@ def test_what_always_holds(data, parameters):
     gains = [importance.gain for importance in model.feature_importances_]
     assert all(gain > 0 for gain in gains)
     assert model.transition_table_.shape[1] == len(model.classes_)
-    assert model.tree(1, model.classes_[0]) if model.training_log_ else True
+    gains.sort(reverse=True)
+    assert gains == [importance.gain for importance in model.feature_importances_]
+    n_splits = sum(importance.splits for importance in model.feature_importances_)
+    trees = model.model_.potential.trees
+    assert n_splits == np.count_nonzero(~trees.is_leaf)
+    if model.training_log_:
+        lines = model.tree(1, model.classes_[0]).splitlines()
+        assert len(lines) >= trees.starts[1]  # a line for every node of the first tree at least
