@@ -243,27 +243,27 @@ def test_signals_are_handled_on_the_way() -> None:
     positions = [{"a": "x"}] * 3_000_000
     starts = np.array([0, len(positions)])
     # a handler that ran only at the end would change nothing
-    previous = signal.signal(signal.SIGALRM, lambda *_: positions.clear())
-    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    previous = signal.signal(signal.SIGVTALRM, lambda *_: positions.clear())
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.01)
     try:
         with pytest.raises(InputError, match="X changed while it was read"):
             _core.ingest_dicts(positions, starts)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an interval timer")
 def test_an_interrupt_is_let_through() -> None:
     positions = [{"a": "x"}] * 3_000_000
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    previous = signal.signal(signal.SIGVTALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.01)
     try:
         with pytest.raises(KeyboardInterrupt):
             _core.ingest_dicts(positions, np.array([0, len(positions)]))
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
 
 
 def test_the_reader_checks_its_own_arguments() -> None:
