@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "bindings/arrays.hpp"
@@ -118,6 +119,21 @@ struct Batch {
     }
 };
 
+// Batch::sweep for sums: each sequence is swept with the precision that its scores need.
+template <template <class> class Semiring, class Real, class F>
+void sweep_sums(const Batch<Real>& batch, F f) {
+    batch.each([&] {
+        return [&, plain = Semiring<double>(), exact = Semiring<DoubleDouble>()](std::int64_t i) mutable {
+            const auto sweep = [&](auto& semiring) {
+                Lattice<std::decay_t<decltype(semiring)>, ScoreReader<Real>> lattice(
+                    batch.topology, semiring, {batch.topology, batch.scores(i)}, batch.beam_of(i));
+                f(lattice, semiring, i);
+            };
+            are_ordinary(batch.topology, batch.scores(i)) ? sweep(plain) : sweep(exact);
+        };
+    });
+}
+
 // The exponentiated table that all sequences share.
 template <class Real>
 struct Prepared {
@@ -150,12 +166,12 @@ class BeamRoom {
     std::vector<std::int32_t> places_;
 };
 
-template <class Real>
-void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, LogSum& semiring, std::int64_t i,
-                       double* log_z) {
+template <class Real, class Semiring>
+void general_marginals(const Batch<Real>& batch, const Marginals<Real>& out, Semiring& semiring,
+                       std::int64_t i, double* log_z) {
     const std::int64_t k = batch.n_labels(), pair_size = batch.pair_size(), length = batch.length(i);
-    Lattice<LogSum, ScoreReader<Real>> lattice(batch.topology, semiring, {batch.topology, batch.scores(i)},
-                                               batch.beam_of(i));
+    Lattice<Semiring, ScoreReader<Real>> lattice(batch.topology, semiring, {batch.topology, batch.scores(i)},
+                                                 batch.beam_of(i));
     *log_z = lattice.forward();
     if (out.state) std::fill_n(out.state, length * k, Real(0));
     if (out.pair) std::fill_n(out.pair, length * pair_size, Real(0));
@@ -215,7 +231,11 @@ class SumWorker {
                 return;
             }
         }
-        general_marginals(batch_, out, semiring_, i, log_z);
+        if (are_ordinary(batch_.topology, batch_.scores(i))) {
+            general_marginals(batch_, out, log_sum_, i, log_z);
+        } else {
+            general_marginals(batch_, out, exact_log_sum_, i, log_z);
+        }
     }
     std::int64_t table_size() const { return batch_.topology.n_rows() * batch_.n_labels(); }
 
@@ -225,7 +245,8 @@ class SumWorker {
     std::vector<Real> work_;
     BeamRoom<Real> room_;
     std::vector<double> kept_;  // sums before this sequence, for when the fast lane gives up half-way
-    LogSum semiring_;
+    LogSum<double> log_sum_;
+    LogSum<DoubleDouble> exact_log_sum_;
 };
 
 // log Z of every sequence and, where asked for, marginals.
@@ -362,7 +383,7 @@ nb::tuple sample_paths(const Batch<Real>& batch, std::int64_t n, std::uint64_t s
     Output<std::int32_t, 2> labels(
         {static_cast<std::size_t>(n), static_cast<std::size_t>(batch.n_positions())});
     std::fill_n(labels.data(), n * batch.n_positions(), 0);
-    batch.sweep(Draw(), [&](auto& lattice, Draw& draw, std::int64_t i) {
+    sweep_sums<Draw>(batch, [&](auto& lattice, auto& draw, std::int64_t i) {
         log_z.data()[i] = lattice.forward();
         if (log_z.data()[i] == kMinusInfinity) return;
         // A stream of its own for each (seed, sequence), so that threads cannot change it.
@@ -384,7 +405,7 @@ template <class Real>
 nb::object path_entropy(const Batch<Real>& batch) {
     batch.check();
     Output<double, 1> entropy({static_cast<std::size_t>(batch.n_sequences())});
-    batch.sweep(LogSum(), [&](auto& lattice, LogSum&, std::int64_t i) {
+    sweep_sums<LogSum>(batch, [&](auto& lattice, auto&, std::int64_t i) {
         double sum = 0;
         const bool any = lattice.forward() != kMinusInfinity;
         lattice.reverse(any ? 1.0 : 0.0,
@@ -402,7 +423,7 @@ nb::object log_path_count(const Batch<Real>& batch) {
     batch.check();
     Output<double, 1> count({static_cast<std::size_t>(batch.n_sequences())});
     batch.template sweep<SupportReader>(
-        LogSum(), [&](auto& lattice, LogSum&, std::int64_t i) { count.data()[i] = lattice.forward(); });
+        LogSum<double>(), [&](auto& lattice, auto&, std::int64_t i) { count.data()[i] = lattice.forward(); });
     return nb::cast(count.array());
 }
 

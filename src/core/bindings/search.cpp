@@ -237,7 +237,7 @@ nb::tuple sums(const Batch& batch, double temperature, bool want_marginals) {
                                                      static_cast<std::size_t>(k)});
         std::fill_n(marginals->data(), batch.n_positions() * k, 0.0f);
     }
-    batch.each([&, semiring = LogSum()](const BeamSearch& search, std::int64_t i) mutable {
+    batch.each([&, semiring = LogSum<DoubleDouble>()](const BeamSearch& search, std::int64_t i) mutable {
         auto lattice = batch.lattice(search, semiring, temperature, i);
         log_z.data()[i] = lattice.forward();
         if (!marginals) return;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -70,6 +71,22 @@ class ScoreReader {
     Scores<Real> scores_;
     std::int64_t k_, histories_, order_;
 };
+
+// Whether the sums of these scores along a path are so small, below 1e7, that doubles keep their differences
+// to 2e-9: then LogSum<double> is exact enough.
+template <class Real>
+bool are_ordinary(const Topology& topology, const Scores<Real>& scores) {
+    const auto limit = static_cast<Real>(1e7 / 3 / static_cast<double>(scores.length));
+    const auto within = [&](const Real* x, std::int64_t n) {
+        bool inside = true;
+        for (std::int64_t i = 0; x && i < n; ++i)
+            inside &= (x[i] >= -limit && x[i] <= limit) || x[i] == -std::numeric_limits<Real>::infinity();
+        return inside;
+    };
+    const std::int64_t k = topology.n_labels;
+    return within(scores.state, scores.length * k) && within(scores.table, topology.n_rows() * k) &&
+           within(scores.edge, scores.length * topology.n_histories() * k);
+}
 
 // Zero where a path may go: what is summed then is the number of paths.
 template <class Real>

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "util/double_double.hpp"
@@ -32,10 +33,12 @@ using Edges = std::vector<Edge<Score>>;
 // log Σ exp. The value of a node is the log of the sum over the paths to it of exp(score of the path). It is
 // kept as `score`, that of one of the best paths, and `log`, the logarithm of the sum relative to that path:
 // a single double would lose the logarithm beside a score of 1e17. Scores are relative to the best node of
-// their position, so that large scores which all paths share cancel.
+// their position, so that large scores which all paths share cancel. With plain doubles this is exact enough
+// for scores that are_ordinary(); a DoubleDouble serves scores of any size.
+template <class ScoreType>
 class LogSum {
   public:
-    using Score = DoubleDouble;
+    using Score = ScoreType;
 
     void clear() {
         values_.clear();
@@ -43,24 +46,29 @@ class LogSum {
     }
     void push_one() { values_.push_back({}); }
     void push_sum(const Edges<Score>& edges) {
-        Value total{{kMinusInfinity, 0}, 0, 0};  // of the edge whose paths weigh most
+        Value total{Score{kMinusInfinity}, 0, 0};  // of the edge whose paths weigh most
         for (const Edge<Score>& e : edges) {
             const Value& v = values_[e.source];
-            const DoubleDouble score = loose_sum(v.score, e.score);
-            if (difference(score, total.score) + (v.log - total.log) > 0) total = {score, v.log, 0};
+            const Score score = loose_sum(v.score, e.score);
+            if constexpr (std::is_same_v<Score, double>) {
+                total.score = std::max(total.score, score + v.log);
+            } else if (difference(score, total.score) + (v.log - total.log) > 0) {
+                total = {score, v.log, 0};
+            }
         }
-        if (total.score.high != kMinusInfinity) total.log += std::log(weigh(edges, total));
-        total.score = two_sum(total.score.high, total.score.low);
+        if (high(total.score) != kMinusInfinity) total.log += std::log(weigh(edges, total));
+        total.score = normal(total.score);
         values_.push_back(total);
     }
     // Relative to the other nodes of the same position.
     double value(std::int64_t node) const {
         const Value& v = values_[node];
-        return v.score.high + (v.score.low + v.log);
+        return high(v.score) + (low(v.score) + v.log);
     }
     // log Z: the value of the last node.
     double result() const {
-        const DoubleDouble score = offset_ + values_.back().score;
+        const DoubleDouble score =
+            offset_ + DoubleDouble{high(values_.back().score), low(values_.back().score)};
         return score.high + (score.low + values_.back().log);
     }
     void move(std::int64_t from, std::int64_t to) { values_[to] = values_[from]; }
@@ -70,10 +78,10 @@ class LogSum {
     void shift(std::int64_t begin) {
         double highest = kMinusInfinity;
         const auto end = static_cast<std::int64_t>(values_.size());
-        for (std::int64_t i = begin; i < end; ++i) highest = std::max(highest, values_[i].score.high);
+        for (std::int64_t i = begin; i < end; ++i) highest = std::max(highest, high(values_[i].score));
         if (highest == kMinusInfinity) return;
         for (std::int64_t i = begin; i < end; ++i) {
-            values_[i].score = values_[i].score + DoubleDouble{-highest, 0};
+            values_[i].score = normal(loose_sum(values_[i].score, Score{-highest}));
             values_[i].shift = highest;
         }
         offset_ = offset_ + DoubleDouble{highest, 0};
@@ -89,13 +97,13 @@ class LogSum {
 
   protected:
     struct Value {
-        DoubleDouble score;
+        Score score{};
         double log = 0;
         double shift = 0;  // what was subtracted from the score
     };
     Value unshifted(std::int64_t node) const {
         const Value& v = values_[node];
-        return {loose_sum(v.score, {v.shift, 0}), v.log, 0};
+        return {loose_sum(v.score, Score{v.shift}), v.log, 0};
     }
     // weights_[i] <- exp(log of the paths that end with edge i - total); returns their sum.
     double weigh(const Edges<Score>& edges, const Value& total) {
@@ -117,18 +125,21 @@ class LogSum {
 };
 
 // The forward values of LogSum; in reverse one edge is drawn in proportion to what it brought.
-class Draw : public LogSum {
+template <class ScoreType>
+class Draw : public LogSum<ScoreType> {
   public:
+    using Score = ScoreType;
+
     void seed(Random random) { random_ = random; }
 
     template <class Give>
     void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
-        double left = random_.uniform() * weigh(edges, unshifted(node));
+        double left = random_.uniform() * this->weigh(edges, this->unshifted(node));
         const Edge<Score>* chosen = nullptr;
         for (std::size_t i = 0; i < edges.size(); ++i) {
-            if (weights_[i] == 0) continue;
+            if (this->weights_[i] == 0) continue;
             chosen = &edges[i];
-            left -= weights_[i];
+            left -= this->weights_[i];
             if (left < 0) break;
         }
         if (chosen) give(*chosen, weight);

@@ -95,6 +95,21 @@ void StochasticLearner::fill_table() {
     }
 }
 
+template <class Semiring>
+void StochasticLearner::infer_in_logs(std::int64_t length, Semiring& log_sum, double* log_z) {
+    const std::int64_t k = topology_.n_labels;
+    const Scores<float> scores{length, state_.data(), nullptr, table_.data()};
+    Lattice<Semiring, ScoreReader<float>> lattice(topology_, log_sum, {topology_, scores}, {});
+    *log_z = lattice.forward();
+    std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
+    std::fill(residuals_.begin(), residuals_.end(), 0.0f);
+    lattice.reverse(1.0, [&](std::int64_t t, std::int64_t h, std::int64_t y, double w, double) {
+        if (t == length) return;
+        residuals_[t * k + y] += static_cast<float>(w);
+        n_gram_residuals_[(topology_.first_row(t) + (topology_.order == 0 ? 0 : h)) * k + y] += w;
+    });
+}
+
 // residuals_ and n_gram_residuals_ <- marginals of states and of the table; returns log Z.
 double StochasticLearner::infer(std::int64_t length) {
     const std::int64_t k = topology_.n_labels, order = topology_.order;
@@ -111,22 +126,12 @@ double StochasticLearner::infer(std::int64_t length) {
                              work_.data(), &log_z))
             return log_z;
     }
-    infer_in_logs(length, &log_z);
+    if (are_ordinary<float>(topology_, {length, state_.data(), nullptr, table_.data()})) {
+        infer_in_logs(length, log_sum_, &log_z);
+    } else {
+        infer_in_logs(length, exact_log_sum_, &log_z);
+    }
     return log_z;
-}
-
-void StochasticLearner::infer_in_logs(std::int64_t length, double* log_z) {
-    const std::int64_t k = topology_.n_labels;
-    const Scores<float> scores{length, state_.data(), nullptr, table_.data()};
-    Lattice<LogSum, ScoreReader<float>> lattice(topology_, log_sum_, {topology_, scores}, {});
-    *log_z = lattice.forward();
-    std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
-    std::fill(residuals_.begin(), residuals_.end(), 0.0f);
-    lattice.reverse(1.0, [&](std::int64_t t, std::int64_t h, std::int64_t y, double w, double) {
-        if (t == length) return;
-        residuals_[t * k + y] += static_cast<float>(w);
-        n_gram_residuals_[(topology_.first_row(t) + (topology_.order == 0 ? 0 : h)) * k + y] += w;
-    });
 }
 
 // Marginals become gold minus marginals, for n-grams summed over the rows where they speak; returns the score

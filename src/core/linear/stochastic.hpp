@@ -52,7 +52,8 @@ class StochasticLearner {
     void score(std::int64_t length);
     void fill_table();
     double infer(std::int64_t length);
-    void infer_in_logs(std::int64_t length, double* log_z);
+    template <class Semiring>
+    void infer_in_logs(std::int64_t length, Semiring& log_sum, double* log_z);
     double subtract_from_gold(std::int64_t length, const std::int32_t* gold);
     void absorb(double step);
 
@@ -66,7 +67,8 @@ class StochasticLearner {
     std::vector<double> n_gram_residuals_;  // by cell of the table
     std::vector<float> state_, residuals_, prepared_, work_;
     std::vector<Read> reads_;
-    LogSum log_sum_;
+    LogSum<double> log_sum_;
+    LogSum<DoubleDouble> exact_log_sum_;
     double first_rate_, decay_;
     double scale_ = 1;
     double before_ = 0;  // what the vectors so far count together, in units of `values`

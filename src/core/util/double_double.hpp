@@ -33,4 +33,30 @@ inline double difference(DoubleDouble a, DoubleDouble b) {
     return (a.high - b.high) + (a.low - b.low);
 }
 
+// The same for plain doubles, for code that is written for either.
+inline double loose_sum(double a, double b) {
+    return a + b;
+}
+inline double difference(double a, double b) {
+    return a - b;
+}
+inline double normal(double a) {
+    return a;
+}
+inline DoubleDouble normal(DoubleDouble a) {
+    return two_sum(a.high, a.low);
+}
+inline double high(double a) {
+    return a;
+}
+inline double high(DoubleDouble a) {
+    return a.high;
+}
+inline double low(double) {
+    return 0;
+}
+inline double low(DoubleDouble a) {
+    return a.low;
+}
+
 }  // namespace hedgerow
