@@ -1,4 +1,4 @@
-"""Significance tests: is one labelling better than another, or is the difference chance?"""
+"""Significance tests for the difference between labellings, and between methods over several training sets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hedgerow.errors import InputError
-from hedgerow.metrics.pairing import Label, LabelSequences, paired
-from hedgerow.metrics.positions import aligned
+from hedgerow.metrics.flat_labels import Label, LabelSequences, flatten_alike
+from hedgerow.metrics.text_table import text_table
 
-_EXACT_BELOW = 25  # discordant positions; from here on chi-square is close enough
+_EXACT_BELOW = 25  # discordant positions; from this number on chi-square is accurate enough
 _MAX_STEPS = 100
 _TOLERANCE = 1e-18  # squared distance to the optimum in standard errors
 
@@ -63,12 +63,23 @@ def mcnemar(y_true: LabelSequences, y_a: LabelSequences, y_b: LabelSequences, *,
         True for the exact binomial test, False for chi-square with continuity correction. The default is exact
         below 25 positions that count, chi-square from there on.
 
+    Returns
+    -------
+    McNemar
+        The counts, the statistic and the two-sided p-value.
+
     Raises
     ------
     InputError
-        If the three differ in their lengths.
+        If the three differ in the number of sequences, in their lengths, or in the type of the labels.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> print(hr.significance.mcnemar([["X", "Y", "X"]], [["X", "Y", "Y"]], [["X", "X", "Y"]]))
+    only A right 1, only B right 0; McNemar (exact) p = 1
     """
-    true, a, b = (flat.labels for flat in paired(y_true=y_true, y_a=y_a, y_b=y_b))
+    true, a, b = (flat.labels for flat in flatten_alike(y_true=y_true, y_a=y_a, y_b=y_b))
     n_a_only = n_b_only = 0
     for label, label_a, label_b in zip(true, a, b, strict=True):
         n_a_only += label == label_a != label_b
@@ -162,7 +173,7 @@ class DevianceAnalysis:
             f"null deviance {self.null_deviance:.2f} on {self.null_df} df, "
             f"residual deviance {self.residual_deviance:.2f} on {self.residual_df} df"
         )
-        return f"{aligned([head, *rows])}\n{rest}"
+        return f"{text_table([head, *rows])}\n{rest}"
 
 
 def analysis_of_deviance(
@@ -186,11 +197,16 @@ def analysis_of_deviance(
     baseline
         The treatment to compare with; the first one by default.
 
+    Returns
+    -------
+    DevianceAnalysis
+        The effect of each treatment, and a likelihood-ratio test of all treatments together.
+
     Raises
     ------
     InputError
-        If counts are not counts, if the rows do not connect all treatments and blocks, or if log-odds are
-        infinite because all labels of a group are right, or all wrong.
+        If a count is negative or no whole number, if the evaluations do not connect all treatments and blocks, or if
+        log-odds are infinite because all labels of a group are right, or all wrong.
     """
     right, count = _counts(correct, total)
     treatments = _levels(treatment, "treatment", len(right))
@@ -202,12 +218,14 @@ def analysis_of_deviance(
         order.remove(baseline)
         order.insert(0, baseline)
     if len(order) < 2:
-        raise InputError(f"treatment holds only {order[0]!r}; give rows of two treatments or more")
+        raise InputError(f"treatment has only {order[0]!r}; give evaluations of at least two treatments")
     S = np.stack([blocks[level] for level in blocks], axis=1)
     M = np.stack([treatments[level] for level in order[1:]], axis=1)
     design = np.concatenate([M, S], axis=1).astype(np.float64)
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        raise InputError("treatments and blocks cannot be told apart; try several treatments on the same block")
+        raise InputError(
+            "the effects of treatments and blocks cannot be separated; evaluate several treatments on the same block"
+        )
     _refuse_separation(right, count, treatments, blocks)
     return _analysis(design, right, count, order)
 
@@ -277,7 +295,7 @@ def _refuse_separation(right: Floats, count: Floats, treatments: Levels, blocks:
     """Raise InputError when no finite coefficients maximise the likelihood."""
     cures = {
         "treatment": "leave the treatment out, or compare it by mcnemar",
-        "block": "leave its rows out, they say nothing about the treatments",
+        "block": "leave its rows out: they have no information about the treatments",
     }
     for kind, levels in (("treatment", treatments), ("block", blocks)):
         for level, rows in levels.items():

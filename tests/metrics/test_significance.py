@@ -282,8 +282,8 @@ def test_a_row_all_right_is_fine_when_the_optimum_is_finite() -> None:
         (([1, float("nan")], [3, 3], "ab", [0, 0]), "row 1 has correct = nan"),
         (([1, 2], [3, 3], "abc", [0, 0]), "treatment has 3 entries but correct has 2"),
         (([1, 2], [3, 3], "ab", [0]), "block has 1 entries but correct has 2"),
-        (([1, 2], [3, 3], "aa", [0, 1]), "treatment holds only 'a'"),
-        (([1, 2], [3, 3], "ab", [0, 1]), "treatments and blocks cannot be told apart"),
+        (([1, 2], [3, 3], "aa", [0, 1]), "treatment has only 'a'"),
+        (([1, 2], [3, 3], "ab", [0, 1]), "effects of treatments and blocks cannot be separated"),
     ],
 )
 def test_deviance_refusals(arguments: tuple, message: str) -> None:

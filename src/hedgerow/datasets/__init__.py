@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hedgerow.datasets.catalogue import load, names
 from hedgerow.datasets.damaging import damage
 from hedgerow.datasets.dataset import Dataset
-from hedgerow.datasets.registry import load, names
 from hedgerow.datasets.synthetic import cycle, future, hmm_forty, hmm_three
 
 __all__ = ["Dataset", "cycle", "damage", "future", "hmm_forty", "hmm_three", "load", "names"]

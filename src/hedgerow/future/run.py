@@ -16,8 +16,8 @@ from hedgerow.encoding.window import WindowSpec
 from hedgerow.future.discovery import Candidate, Discovery, DiscoveryRules
 from hedgerow.future.features import FutureFeature, feature_name
 from hedgerow.future.instance_bags import Floats, logistic
-from hedgerow.future.positions import ScoredPositions
 from hedgerow.future.potential import FuturePotential
+from hedgerow.future.scored_positions import ScoredPositions
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.label_contexts import columns_to_lags, with_label_columns

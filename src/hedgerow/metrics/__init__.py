@@ -1,8 +1,8 @@
-"""How good are predicted labels: by position, by sequence, by span."""
+"""Quality of predicted labels: by position, by sequence and by span."""
 
-from hedgerow.metrics.chunks import spans
-from hedgerow.metrics.positions import Confusion, accuracy, confusion, sequence_accuracy
-from hedgerow.metrics.report import SpanReport, SpanScores, span_f1, span_report
+from hedgerow.metrics.label_scores import Confusion, accuracy, confusion, sequence_accuracy
+from hedgerow.metrics.span_schemes import spans
+from hedgerow.metrics.span_scores import SpanReport, SpanScores, span_f1, span_report
 
 __all__ = [
     "Confusion",

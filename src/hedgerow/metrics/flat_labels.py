@@ -1,4 +1,4 @@
-"""Label sequences that must agree in shape become flat lists; what does not fit is refused by name."""
+"""Check label sequences and flatten them to one list, so that metrics compare position by position."""
 
 from __future__ import annotations
 
@@ -16,21 +16,24 @@ LabelSequences: TypeAlias = Iterable[Any]
 
 
 class Flat(NamedTuple):
-    """The labels of all sequences end to end, and how long each sequence is."""
+    """The labels of all sequences, concatenated, and the length of each sequence."""
 
     labels: list[Any]
     lengths: list[int]
 
     def place(self, at: int) -> str:
-        """Where the flat position `at` lies, for messages."""
+        """The sequence and the position of the flat position `at`, for messages."""
         for sequence, end in enumerate(accumulate(self.lengths)):
             if at < end:
                 return f"sequence {sequence}, position {at - end + self.lengths[sequence]}"
         raise IndexError(at)
 
 
-def paired(**named: LabelSequences) -> list[Flat]:
-    """Flatten each argument; InputError when counts, lengths or kinds of label (str, int) differ."""
+def flatten_alike(**named: LabelSequences) -> list[Flat]:
+    """Flatten each argument.
+
+    Raises InputError if the arguments differ in the number of sequences, their lengths or the type of the labels.
+    """
     flats = [flatten(y, name) for name, y in named.items()]
     first, name = flats[0], next(iter(named))
     for other, other_name in zip(flats[1:], list(named)[1:], strict=True):
@@ -52,7 +55,10 @@ def paired(**named: LabelSequences) -> list[Flat]:
 
 
 def flatten(y: LabelSequences, name: str) -> Flat:
-    """The labels of `y` end to end; InputError names what is not a sequence of labels of one kind."""
+    """Flatten the labels of all sequences; InputError unless the labels are all strings or all integers.
+
+    `name` is the name of the argument in error messages.
+    """
     if not isinstance(y, Iterable):
         raise InputError(f"{name} is of type {type(y).__name__}; give a list of label sequences")
     flat = Flat([], [])

@@ -1,0 +1,144 @@
+"""Accuracy by position and by sequence, and the confusion matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import eq
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import InputError
+from hedgerow.metrics.flat_labels import Flat, Label, LabelSequences, flatten_alike
+from hedgerow.metrics.text_table import text_table
+
+
+def accuracy(y_true: LabelSequences, y_pred: LabelSequences) -> float:
+    """Share of positions with the correct label.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Gold and predicted labels: a list of sequences each, of strings or of integers.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0.0 if there is no position.
+
+    Raises
+    ------
+    InputError
+        If the two differ in the number of sequences, in their lengths, or in the type of the labels.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> hr.metrics.accuracy([["A", "B"], ["A", "A"]], [["A", "B"], ["A", "B"]])
+    0.75
+    """
+    return flat_accuracy(*flatten_alike(y_true=y_true, y_pred=y_pred))
+
+
+def flat_accuracy(true: Flat, pred: Flat) -> float:
+    """`accuracy` of label sequences that are flat already."""
+    n_correct: int = sum(map(eq, true.labels, pred.labels))
+    return n_correct / max(len(true.labels), 1)
+
+
+def sequence_accuracy(y_true: LabelSequences, y_pred: LabelSequences) -> float:
+    """Share of sequences with the correct label at every position.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Gold and predicted labels: a list of sequences each, of strings or of integers.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0.0 if there is no sequence. An empty sequence counts as correct.
+
+    Raises
+    ------
+    InputError
+        If the two differ in the number of sequences, in their lengths, or in the type of the labels.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> hr.metrics.sequence_accuracy([["A", "B"], ["A", "A"]], [["A", "B"], ["A", "B"]])
+    0.5
+    """
+    true, pred = flatten_alike(y_true=y_true, y_pred=y_pred)
+    n_correct = start = 0
+    for length in true.lengths:
+        stop = start + length
+        n_correct += true.labels[start:stop] == pred.labels[start:stop]
+        start = stop
+    return n_correct / max(len(true.lengths), 1)
+
+
+class Confusion(NamedTuple):
+    """Confusion matrix; `str()` is a table.
+
+    Attributes
+    ----------
+    labels
+        The labels of the rows and of the columns.
+    counts
+        `counts[i, j]` is the number of positions with gold label `labels[i]` and predicted label `labels[j]`.
+    """
+
+    labels: tuple[Label, ...]
+    counts: NDArray[np.int64]
+
+    def __str__(self) -> str:
+        head = ["true \\ predicted", *map(str, self.labels), "all"]
+        rows = [
+            [str(label), *map(str, row), str(row.sum())] for label, row in zip(self.labels, self.counts, strict=True)
+        ]
+        foot = ["all", *map(str, self.counts.sum(axis=0)), str(self.counts.sum())]
+        return text_table([head, *rows, foot])
+
+
+def confusion(y_true: LabelSequences, y_pred: LabelSequences, labels: Sequence[Label] | None = None) -> Confusion:
+    """Confusion matrix: how often each label was predicted for each gold label.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Gold and predicted labels: a list of sequences each, of strings or of integers.
+    labels
+        The order of rows and columns. The default is all labels that occur, sorted.
+
+    Returns
+    -------
+    Confusion
+        Rows are gold labels, columns are predicted labels.
+
+    Raises
+    ------
+    InputError
+        If `labels` repeats a label or lacks one that occurs, or if the shapes of `y_true` and `y_pred` differ.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> hr.metrics.confusion([["A", "B"], ["A", "A"]], [["A", "B"], ["A", "B"]]).counts.tolist()
+    [[2, 1], [0, 1]]
+    """
+    true, pred = flatten_alike(y_true=y_true, y_pred=y_pred)
+    occurring = {*true.labels, *pred.labels}
+    order = tuple(sorted(occurring)) if labels is None else tuple(labels)
+    code = {label: i for i, label in enumerate(order)}
+    if len(code) < len(order):
+        raise InputError(f"labels has {len(order)} entries but {len(code)} distinct ones; list each label once")
+    if unlisted := occurring - code.keys():
+        some = ", ".join(sorted(map(repr, unlisted))[:5])
+        raise InputError(f"labels lacks {len(unlisted)} labels that occur ({some}); list every label")
+    K = len(order)
+    cells = [code[t] * K + code[p] for t, p in zip(true.labels, pred.labels, strict=True)]
+    counts = np.bincount(np.array(cells, dtype=np.int64), minlength=K * K).reshape(K, K)
+    return Confusion(order, counts)

@@ -1,0 +1,133 @@
+"""Spans of labels such as `B-NP I-NP O`, by the rules of conlleval, which also define ill-formed label sequences.
+
+A label is a letter, a dash and a type. The type is the text after the first dash; a single letter has the type "".
+`O` is outside of every span, whatever follows its dash.
+
+A span continues from one position to the next if both have the same type and the letters are one of
+`B I`, `I I`, `B E`, `I E`. Everywhere else the span ends, and it always ends with its sequence. So a span starts at
+`I` or `E` after `O`, at a change of type, and after an `E`, whether or not the scheme allows that.
+
+- IOB1, IOB2, IOE1, IOE2 share the letters `B I E O`, as in conlleval, and so give the same spans. As in conlleval, a
+  span also continues from `E` to `B`, which no well-formed sequence of these four schemes contains.
+- IOBES adds `S`, a span of one position. BILOU writes `L` for `E` and `U` for `S`. In both, `B` always
+  starts a span.
+
+A label that does not begin with a letter of the scheme (`S-NP` in IOB2, `OTHER`, `B_NP`) is an error. conlleval
+would silently join neighbouring spans, or add spans without a type.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import InputError
+from hedgerow.metrics.flat_labels import Flat, flatten
+
+_OUTSIDE, _BEGIN, _INSIDE, _END, _SINGLE = range(5)
+_CONLLEVAL = {"B": _BEGIN, "I": _INSIDE, "E": _END, "O": _OUTSIDE}
+_ROLES = {
+    "IOB1": _CONLLEVAL,
+    "IOB2": _CONLLEVAL,
+    "IOE1": _CONLLEVAL,
+    "IOE2": _CONLLEVAL,
+    "IOBES": {"B": _BEGIN, "I": _INSIDE, "E": _END, "S": _SINGLE, "O": _OUTSIDE},
+    "BILOU": {"B": _BEGIN, "I": _INSIDE, "L": _END, "U": _SINGLE, "O": _OUTSIDE},
+}
+
+
+class SpanArrays(NamedTuple):
+    """Spans in the order of their positions: start, end (exclusive), and the index of the type."""
+
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    types: NDArray[np.intp]
+
+
+def spans(labels: object, scheme: str = "IOB2") -> list[tuple[int, int, str]]:
+    """Spans of one label sequence, in order.
+
+    The rules are those of conlleval. A span continues where two neighbours have the same type and the letters are
+    `B I`, `I I`, `B E` or `I E`; so an `I-NP` after `O` starts a span.
+
+    Parameters
+    ----------
+    labels
+        One sequence of strings such as `B-NP`, `I-NP`, `O`.
+    scheme
+        The scheme of the labels: "IOB1", "IOB2", "IOE1", "IOE2", "IOBES" or "BILOU".
+
+    Returns
+    -------
+    list of (start, end, type)
+        `end` is the position after the last one of the span.
+
+    Raises
+    ------
+    InputError
+        If the scheme is unknown, or a label is not a string or does not belong to the scheme.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> hr.metrics.spans(["B-NP", "I-NP", "O", "B-VP"])
+    [(0, 2, 'NP'), (3, 4, 'VP')]
+    """
+    check_scheme(scheme)
+    names: dict[str, int] = {}
+    arrays = find_spans(flatten([labels], "labels"), scheme, names, "labels")
+    by_index = list(names)
+    return [(int(start), int(end), by_index[kind]) for start, end, kind in zip(*arrays, strict=True)]
+
+
+def check_scheme(scheme: str) -> None:
+    """Raise InputError unless `scheme` is one of the six."""
+    if scheme not in _ROLES:
+        raise InputError(f"scheme is {scheme!r}; choose one of {', '.join(_ROLES)}")
+
+
+def find_spans(flat: Flat, scheme: str, names: dict[str, int], source: str) -> SpanArrays:
+    """Spans of all sequences, by flat position.
+
+    `names` maps types to indices; new types are added to it. `source` is the name of the argument in messages.
+    """
+    if flat.labels and not isinstance(flat.labels[0], str):
+        raise InputError(f"{source}: labels are integers; spans need strings such as 'B-NP'")
+    code = {label: _parse(label, flat, scheme, names, source) for label in dict.fromkeys(flat.labels)}
+    role = np.array([code[label][0] for label in flat.labels], dtype=np.intp)
+    kind = np.array([code[label][1] for label in flat.labels], dtype=np.intp)
+    count = len(role)
+    # continues[t]: the span of position t - 1 also covers position t. It has one entry more than there are positions.
+    continues = np.zeros(count + 1, dtype=bool)
+    continues[1:count] = _joins(scheme)[role[:-1], role[1:]] & (kind[:-1] == kind[1:])
+    continues[np.cumsum(flat.lengths, dtype=np.intp)] = False
+    inside = role != _OUTSIDE
+    starts = np.flatnonzero(inside & ~continues[:-1])
+    ends = np.flatnonzero(inside & ~continues[1:]) + 1
+    return SpanArrays(starts, ends, kind[starts])
+
+
+def _joins(scheme: str) -> NDArray[np.bool_]:
+    """[previous role, role]: whether a span continues between two positions of the same type."""
+    joins = np.zeros((5, 5), dtype=bool)
+    for previous in (_BEGIN, _INSIDE):
+        joins[previous, [_INSIDE, _END]] = True
+    joins[_END, _BEGIN] = _ROLES[scheme] is _CONLLEVAL
+    return joins
+
+
+def _parse(label: str, flat: Flat, scheme: str, names: dict[str, int], source: str) -> tuple[int, int]:
+    """(role, index of the type) of a label; the index of labels outside of spans is -1."""
+    roles = _ROLES[scheme]
+    letter, _, name = label.partition("-")
+    if letter not in roles:
+        raise InputError(
+            f"{source}: {flat.place(flat.labels.index(label))}: label {label!r} does not begin with "
+            f"a letter of {scheme} ({', '.join(roles)}) and a dash; "
+            f"name the scheme the labels are written in, one of {', '.join(_ROLES)}"
+        )
+    if letter == "O":
+        return _OUTSIDE, -1
+    return roles[letter], names.setdefault(name, len(names))
