@@ -1,4 +1,4 @@
-"""Every form that y may have, checked against the sequences and laid end to end."""
+"""Reads y in every form: labels checked against the sequences, and laid end to end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
+from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.column_store import ColumnStore
+from hedgerow.data.columns import CategoricalColumn, column_of
 from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError, type_name
 
@@ -19,22 +22,28 @@ LabelKind: TypeAlias = Literal["strings", "integers", "bools"]
 
 @dataclass(frozen=True)
 class FlatLabels:
-    """All labels end to end: a list of str, or an array of int64 or bool."""
+    """All labels end to end: an array of int64 or bool, or int32 codes of the strings in `alphabet`."""
 
     kind: LabelKind
-    values: Any
+    values: NDArray[Any]
     starts: NDArray[np.int64]
+    alphabet: Alphabet | None = None
 
 
 def read_labels(y: object, sequences: ColumnStore | None) -> FlatLabels:
-    """The labels of `y`, which may have been read before; raises InputError when they do not fit the sequences."""
-    given = y if isinstance(y, FlatLabels) else None
-    rows = [] if given else [_row(labels, i) for i, labels in enumerate(_listed(y))]
-    starts = given.starts if given else starts_of([len(row) for row in rows])
+    """Read the labels of `y`. Labels that were read before are not read again.
+
+    Raises InputError when there is not one label for each position of the sequences.
+    """
+    labels = y if isinstance(y, FlatLabels) else None
+    rows = [] if labels else [_row(row, i) for i, row in enumerate(_listed(y))]
+    starts = labels.starts if labels else starts_of([len(row) for row in rows])
     if sequences is not None:
         _check_lengths(starts, sequences)
-    if given:
-        return given
+    return labels or _flat(rows, starts)
+
+
+def _flat(rows: list[Any], starts: NDArray[np.int64]) -> FlatLabels:
     if starts[-1] == 0:
         raise InputError("y must hold at least one label, but it is empty")
     dtypes = {row.dtype.kind if isinstance(row, np.ndarray) else "list" for row in rows}
@@ -46,7 +55,11 @@ def read_labels(y: object, sequences: ColumnStore | None) -> FlatLabels:
     kind = _common_kind(flat, starts)
     if kind == "integers":
         return FlatLabels(kind, as_int64(flat), starts)
-    return FlatLabels(kind, flat if kind == "strings" else np.array(flat, np.bool_), starts)
+    if kind == "bools":
+        return FlatLabels(kind, np.array(flat, np.bool_), starts)
+    column = column_of(_core.ingest_values(flat, starts, "label"))
+    assert isinstance(column, CategoricalColumn)
+    return FlatLabels(kind, column.codes, starts, column.alphabet)
 
 
 def _listed(y: object) -> list[Any]:

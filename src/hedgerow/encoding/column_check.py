@@ -25,6 +25,8 @@ class Presence:
 
     @classmethod
     def of(cls, column: Column, starts: NDArray[np.int64]) -> Presence:
+        if isinstance(column, CategoricalColumn) and column.codes.min() > ABSENT:
+            return cls(1.0, 1.0)
         present = _present(column)
         n_present = int(np.count_nonzero(present))
         if n_present == len(present):

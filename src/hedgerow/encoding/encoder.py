@@ -222,7 +222,7 @@ def _spec(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
         return ColumnSpec(column.name, column.kind, None, presence=presence)
     ids = column.codes if isinstance(column, CategoricalColumn) else column.ids
     occurs = np.zeros(len(column.alphabet), np.bool_)
-    occurs[ids[ids >= 0]] = True
+    occurs[ids if ids.min(initial=0) >= 0 else ids[ids >= 0]] = True
     alphabet = column.alphabet if occurs.all() else column.alphabet.subset(occurs)
     return ColumnSpec(column.name, column.kind, alphabet, presence=presence, folded=isinstance(column, FoldedBag))
 

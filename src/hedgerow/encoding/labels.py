@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.column_store import ColumnStore
-from hedgerow.data.columns import CategoricalColumn, column_of
 from hedgerow.data.read_y import FlatLabels, LabelKind, read_labels, refuse_nul
 from hedgerow.errors import InputError
 from hedgerow.utilities import read_only
@@ -45,10 +43,10 @@ class Labels:
     @classmethod
     def fit(cls, y: object, sequences: ColumnStore) -> Labels:
         """The labels of `y`; raises InputError when they do not fit the sequences or only one is there."""
-        given = read_labels(y, sequences)
-        if given.kind != "strings":
-            return cls(np.unique(given.values))
-        names = list(_interned(given)[1])
+        labels = read_labels(y, sequences)
+        if labels.alphabet is None:
+            return cls(np.unique(labels.values))
+        names = list(labels.alphabet)
         refuse_nul(names)
         return cls(np.array(names, dtype=np.str_))
 
@@ -57,12 +55,12 @@ class Labels:
 
     def codes(self, y: object, sequences: ColumnStore) -> NDArray[np.int32]:
         """The code of each position's label, -1 for a label that training never saw."""
-        given = self._given(y, sequences)
-        if given.kind == "strings":
-            codes, alphabet = _interned(given)
-            return alphabet.into(self._alphabet)[codes]
-        ranks = np.searchsorted(self.classes, given.values).astype(np.int32)
-        known = self.classes[np.minimum(ranks, len(self) - 1)] == given.values
+        labels = self._read(y, sequences)
+        if labels.alphabet is not None:
+            codes: NDArray[np.int32] = labels.alphabet.into(self._alphabet)[labels.values]
+            return codes
+        ranks = np.searchsorted(self.classes, labels.values).astype(np.int32)
+        known = self.classes[np.minimum(ranks, len(self) - 1)] == labels.values
         return np.where(known, ranks, np.int32(-1))
 
     def decode(self, codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
@@ -74,22 +72,15 @@ class Labels:
 
     def unseen(self, y: object) -> list[Any]:
         """The labels of `y` that training never saw, sorted."""
-        given = self._given(y, None)
-        if given.kind == "strings":
-            alphabet = _interned(given)[1]
-            return [alphabet[i] for i in np.flatnonzero(alphabet.into(self._alphabet) < 0).tolist()]
-        labels: list[Any] = np.setdiff1d(given.values, self.classes).tolist()
+        labels = self._read(y, None)
+        if labels.alphabet is not None:
+            names = labels.alphabet
+            return [names[i] for i in np.flatnonzero(names.into(self._alphabet) < 0).tolist()]
+        unseen: list[Any] = np.setdiff1d(labels.values, self.classes).tolist()
+        return unseen
+
+    def _read(self, y: object, sequences: ColumnStore | None) -> FlatLabels:
+        labels = read_labels(y, sequences)
+        if labels.kind != self._kind:
+            raise InputError(f"labels must be {self._kind}, as in training, but got {labels.kind}; convert them")
         return labels
-
-    def _given(self, y: object, sequences: ColumnStore | None) -> FlatLabels:
-        given = read_labels(y, sequences)
-        if given.kind != self._kind:
-            raise InputError(f"labels must be {self._kind}, as in training, but got {given.kind}; convert them")
-        return given
-
-
-def _interned(given: FlatLabels) -> tuple[NDArray[np.int32], Alphabet]:
-    """(codes, alphabet) of labels that are strings."""
-    column = column_of(_core.ingest_values(given.values, given.starts, "label"))
-    assert isinstance(column, CategoricalColumn)
-    return column.codes, column.alphabet
