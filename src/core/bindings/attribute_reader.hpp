@@ -1,5 +1,5 @@
-// The Python-side owner of Rows: checks every array once and keeps it alive. Other bindings take a RowReader
-// and hand `rows()` to their kernels.
+// The Python-side owner of Slots: checks every array once and keeps it alive. Other bindings take a
+// AttributeReader and hand `slots()` to their kernels.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace hedgerow {
 
 constexpr int64_t kLongestReach = int64_t{1} << 31;  // so that position + offset cannot overflow
 
-class RowReader {
+class AttributeReader {
   public:
-    RowReader(Input<int64_t, 1> starts, Input<int64_t, 1> offsets) : starts_(std::move(starts)) {
+    AttributeReader(Input<int64_t, 1> starts, Input<int64_t, 1> offsets) : starts_(std::move(starts)) {
         check_rising(starts_, "the starts of the sequences");
         const int64_t* first = offsets.data();
         offsets_.assign(first, first + offsets.shape(0));
@@ -40,7 +40,7 @@ class RowReader {
         for (int64_t t = 0; t < n_positions(); ++t)
             if (codes.data()[t] < -2 || codes.data()[t] >= n_values)
                 refuse("a code lies outside its alphabet");
-        add(RowColumn{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr}, n_values, local);
+        add(ColumnView{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr}, n_values, local);
         kept_.emplace_back(nb::cast(codes));
     }
 
@@ -49,7 +49,7 @@ class RowReader {
         for (int64_t t = 0; t < n_positions(); ++t)
             if (bins.data()[t] >= n_bins && bins.data()[t] != kMissingBin)
                 refuse("a bin lies beyond the last");
-        add(RowColumn{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr}, n_bins, local);
+        add(ColumnView{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr}, n_bins, local);
         kept_.emplace_back(nb::cast(bins));
     }
 
@@ -63,8 +63,8 @@ class RowReader {
         for (size_t i = 0; i < ids.shape(0); ++i)
             if (ids.data()[i] < -1 || ids.data()[i] >= n_values)
                 refuse("an id of a bag lies outside its alphabet");
-        add(RowColumn{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr,
-                      nullptr},
+        add(ColumnView{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr,
+                       nullptr},
             n_values);
         kept_.emplace_back(nb::cast(starts));
         kept_.emplace_back(nb::cast(ids));
@@ -75,7 +75,7 @@ class RowReader {
         check_size(numbers.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
             if (std::isinf(numbers.data()[t])) refuse("a number of a column is infinite");
-        add(RowColumn{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data()}, 1, local);
+        add(ColumnView{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data()}, 1, local);
         kept_.emplace_back(nb::cast(numbers));
     }
 
@@ -87,7 +87,7 @@ class RowReader {
             refuse("the members of conjunctions are attributes of the columns");
         if (n_ids_ + conjunctions.n() > std::numeric_limits<int32_t>::max())
             refuse("columns, window and conjunctions make more than 2147483647 attributes");
-        const Rows basic = rows();
+        const Slots basic = slots();
         Conjunctions::Scratch scratch;
         std::vector<int32_t> ids;
         conjunction_starts_.push_back(0);
@@ -97,13 +97,13 @@ class RowReader {
             conjunctions.find(ids, scratch, conjunction_ids_);
             conjunction_starts_.push_back(static_cast<int64_t>(conjunction_ids_.size()));
         });
-        conjunctions_ = RowColumn{nullptr, nullptr, conjunction_starts_.data(), conjunction_ids_.data(),
-                                  nullptr, nullptr};
+        conjunctions_ = ColumnView{nullptr, nullptr, conjunction_starts_.data(), conjunction_ids_.data(),
+                                   nullptr, nullptr};
         slots_.push_back({&conjunctions_, 0, static_cast<int32_t>(n_ids_), -1});
         n_ids_ += conjunctions.n();
     }
 
-    Rows rows() const { return {slots_.data(), static_cast<int64_t>(slots_.size())}; }
+    Slots slots() const { return {slots_.data(), static_cast<int64_t>(slots_.size())}; }
     int64_t n_ids() const { return n_ids_; }
     int64_t n_positions() const { return starts_.data()[starts_.shape(0) - 1]; }
     int64_t n_sequences() const { return static_cast<int64_t>(starts_.shape(0)) - 1; }
@@ -113,7 +113,7 @@ class RowReader {
     // Of a column: where it is read, and whether there is a padding symbol.
     const std::vector<int64_t>& offsets(size_t j) const { return is_local_[j] ? here_ : offsets_; }
     bool padded(size_t j) const { return padded_ && !is_local_[j]; }
-    const RowColumn& column(size_t j) const { return columns_[j]; }
+    const ColumnView& column(size_t j) const { return columns_[j]; }
     int32_t n_values(size_t j) const { return n_values_[j]; }
 
     // visit(t, begin, end) for each position of [first, last), with its sequence.
@@ -148,7 +148,7 @@ class RowReader {
                    static_cast<long long>(n_positions()), size);
     }
 
-    void add(RowColumn column, int32_t n_values, bool local = false) {
+    void add(ColumnView column, int32_t n_values, bool local = false) {
         if (conjunctions_.starts != nullptr) refuse("columns are added before conjunctions");
         if (n_values < 0) refuse("the number of values of a column must not be negative");
         const bool padded = padded_ && !local;
@@ -172,12 +172,12 @@ class RowReader {
     std::vector<int64_t> offsets_;
     const std::vector<int64_t> here_{0};  // the offsets of a local column
     bool padded_ = false;
-    std::deque<RowColumn> columns_;  // slots point into it, so elements must not move
+    std::deque<ColumnView> columns_;  // slots point into it, so elements must not move
     std::vector<Slot> slots_;
     std::vector<int32_t> n_values_;
     std::vector<bool> is_local_;
     int64_t n_ids_ = 0;
-    RowColumn conjunctions_{};  // has starts once they are added
+    ColumnView conjunctions_{};  // has starts once they are added
     std::vector<int64_t> conjunction_starts_;
     std::vector<int32_t> conjunction_ids_;
     std::vector<nb::object> kept_;

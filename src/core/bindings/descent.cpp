@@ -14,15 +14,15 @@ namespace hedgerow {
 
 namespace {
 
-Pieces pieces_of(const Input<double, 1>& vector, std::int64_t n_threads) {
-    return Pieces(static_cast<std::int64_t>(vector.shape(0)), n_threads);
+OrderedSum ordered_sum(const Input<double, 1>& vector, std::int64_t n_threads) {
+    return OrderedSum(static_cast<std::int64_t>(vector.shape(0)), n_threads);
 }
 
 double penalize_by(const Input<double, 1>& weights, double l1, double l2, InOut<double, 1> gradient,
                    std::int64_t n_threads) {
     require(weights.shape(0) == gradient.shape(0), "two vectors of one size");
     const nb::gil_scoped_release release;
-    return penalize(weights.data(), l1, l2, gradient.data(), pieces_of(weights, n_threads));
+    return penalize(weights.data(), l1, l2, gradient.data(), ordered_sum(weights, n_threads));
 }
 
 Array<double, 1> slope_by(const Input<double, 1>& weights, const Input<double, 1>& gradient, double l1,
@@ -31,7 +31,7 @@ Array<double, 1> slope_by(const Input<double, 1>& weights, const Input<double, 1
     Output<double, 1> out({weights.shape(0)});
     {
         const nb::gil_scoped_release release;
-        slope_of(weights.data(), gradient.data(), l1, out.data(), pieces_of(weights, n_threads));
+        slope_of(weights.data(), gradient.data(), l1, out.data(), ordered_sum(weights, n_threads));
     }
     return out.array();
 }
@@ -44,7 +44,7 @@ std::pair<Array<double, 1>, Array<double, 1>> step_by(const Input<double, 1>& we
     {
         const nb::gil_scoped_release release;
         take_step(weights.data(), direction.data(), length, within, reached.data(), step.data(),
-                  pieces_of(weights, n_threads));
+                  ordered_sum(weights, n_threads));
     }
     return {reached.array(), step.array()};
 }
@@ -57,7 +57,7 @@ void register_descent(nb::module_& m) {
         [](const Input<double, 1>& a, const Input<double, 1>& b, std::int64_t n_threads) {
             require(a.shape(0) == b.shape(0), "two vectors of one size");
             const nb::gil_scoped_release release;
-            return pieces_of(a, n_threads).dot(a.data(), b.data());
+            return ordered_sum(a, n_threads).dot(a.data(), b.data());
         },
         nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("n_threads"),
         "The scalar product, the same for any number of threads.");
@@ -99,11 +99,11 @@ void register_descent(nb::module_& m) {
                 {
                     const nb::gil_scoped_release release;
                     self.times(slope.data(), out.data(), n_threads);
-                    const Pieces pieces(self.n(), n_threads);
-                    pieces.each([&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                    const OrderedSum sums(self.n(), n_threads);
+                    sums.for_each_block([&](std::int64_t begin, std::int64_t end, std::int64_t) {
                         for (std::int64_t i = begin; i < end; ++i) out.data()[i] = -out.data()[i];
                     });
-                    if (within) turn_down(out.data(), slope.data(), pieces);
+                    if (within) turn_down(out.data(), slope.data(), sums);
                 }
                 return out.array();
             },

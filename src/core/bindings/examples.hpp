@@ -15,13 +15,13 @@ namespace hedgerow {
 
 // Sequences with gold labels and weights; checked.
 struct Examples {
-    const RowReader& reader;
+    const AttributeReader& reader;
     Input<std::int32_t, 1> gold;
     Input<double, 1> weights;
 
-    Examples(const RowReader& rows, Input<std::int32_t, 1> labels, Input<double, 1> by_sequence,
+    Examples(const AttributeReader& source, Input<std::int32_t, 1> labels, Input<double, 1> by_sequence,
              std::int64_t n_labels)
-        : reader(rows), gold(std::move(labels)), weights(std::move(by_sequence)) {
+        : reader(source), gold(std::move(labels)), weights(std::move(by_sequence)) {
         require(static_cast<std::int64_t>(gold.shape(0)) == reader.n_positions(),
                 "a label for each position");
         require(static_cast<std::int64_t>(weights.shape(0)) == reader.n_sequences(),

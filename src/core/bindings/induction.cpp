@@ -1,4 +1,4 @@
-// Feature induction: the conjunctions of what a RowReader reads that a linear model would gain most by.
+// Feature induction: the conjunctions of what a AttributeReader reads that a linear model would gain most by.
 #include "linear/induction.hpp"
 
 #include <nanobind/nanobind.h>
@@ -20,7 +20,7 @@ namespace {
 using Found = std::tuple<Array<std::int32_t, 1>, Array<std::int32_t, 1>, Array<std::int32_t, 1>,
                          Array<double, 1>, Array<double, 1>>;
 
-void check(const RowReader& reader, const Input<std::int64_t, 1>& positions,
+void check(const AttributeReader& reader, const Input<std::int64_t, 1>& positions,
            const Input<double, 2>& probabilities, const Input<std::int32_t, 1>& gold,
            const Input<double, 1>& weights, std::int64_t n_labels) {
     const std::size_t n = positions.shape(0);
@@ -42,8 +42,8 @@ void check(const RowReader& reader, const Input<std::int64_t, 1>& positions,
 
 // The attributes of the model that the sample shows and that may be conjoined, after "nothing"; fills in what
 // each position of the sample shows. Attributes from n_basic on are conjunctions.
-std::vector<Context> contexts_of(const RowReader& reader, const Features& features, std::int64_t n_basic,
-                                 const Input<std::int64_t, 1>& positions,
+std::vector<Context> contexts_of(const AttributeReader& reader, const Features& features,
+                                 std::int64_t n_basic, const Input<std::int64_t, 1>& positions,
                                  const Input<std::int64_t, 1>& starts, const Input<std::int32_t, 1>& members,
                                  Sample& sample) {
     std::vector<Context> contexts{{-1, {}, {}}};
@@ -56,15 +56,15 @@ std::vector<Context> contexts_of(const RowReader& reader, const Features& featur
         const std::int64_t* first = starts.data() + (id - n_basic);
         contexts.back().members.assign(members.data() + first[0], members.data() + first[1]);
     }
-    const Rows rows = reader.rows();
+    const Slots slots = reader.slots();
     sample.starts.assign(1, 0);
     for (std::int64_t i = 0; i < sample.n; ++i) {
         const auto position = static_cast<std::int32_t>(i);
         contexts[0].positions.push_back(position);
         const std::int64_t t = positions.data()[i];
         reader.for_each_position(t, t + 1, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-            for (std::int64_t s = 0; s < rows.n_slots; ++s) {
-                const Slot& slot = rows.slots[s];
+            for (std::int64_t s = 0; s < slots.size; ++s) {
+                const Slot& slot = slots[s];
                 const bool valued = slot.column->numbers != nullptr || slot.column->weights != nullptr;
                 for_each_id(slot, t, begin, end, [&](std::int32_t id, float value) {
                     const bool plain = !valued || id == slot.padding;
@@ -85,17 +85,17 @@ Array<T, 1> each(const std::vector<Candidate>& found, Field field) {
     return to_array(std::move(values));
 }
 
-Found induce(const RowReader& reader, const LinearFeatures& linear, const Input<std::int64_t, 1>& starts,
-             const Input<std::int32_t, 1>& members, const Input<std::int64_t, 1>& positions,
-             const Input<double, 2>& probabilities, const Input<std::int32_t, 1>& gold,
-             const Input<double, 1>& weights, double l2, std::int64_t min_count, bool observed_only,
-             std::int64_t n_wanted, std::int64_t n_threads) {
+Found induce(const AttributeReader& reader, const LinearFeatures& linear,
+             const Input<std::int64_t, 1>& starts, const Input<std::int32_t, 1>& members,
+             const Input<std::int64_t, 1>& positions, const Input<double, 2>& probabilities,
+             const Input<std::int32_t, 1>& gold, const Input<double, 1>& weights, double l2,
+             std::int64_t min_count, bool observed_only, std::int64_t n_wanted, std::int64_t n_threads) {
     linear.check(reader);
     const Features features = linear.features();
     check(reader, positions, probabilities, gold, weights, features.width);
     const auto n_conjunctions = static_cast<std::int64_t>(starts.shape(0)) - 1;
     const std::int64_t n_basic = reader.n_ids() - n_conjunctions;
-    require(n_conjunctions >= 0 && n_basic >= 0, "the conjunctions are those of the rows");
+    require(n_conjunctions >= 0 && n_basic >= 0, "the conjunctions are those of the slots");
     for (std::int64_t c = 0; c < n_conjunctions; ++c)
         require(starts.data()[c] >= 0 && starts.data()[c] <= starts.data()[c + 1], "starts rise");
     require(starts.data()[n_conjunctions] == static_cast<std::int64_t>(members.shape(0)),

@@ -1,4 +1,4 @@
-// Linear scores of what a RowReader reads, their gradient, and the quasi-Newton steps along it.
+// Linear scores of what a AttributeReader reads, their gradient, and the quasi-Newton steps along it.
 #include "linear/linear.hpp"
 
 #include <nanobind/nanobind.h>
@@ -21,22 +21,23 @@ constexpr std::int64_t kOccurrences = 4096;  // occurrences that a thread sums a
 
 // (starts, outputs) of the features that occur at least min_count times with the given outputs; or, for all,
 // those of the attributes that occur so often, with every output. A negative output is not counted.
-std::pair<Array<std::int64_t, 1>, Array<std::int32_t, 1>> observed(const RowReader& reader,
+std::pair<Array<std::int64_t, 1>, Array<std::int32_t, 1>> observed(const AttributeReader& reader,
                                                                    const Input<std::int32_t, 1>& given,
                                                                    std::int32_t width, std::int64_t min_count,
                                                                    bool all) {
     require(static_cast<std::int64_t>(given.shape(0)) == reader.n_positions(), "an output for each position");
     for (std::size_t t = 0; t < given.shape(0); ++t)
         require(given.data()[t] < width, "outputs below the width");
-    const Rows rows = reader.rows();
+    const Slots slots = reader.slots();
     const auto n_ids = static_cast<std::size_t>(reader.n_ids());
     std::vector<std::int64_t> first(n_ids + 1, 0);
     const auto each = [&](auto visit) {
-        reader.for_each_position(
-            0, reader.n_positions(), [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-                if (given.data()[t] < 0) return;
-                for_each_id(rows, t, begin, end, [&](std::int32_t id, float) { visit(id, given.data()[t]); });
-            });
+        reader.for_each_position(0, reader.n_positions(),
+                                 [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+                                     if (given.data()[t] < 0) return;
+                                     for_each_id(slots, t, begin, end,
+                                                 [&](std::int32_t id, float) { visit(id, given.data()[t]); });
+                                 });
     };
     each([&](std::int32_t id, std::int32_t) { ++first[static_cast<std::size_t>(id) + 1]; });
     for (std::size_t i = 0; i < n_ids; ++i) first[i + 1] += first[i];
@@ -73,7 +74,7 @@ class LinearScorer {
 
     // scores (positions first..last, width) <- what the attributes say; positions with fewer than `skip`
     // before them in their sequence get 0.
-    void score(const RowReader& reader, std::int64_t first, std::int64_t last, std::int64_t skip,
+    void score(const AttributeReader& reader, std::int64_t first, std::int64_t last, std::int64_t skip,
                InOut<float, 2> scores, std::int64_t n_threads) const {
         features_.check(reader);
         reader.check_range(first, last);
@@ -81,13 +82,13 @@ class LinearScorer {
         require(static_cast<std::int64_t>(scores.shape(0)) == last - first &&
                     static_cast<std::int64_t>(scores.shape(1)) == width,
                 "scores are (positions, outputs)");
-        const Rows rows = reader.rows();
+        const Slots slots = reader.slots();
         float* to = scores.data();
         const nb::gil_scoped_release release;
         parallel_for((last - first + kTile - 1) / kTile, n_threads, [&] {
             return [&](std::int64_t c) {
                 const std::int64_t from = first + c * kTile, until = std::min(last, from + kTile);
-                scorer_.score(rows, skip, to + (from - first) * width,
+                scorer_.score(slots, skip, to + (from - first) * width,
                               [&](auto visit) { reader.for_each_position(from, until, visit); });
             };
         });
@@ -106,7 +107,7 @@ class LinearScorer {
 // Where the attributes of positions first..last occur.
 class LinearPostings {
   public:
-    LinearPostings(const RowReader& reader, const LinearFeatures& features, std::int64_t first,
+    LinearPostings(const AttributeReader& reader, const LinearFeatures& features, std::int64_t first,
                    std::int64_t last, std::int64_t skip)
         : features_(features),
           n_positions_(last - first),
@@ -138,13 +139,13 @@ class LinearPostings {
     }
 
   private:
-    static Postings made(const RowReader& reader, const LinearFeatures& features, std::int64_t first,
+    static Postings made(const AttributeReader& reader, const LinearFeatures& features, std::int64_t first,
                          std::int64_t last, std::int64_t skip) {
         features.check(reader);
         reader.check_range(first, last);
         require(last - first < (std::int64_t{1} << 31), "a block has fewer than 2^31 positions");
         const nb::gil_scoped_release release;
-        return Postings(reader.rows(), features.features(), first, skip,
+        return Postings(reader.slots(), features.features(), first, skip,
                         [&](auto visit) { reader.for_each_position(first, last, visit); });
     }
     LinearFeatures features_;
@@ -172,7 +173,8 @@ void register_linear(nb::module_& m) {
              nb::arg("skip"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
              "Fills scores (positions first..last, width): 0 where fewer than `skip` positions come before.");
     nb::class_<LinearPostings>(m, "LinearPostings", "Where the attributes of some positions occur.")
-        .def(nb::init<const RowReader&, const LinearFeatures&, std::int64_t, std::int64_t, std::int64_t>(),
+        .def(nb::init<const AttributeReader&, const LinearFeatures&, std::int64_t, std::int64_t,
+                      std::int64_t>(),
              nb::arg("reader"), nb::arg("features"), nb::arg("first"), nb::arg("last"), nb::arg("skip"))
         .def("add_gradient", &LinearPostings::add_gradient, nb::arg("residuals").noconvert(),
              nb::arg("gradient").noconvert(), nb::arg("n_threads"),

@@ -35,8 +35,8 @@ class LinearFeatures {
     Features features() const {
         return {static_cast<std::int64_t>(starts_.shape(0)) - 1, width_, starts_.data(), outputs_.data()};
     }
-    void check(const RowReader& reader) const {
-        require(reader.n_ids() == features().n_ids, "features and rows have the same attributes");
+    void check(const AttributeReader& reader) const {
+        require(reader.n_ids() == features().n_ids, "features and slots have the same attributes");
     }
 
   private:

@@ -13,7 +13,7 @@ void register_ingest(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
 void register_linear(nanobind::module_& m);
 void register_online(nanobind::module_& m);
-void register_rows(nanobind::module_& m);
+void register_attributes(nanobind::module_& m);
 void register_search(nanobind::module_& m);
 void register_softmax(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
@@ -35,7 +35,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_linear(m);
     hedgerow::register_descent(m);
     hedgerow::register_online(m);
-    hedgerow::register_rows(m);
+    hedgerow::register_attributes(m);
     hedgerow::register_search(m);
     hedgerow::register_softmax(m);
     hedgerow::register_induction(m);

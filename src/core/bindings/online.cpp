@@ -34,12 +34,12 @@ Topology checked_topology(std::int64_t n_labels, std::int64_t order) {
 }
 
 // A number for each sequence that only its own content decides: attributes, labels and weight.
-Array<std::uint64_t, 1> digests(const RowReader& reader, const Input<std::int32_t, 1>& gold,
+Array<std::uint64_t, 1> digests(const AttributeReader& reader, const Input<std::int32_t, 1>& gold,
                                 const Input<double, 1>& weights) {
     require(static_cast<std::int64_t>(gold.shape(0)) == reader.n_positions() &&
                 static_cast<std::int64_t>(weights.shape(0)) == reader.n_sequences(),
             "a label for each position and a weight for each sequence");
-    const Rows rows = reader.rows();
+    const Slots slots = reader.slots();
     std::vector<std::uint64_t> found;
     for (std::int64_t i = 0; i < reader.n_sequences(); ++i) {
         std::uint64_t digest = 0;
@@ -52,7 +52,7 @@ Array<std::uint64_t, 1> digests(const RowReader& reader, const Input<std::int32_
         const std::int64_t begin = reader.starts()[i], end = reader.starts()[i + 1];
         for (std::int64_t t = begin; t < end; ++t) {
             take(gold.data()[t]);
-            for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+            for_each_id(slots, t, begin, end, [&](std::int32_t id, float value) {
                 take(id);
                 take(value);
             });
@@ -64,7 +64,7 @@ Array<std::uint64_t, 1> digests(const RowReader& reader, const Input<std::int32_
 
 class MarginTrainer {
   public:
-    MarginTrainer(const RowReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
+    MarginTrainer(const AttributeReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
                   const Input<bool, 1>& kept, std::int64_t n_labels, std::int64_t order, bool bias,
                   bool hamming, double margin, double growth, std::int64_t beam, bool early, bool summed,
                   bool recorded)
@@ -76,10 +76,10 @@ class MarginTrainer {
     // How many of the sequences changed the weights.
     std::int64_t epoch(const Input<std::int64_t, 1>& order) {
         std::int64_t mistakes = 0;
-        const Rows rows = examples_.reader.rows();
+        const Slots slots = examples_.reader.slots();
         examples_.each(order,
                        [&](std::int64_t begin, std::int64_t end, const std::int32_t* gold, double weight) {
-                           mistakes += learner_.learn(rows, begin, end, gold, static_cast<float>(weight));
+                           mistakes += learner_.learn(slots, begin, end, gold, static_cast<float>(weight));
                        });
         return mistakes;
     }
@@ -129,8 +129,9 @@ class MarginTrainer {
     }
 
   private:
-    static MarginLearner made(const RowReader& reader, const Input<bool, 1>& kept, const Topology& topology,
-                              bool bias, const MarginRules& rules, bool summed, bool recorded) {
+    static MarginLearner made(const AttributeReader& reader, const Input<bool, 1>& kept,
+                              const Topology& topology, bool bias, const MarginRules& rules, bool summed,
+                              bool recorded) {
         require(static_cast<std::int64_t>(kept.shape(0)) == reader.n_ids(), "whether each attribute is kept");
         require(rules.margin >= 0 && rules.growth >= 0 && rules.beam >= 0,
                 "margin, growth and beam are at least 0");
@@ -146,7 +147,7 @@ class MarginTrainer {
 
 class StochasticTrainer {
   public:
-    StochasticTrainer(const RowReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
+    StochasticTrainer(const AttributeReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
                       Input<std::int64_t, 1> starts, Input<std::int32_t, 1> outputs,
                       const Input<std::int64_t, 1>& cells, std::int64_t n_labels, std::int64_t order,
                       double rate, double decay)
@@ -158,10 +159,10 @@ class StochasticTrainer {
     // Minus the log-likelihood of each sequence just before it is learned from, weighted and summed.
     double epoch(const Input<std::int64_t, 1>& order) {
         double sum = 0;
-        const Rows rows = examples_.reader.rows();
+        const Slots slots = examples_.reader.slots();
         examples_.each(order,
                        [&](std::int64_t begin, std::int64_t end, const std::int32_t* gold, double weight) {
-                           sum += weight * learner_.learn(rows, begin, end, gold, weight);
+                           sum += weight * learner_.learn(slots, begin, end, gold, weight);
                        });
         return sum;
     }
@@ -169,9 +170,9 @@ class StochasticTrainer {
     // The same of the weights now, which stay as they are.
     double loss(const Input<std::int64_t, 1>& order) {
         double sum = 0;
-        const Rows rows = examples_.reader.rows();
+        const Slots slots = examples_.reader.slots();
         examples_.each(order, [&](std::int64_t begin, std::int64_t end, const std::int32_t* gold,
-                                  double weight) { sum += weight * learner_.loss(rows, begin, end, gold); });
+                                  double weight) { sum += weight * learner_.loss(slots, begin, end, gold); });
         return sum;
     }
     double squared_size() const { return learner_.squared_size(); }
@@ -215,10 +216,10 @@ class StochasticTrainer {
 };
 
 // votes (positions, labels): for each weight vector in turn, its survival to the labels of its best path.
-Array<double, 2> votes(const RowReader& reader, std::int64_t n_labels, std::int64_t order, std::int64_t beam,
-                       const Input<std::int64_t, 1>& starts, const Input<std::int64_t, 1>& features,
-                       const Input<float, 1>& amounts, const Input<std::int64_t, 1>& survived,
-                       std::int64_t n_threads) {
+Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std::int64_t order,
+                       std::int64_t beam, const Input<std::int64_t, 1>& starts,
+                       const Input<std::int64_t, 1>& features, const Input<float, 1>& amounts,
+                       const Input<std::int64_t, 1>& survived, std::int64_t n_threads) {
     const Topology topology = checked_topology(n_labels, order);
     const auto n_vectors = static_cast<std::int64_t>(survived.shape(0));
     const std::int64_t n_features = (reader.n_ids() + topology.n_rows()) * n_labels;
@@ -243,7 +244,7 @@ Array<double, 2> votes(const RowReader& reader, std::int64_t n_labels, std::int6
             parallel_for(pieces, n_threads, [&] {
                 return [&](std::int64_t p) {
                     const std::int64_t first = p * n / pieces, last = (p + 1) * n / pieces;
-                    voters[p].vote(vectors, v, std::min(v + kVectors, n_vectors), reader.rows(),
+                    voters[p].vote(vectors, v, std::min(v + kVectors, n_vectors), reader.slots(),
                                    reader.starts() + first, last - first, out.data());
                 };
             });
@@ -260,7 +261,7 @@ void register_online(nb::module_& m) {
           nb::arg("weights").noconvert(),
           "A number for each sequence that its attributes, labels and weight alone decide.");
     nb::class_<MarginTrainer>(m, "MarginTrainer", "A structured perceptron or SVM, one sequence at a time.")
-        .def(nb::init<const RowReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
+        .def(nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
                       std::int64_t, std::int64_t, bool, bool, double, double, std::int64_t, bool, bool,
                       bool>(),
              nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
@@ -277,9 +278,9 @@ void register_online(nb::module_& m) {
         .def("stay", &MarginTrainer::stay, nb::arg("n"), "Counts n more examples that change nothing.")
         .def_prop_ro("n_seen", &MarginTrainer::n_seen, "How many examples there were.");
     nb::class_<StochasticTrainer>(m, "StochasticTrainer", "Stochastic gradient steps on the likelihood.")
-        .def(nb::init<const RowReader&, Input<std::int32_t, 1>, Input<double, 1>, Input<std::int64_t, 1>,
-                      Input<std::int32_t, 1>, const Input<std::int64_t, 1>&, std::int64_t, std::int64_t,
-                      double, double>(),
+        .def(nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>,
+                      Input<std::int64_t, 1>, Input<std::int32_t, 1>, const Input<std::int64_t, 1>&,
+                      std::int64_t, std::int64_t, double, double>(),
              nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
              nb::arg("weights").noconvert(), nb::arg("starts").noconvert(), nb::arg("outputs").noconvert(),
              nb::arg("cells").noconvert(), nb::arg("n_labels"), nb::arg("order"), nb::kw_only(),

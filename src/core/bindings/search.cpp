@@ -41,7 +41,7 @@ Update checked_update(const std::string& name) {
 
 class SearchTrainer {
   public:
-    SearchTrainer(const RowReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
+    SearchTrainer(const AttributeReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
                   const Input<bool, 1>& kept, std::int64_t n_labels, std::int64_t order, bool bias,
                   const std::string& update, std::int64_t beam, bool backward, double tie, bool summed)
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
@@ -53,10 +53,10 @@ class SearchTrainer {
     // (sequences that changed the weights, how often the weights changed)
     nb::tuple epoch(const Input<std::int64_t, 1>& order) {
         std::int64_t mistakes = 0, updates = 0;
-        const Rows rows = examples_.reader.rows();
+        const Slots slots = examples_.reader.slots();
         examples_.each(
             order, [&](std::int64_t begin, std::int64_t end, const std::int32_t* gold, double weight) {
-                const std::int64_t n = learner_.learn(rows, begin, end, gold, static_cast<float>(weight));
+                const std::int64_t n = learner_.learn(slots, begin, end, gold, static_cast<float>(weight));
                 mistakes += n > 0;
                 updates += n;
             });
@@ -85,7 +85,7 @@ class SearchTrainer {
         require(beam >= 1, "a beam of at least 1");
         return beam;
     }
-    static AttributeWeights attributes(const RowReader& reader, const Input<bool, 1>& kept,
+    static AttributeWeights attributes(const AttributeReader& reader, const Input<bool, 1>& kept,
                                        std::int64_t n_labels, bool summed) {
         require(static_cast<std::int64_t>(kept.shape(0)) == reader.n_ids(), "whether each attribute is kept");
         const std::vector<std::uint8_t> mask(kept.data(), kept.data() + kept.shape(0));
@@ -297,7 +297,7 @@ nb::object path_score(const Batch& batch, double temperature, const Input<std::i
 
 void register_search(nb::module_& m) {
     nb::class_<SearchTrainer>(m, "SearchTrainer", "Learning to search, one sequence at a time.")
-        .def(nb::init<const RowReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
+        .def(nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
                       std::int64_t, std::int64_t, bool, const std::string&, std::int64_t, bool, double,
                       bool>(),
              nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),

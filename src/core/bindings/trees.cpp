@@ -68,7 +68,8 @@ GrowthRules growth_rules(double l2, bool newton, double max_step, std::int64_t m
             missing_of(missing)};
 }
 
-std::shared_ptr<TreeData> tree_data(const RowReader& reader, std::int64_t order, const GrowthRules& rules) {
+std::shared_ptr<TreeData> tree_data(const AttributeReader& reader, std::int64_t order,
+                                    const GrowthRules& rules) {
     require(order >= 0, "the order of trees is at least 0");
     std::vector<ColumnSource> columns;
     for (std::size_t j = 0; j < reader.n_columns(); ++j)
@@ -197,7 +198,7 @@ class TreeGrower {
 // A forest with the layout of the reader that it was made for.
 class BoundForest {
   public:
-    BoundForest(const RowReader& reader, std::int64_t n_labels, std::int64_t order,
+    BoundForest(const AttributeReader& reader, std::int64_t n_labels, std::int64_t order,
                 const Input<std::int32_t, 1>& labels, const Input<std::int64_t, 1>& starts,
                 const Input<std::uint8_t, 2>& nodes, const Input<float, 2>& values,
                 const Input<std::int32_t, 1>& alternatives, const Input<std::int32_t, 1>& surrogates)
@@ -216,7 +217,7 @@ class BoundForest {
     }
 
     // Adds the values of all trees to scores (positions, label contexts, labels).
-    void add_scores(const RowReader& reader, InOut<float, 3> scores, std::int64_t n_threads) const {
+    void add_scores(const AttributeReader& reader, InOut<float, 3> scores, std::int64_t n_threads) const {
         require(same_layout(layout(reader)) && reader.n_ids() == forest_.n_ids(),
                 "a forest reads columns like those it was made for");
         require(scores.shape(0) == static_cast<std::size_t>(reader.n_positions()) &&
@@ -236,9 +237,8 @@ class BoundForest {
                         forest_.put_depth(work, t - first, std::min(t - begin, forest_.order()));
                         spans.push_back({begin, end});
                     });
-                const Rows rows = reader.rows();
-                for (std::int64_t s = 0; s < rows.n_slots; ++s)
-                    read_slot(rows.slots[s], s, first, spans, work);
+                const Slots slots = reader.slots();
+                for (std::int64_t s = 0; s < slots.size; ++s) read_slot(slots[s], s, first, spans, work);
                 forest_.add_scores(work, scores.data() + first * forest_.n_contexts() * forest_.n_labels());
             };
         });
@@ -254,7 +254,7 @@ class BoundForest {
     // and their codes are read without asking each time which it is.
     void read_slot(const Slot& slot, std::int64_t s, std::int64_t first, const std::vector<Span>& spans,
                    Forest::Work& work) const {
-        const RowColumn& column = *slot.column;
+        const ColumnView& column = *slot.column;
         const auto n = static_cast<std::int64_t>(spans.size());
         const auto each = [&](auto code_at, std::int32_t missing) {
             for (std::int64_t i = 0; i < n; ++i) {
@@ -282,7 +282,7 @@ class BoundForest {
         }
     }
 
-    static std::vector<SlotIds> layout(const RowReader& reader) {
+    static std::vector<SlotIds> layout(const AttributeReader& reader) {
         std::vector<SlotIds> slots;
         std::int32_t first = 0;
         for (std::size_t j = 0; j < reader.n_columns(); ++j) {
@@ -361,7 +361,7 @@ void register_trees(nb::module_& m) {
             "Fit one tree to a target and a weight for each position; (the tree as grow() returns trees, its "
             "value at each position).");
     nb::class_<BoundForest>(m, "Forest")
-        .def(nb::init<const RowReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,
+        .def(nb::init<const AttributeReader&, std::int64_t, std::int64_t, const Input<std::int32_t, 1>&,
                       const Input<std::int64_t, 1>&, const Input<std::uint8_t, 2>&, const Input<float, 2>&,
                       const Input<std::int32_t, 1>&, const Input<std::int32_t, 1>&>(),
              nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("labels"), nb::arg("starts"),

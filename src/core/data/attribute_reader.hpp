@@ -13,7 +13,7 @@ constexpr uint8_t kMissingBin = 255;
 constexpr int32_t kMissingId = -1;
 
 // One column; exactly one of codes, bins, starts and numbers is not null.
-struct RowColumn {
+struct ColumnView {
     const int32_t* codes;   // categorical: one for each position, negative where missing or absent
     const uint8_t* bins;    // numeric: one for each position, kMissingBin where missing
     const int64_t* starts;  // bag: where each position begins in ids, and the end
@@ -24,15 +24,20 @@ struct RowColumn {
 };
 
 struct Slot {
-    const RowColumn* column;
+    const ColumnView* column;
     int64_t offset;
     int32_t first_id;
     int32_t padding;  // the id read outside the sequence
 };
 
-struct Rows {
-    const Slot* slots;
-    int64_t n_slots;
+// Every slot of a window: what is read at a position.
+struct Slots {
+    const Slot* first;
+    int64_t size;
+
+    const Slot& operator[](int64_t s) const { return first[s]; }
+    const Slot* begin() const { return first; }
+    const Slot* end() const { return first + size; }
 };
 
 // IN: position t of the sequence [begin, end). OUT: emit(id, weight) for each attribute there, slot by slot.
@@ -43,7 +48,7 @@ inline void for_each_id(const Slot& slot, int64_t t, int64_t begin, int64_t end,
         emit(slot.padding, 1.0f);
         return;
     }
-    const RowColumn& column = *slot.column;
+    const ColumnView& column = *slot.column;
     if (column.codes != nullptr) {
         if (column.codes[at] >= 0) emit(slot.first_id + column.codes[at], 1.0f);
     } else if (column.bins != nullptr) {
@@ -58,12 +63,12 @@ inline void for_each_id(const Slot& slot, int64_t t, int64_t begin, int64_t end,
 }
 
 template <class Emit>
-inline void for_each_id(const Rows& rows, int64_t t, int64_t begin, int64_t end, Emit&& emit) {
-    for (int64_t s = 0; s < rows.n_slots; ++s) for_each_id(rows.slots[s], t, begin, end, emit);
+inline void for_each_id(const Slots& slots, int64_t t, int64_t begin, int64_t end, Emit&& emit) {
+    for (const Slot& slot : slots) for_each_id(slot, t, begin, end, emit);
 }
 
 // Whether the column's value at a position is explicitly missing; an absent one is not.
-inline bool is_missing_at(const RowColumn& column, int64_t at) {
+inline bool is_missing_at(const ColumnView& column, int64_t at) {
     if (column.codes != nullptr) return column.codes[at] == kMissingId;
     if (column.bins != nullptr) return column.bins[at] == kMissingBin;
     if (column.numbers != nullptr) return column.numbers[at] != column.numbers[at];

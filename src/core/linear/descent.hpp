@@ -11,8 +11,9 @@
 namespace hedgerow {
 
 // The penalty's value; the slope of its smooth part is added to the gradient.
-inline double penalize(const double* weights, double l1, double l2, double* gradient, const Pieces& pieces) {
-    return pieces.sum([&](std::int64_t begin, std::int64_t end) {
+inline double penalize(const double* weights, double l1, double l2, double* gradient,
+                       const OrderedSum& sums) {
+    return sums.sum([&](std::int64_t begin, std::int64_t end) {
         double sizes = 0, squares = 0;
         for (std::int64_t i = begin; i < end; ++i) {
             sizes += std::abs(weights[i]);
@@ -26,8 +27,8 @@ inline double penalize(const double* weights, double l1, double l2, double* grad
 // out <- the gradient with that of the penalty l1; where a weight of 0 makes it undefined, what is left of
 // it.
 inline void slope_of(const double* weights, const double* gradient, double l1, double* out,
-                     const Pieces& pieces) {
-    pieces.each([&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                     const OrderedSum& sums) {
+    sums.for_each_block([&](std::int64_t begin, std::int64_t end, std::int64_t) {
         for (std::int64_t i = begin; i < end; ++i) {
             const double g = gradient[i], w = weights[i];
             const double left = g - std::min(std::max(g, -l1), l1);
@@ -37,8 +38,8 @@ inline void slope_of(const double* weights, const double* gradient, double l1, d
 }
 
 // direction <- 0 wherever it does not lead down the slope.
-inline void turn_down(double* direction, const double* slope, const Pieces& pieces) {
-    pieces.each([&](std::int64_t begin, std::int64_t end, std::int64_t) {
+inline void turn_down(double* direction, const double* slope, const OrderedSum& sums) {
+    sums.for_each_block([&](std::int64_t begin, std::int64_t end, std::int64_t) {
         for (std::int64_t i = begin; i < end; ++i)
             if (!(direction[i] * slope[i] < 0)) direction[i] = 0;
     });
@@ -47,8 +48,8 @@ inline void turn_down(double* direction, const double* slope, const Pieces& piec
 // reached <- weights + step, where step <- length * direction. `within` its orthant: a weight that would
 // change its sign becomes 0.
 inline void take_step(const double* weights, const double* direction, double length, bool within,
-                      double* reached, double* step, const Pieces& pieces) {
-    pieces.each([&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                      double* reached, double* step, const OrderedSum& sums) {
+    sums.for_each_block([&](std::int64_t begin, std::int64_t end, std::int64_t) {
         for (std::int64_t i = begin; i < end; ++i) {
             const double w = weights[i], by = length * direction[i];
             const bool crosses = within && w != 0 && (w + by) * w <= 0;

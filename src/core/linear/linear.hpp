@@ -88,8 +88,8 @@ class Scorer {
     // scores (positions, width) <- what the attributes of each position say. each_position(visit) calls
     // visit(t, begin, end) for the positions in turn; those with fewer than `skip` before them get 0.
     template <class EachPosition>
-    void score(const Rows& rows, std::int64_t skip, float* scores, EachPosition each_position) const {
-        Tile tile(rows);
+    void score(const Slots& slots, std::int64_t skip, float* scores, EachPosition each_position) const {
+        Tile tile(slots);
         each_position([&](std::int64_t t, std::int64_t begin, std::int64_t end) {
             tile.at[tile.n++] = {t, t - begin >= skip ? begin : end, end};  // an empty sequence: not read
             if (tile.n < kTile) return;
@@ -128,9 +128,9 @@ class Scorer {
         Pile<Read> more;
         Pile<WeightedRow> rows[2];  // of a position, and of the one before it, whose turn it is
 
-        explicit Tile(const Rows& from) {
-            for (std::int64_t s = 0; s < from.n_slots; ++s)
-                (from.slots[s].column->starts ? bags : single).push_back(from.slots[s]);
+        explicit Tile(const Slots& from) {
+            for (std::int64_t s = 0; s < from.size; ++s)
+                (from[s].column->starts ? bags : single).push_back(from[s]);
             reads.resize(single.size() * kTile);
         }
     };
@@ -155,7 +155,7 @@ class Scorer {
         for (std::int64_t p = 0; p <= tile.n; ++p) {
             std::swap(tile.rows[0], tile.rows[1]);
             tile.rows[0].clear();
-            if (p < tile.n) look_up(tile, p, scores + p * width_);
+            if (p < tile.n) gather(tile, p, scores + p * width_);
             const Pile<WeightedRow>& whole = tile.rows[1];
             if (whole.size() > 0)
                 linear_kernels().add_rows(whole.begin(), whole.size(), width_, scores + (p - 1) * width_);
@@ -165,7 +165,7 @@ class Scorer {
     }
 
     // Adds what single features say of position p, and asks for the rows of the others.
-    void look_up(Tile& tile, std::int64_t p, float* scores) const {
+    void gather(Tile& tile, std::int64_t p, float* scores) const {
         const typename Tile::At& at = tile.at[p];
         const Read* reads = tile.reads.data() + static_cast<std::size_t>(p) * tile.single.size();
         for (std::size_t s = 0; s < tile.single.size(); ++s) {
@@ -215,7 +215,7 @@ class Postings {
     // Positions first..last; those with fewer than `skip` before them in their sequence are left out.
     // each_position(visit) calls visit(t, begin, end) for each of them.
     template <class EachPosition>
-    Postings(const Rows& rows, const Features& features, std::int64_t first, std::int64_t skip,
+    Postings(const Slots& slots, const Features& features, std::int64_t first, std::int64_t skip,
              EachPosition each_position)
         : first_(first) {
         std::vector<std::int32_t> count(static_cast<std::size_t>(features.n_ids), 0);
@@ -223,7 +223,7 @@ class Postings {
         const auto each = [&](auto visit) {
             each_position([&](std::int64_t t, std::int64_t begin, std::int64_t end) {
                 if (t - begin < skip) return;
-                for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+                for_each_id(slots, t, begin, end, [&](std::int32_t id, float value) {
                     if (features.starts[id] < features.starts[id + 1]) visit(id, t, value);
                 });
             });

@@ -64,10 +64,10 @@ double PathFinder::score(const float* table, const std::int32_t* labels, std::in
     return sum;
 }
 
-bool MarginLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+bool MarginLearner::learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                           float weight) {
-    const bool violated = violates(rows, begin, end, gold);
-    if (violated) update(rows, begin, end, gold, weight);
+    const bool violated = violates(slots, begin, end, gold);
+    if (violated) update(slots, begin, end, gold, weight);
     ++n_seen_;
     if (recorded_) {
         if (violated) {
@@ -80,12 +80,12 @@ bool MarginLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end
 }
 
 // Whether a wrong path comes within its margin of gold, or beyond; if so it is what the finder holds.
-bool MarginLearner::violates(const Rows& rows, std::int64_t begin, std::int64_t end,
+bool MarginLearner::violates(const Slots& slots, std::int64_t begin, std::int64_t end,
                              const std::int32_t* gold) {
     const std::int64_t length = end - begin, k = topology_.n_labels;
     const double margin = rules_.margin + rules_.growth * static_cast<double>(n_seen_ + 1);
     float* state = finder_.room(length);
-    attributes_.score(rows, begin, end, state);
+    attributes_.score(slots, begin, end, state);
     if (rules_.hamming && margin > 0) {
         for (std::int64_t t = 0; t < length; ++t)
             for (std::int64_t y = 0; y < k; ++y)
@@ -103,7 +103,7 @@ bool MarginLearner::violates(const Rows& rows, std::int64_t begin, std::int64_t 
     return wrong;
 }
 
-void MarginLearner::update(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+void MarginLearner::update(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                            float weight) {
     const std::int64_t k = topology_.n_labels, n_states = attributes_.n_ids() * k;
     const std::int32_t* path = finder_.path().data();
@@ -111,7 +111,7 @@ void MarginLearner::update(const Rows& rows, std::int64_t begin, std::int64_t en
     for (std::int64_t t = 0; t < n_used_; ++t) {
         if (gold[t] != path[t]) {
             differed = t;
-            for_each_id(rows, begin + t, begin, end, [&](std::int32_t id, float value) {
+            for_each_id(slots, begin + t, begin, end, [&](std::int32_t id, float value) {
                 if (!attributes_.keeps(id)) return;
                 change(id * k + gold[t], weight * value);
                 change(id * k + path[t], -weight * value);
@@ -141,7 +141,7 @@ Voter::Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam)
       n_grams_(topology, true, false),
       finder_(topology, beam) {}
 
-void Voter::vote(const Vectors& vectors, std::int64_t first, std::int64_t last, const Rows& rows,
+void Voter::vote(const Vectors& vectors, std::int64_t first, std::int64_t last, const Slots& slots,
                  const std::int64_t* starts, std::int64_t n_sequences, double* votes) {
     const std::int64_t n_states = attributes_.n_ids() * k_;
     for (std::int64_t v = first; v < last; ++v) {
@@ -155,7 +155,7 @@ void Voter::vote(const Vectors& vectors, std::int64_t first, std::int64_t last, 
         }
         for (std::int64_t i = 0; i < n_sequences; ++i) {
             const std::int64_t length = starts[i + 1] - starts[i];
-            attributes_.score(rows, starts[i], starts[i + 1], finder_.room(length));
+            attributes_.score(slots, starts[i], starts[i + 1], finder_.room(length));
             const std::vector<std::int32_t>& path = finder_.best(n_grams_.table());
             for (std::int64_t t = 0; t < length; ++t)
                 votes[(starts[i] + t) * k_ + path[t]] += static_cast<double>(vectors.survived[v]);

@@ -77,7 +77,7 @@ class MarginLearner {
           recorded_(recorded) {}
 
     // Learns from the positions begin..end; true if that changed the weights.
-    bool learn(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+    bool learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                float weight);
 
     // Counts n more examples that change nothing.
@@ -97,8 +97,8 @@ class MarginLearner {
     const std::vector<std::int64_t>& survived() const { return survived_; }
 
   private:
-    bool violates(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold);
-    void update(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+    bool violates(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold);
+    void update(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                 float weight);
     void change(std::int64_t feature, float amount);
 
@@ -131,7 +131,7 @@ class Voter {
 
     // Vectors first..last; votes (positions, labels) of the sequences that `starts` names grow by their
     // survivals.
-    void vote(const Vectors& vectors, std::int64_t first, std::int64_t last, const Rows& rows,
+    void vote(const Vectors& vectors, std::int64_t first, std::int64_t last, const Slots& slots,
               const std::int64_t* starts, std::int64_t n_sequences, double* votes);
 
   private:

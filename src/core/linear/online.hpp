@@ -127,21 +127,21 @@ class AttributeWeights {
     std::int64_t row(std::int64_t id) const { return row_of_[id]; }
 
     // scores (end - begin, labels) <- what the attributes of the sequence say.
-    void score(const Rows& rows, std::int64_t begin, std::int64_t end, float* scores) {
-        score(rows, begin, end, begin, end, scores);
+    void score(const Slots& slots, std::int64_t begin, std::int64_t end, float* scores) {
+        score(slots, begin, end, begin, end, scores);
     }
 
     // The same of the positions first..last alone. Memory is asked long before it is used: for the numbers of
     // rows while attributes are read, for rows while numbers are looked up.
-    void score(const Rows& rows, std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end,
-               float* scores) {
+    void score(const Slots& slots, std::int64_t first, std::int64_t last, std::int64_t begin,
+               std::int64_t end, float* scores) {
         const std::int64_t k = weights_.n_labels();
         std::fill_n(scores, (last - first) * k, 0.0f);
         reads_.clear();
         rows_.clear();
         ends_.clear();
         for (std::int64_t t = first; t < last; ++t) {
-            for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+            for_each_id(slots, t, begin, end, [&](std::int32_t id, float value) {
                 prefetch(&row_of_[id]);
                 Read& read = reads_.push();
                 read.id = id;

@@ -25,18 +25,18 @@ StochasticLearner::StochasticLearner(const Topology& topology, const Features& f
     for (std::size_t f = 0; f < entries_.size(); ++f) entries_[f] = {features.outputs[f], 0.0f};
 }
 
-double StochasticLearner::loss(const Rows& rows, std::int64_t begin, std::int64_t end,
+double StochasticLearner::loss(const Slots& slots, std::int64_t begin, std::int64_t end,
                                const std::int32_t* gold) {
-    read(rows, begin, end);
+    read(slots, begin, end);
     score(end - begin);
     fill_table();
     const double log_z = infer(end - begin);
     return log_z - subtract_from_gold(end - begin, gold);
 }
 
-double StochasticLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end,
+double StochasticLearner::learn(const Slots& slots, std::int64_t begin, std::int64_t end,
                                 const std::int32_t* gold, double weight) {
-    const double before = loss(rows, begin, end, gold);
+    const double before = loss(slots, begin, end, gold);
     const double rate = first_rate_ / (1 + first_rate_ * decay_ * static_cast<double>(n_seen_));
     scale_ *= 1 - rate * decay_;
     absorb(rate * weight / scale_);
@@ -47,10 +47,10 @@ double StochasticLearner::learn(const Rows& rows, std::int64_t begin, std::int64
 }
 
 // What the sequence reads, asked of memory long before it is used.
-void StochasticLearner::read(const Rows& rows, std::int64_t begin, std::int64_t end) {
+void StochasticLearner::read(const Slots& slots, std::int64_t begin, std::int64_t end) {
     reads_.clear();
     for (std::int64_t t = begin; t < end; ++t) {
-        for_each_id(rows, t, begin, end, [&](std::int32_t id, float value) {
+        for_each_id(slots, t, begin, end, [&](std::int32_t id, float value) {
             prefetch(features_.starts + id);
             reads_.push_back({id, id, value, static_cast<std::int32_t>(t - begin)});
         });

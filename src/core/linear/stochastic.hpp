@@ -24,11 +24,11 @@ class StochasticLearner {
                       double rate, double decay);
 
     // Learns from the positions begin..end; returns minus the log-likelihood that they had before.
-    double learn(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+    double learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                  double weight);
 
     // The same without learning.
-    double loss(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold);
+    double loss(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold);
 
     // The sum of squares of the weights now.
     double squared_size() const;
@@ -48,7 +48,7 @@ class StochasticLearner {
         std::int32_t position;
     };
 
-    void read(const Rows& rows, std::int64_t begin, std::int64_t end);
+    void read(const Slots& slots, std::int64_t begin, std::int64_t end);
     void score(std::int64_t length);
     void fill_table();
     double infer(std::int64_t length);

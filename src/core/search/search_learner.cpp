@@ -13,9 +13,9 @@ constexpr std::int64_t kAhead = 32;
 
 }  // namespace
 
-std::int64_t SearchLearner::learn(const Rows& rows, std::int64_t begin, std::int64_t end,
+std::int64_t SearchLearner::learn(const Slots& slots, std::int64_t begin, std::int64_t end,
                                   const std::int32_t* gold, float weight) {
-    const Example example{rows, begin, end, gold, weight};
+    const Example example{slots, begin, end, gold, weight};
     gold_.assign(gold, gold + example.length());
     if (rules_.backward) std::reverse(gold_.begin(), gold_.end());
     agreed_ = scored_from_ = scored_to_ = 0;
@@ -35,7 +35,7 @@ const float* SearchLearner::state(const Example& example, std::int64_t step) {
         const std::int64_t n = scored_to_ - scored_from_;
         const std::int64_t first = std::min(place(example, scored_from_), place(example, scored_to_ - 1));
         state_.resize(static_cast<std::size_t>(n * k));
-        attributes_.score(example.rows, example.begin + first, example.begin + first + n, example.begin,
+        attributes_.score(example.slots, example.begin + first, example.begin + first + n, example.begin,
                           example.end, state_.data());
         for (std::int64_t i = 0; i < n; ++i) state_[i * k + example.gold[first + i]] -= rules_.tie;
     }
@@ -111,7 +111,7 @@ void SearchLearner::move_attributes(const Example& example, std::int64_t step, f
     const auto before = static_cast<double>(n_vectors());
     const float n = static_cast<float>(differing_.size());
     const std::int64_t t = example.begin + place(example, step);
-    for_each_id(example.rows, t, example.begin, example.end, [&](std::int32_t id, float value) {
+    for_each_id(example.slots, t, example.begin, example.end, [&](std::int32_t id, float value) {
         if (!attributes_.keeps(id)) return;
         attributes_.add(id, gold_[step], n * share * value, before);
         for (const std::int32_t label : differing_) attributes_.add(id, label, -share * value, before);

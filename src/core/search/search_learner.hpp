@@ -37,7 +37,7 @@ class SearchLearner {
     SearchLearner& operator=(const SearchLearner&) = delete;
 
     // Learns from the positions begin..end, whose labels are `gold`; how often that changed the weights.
-    std::int64_t learn(const Rows& rows, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
+    std::int64_t learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                        float weight);
 
     // Counts n more examples that change nothing.
@@ -50,7 +50,7 @@ class SearchLearner {
 
   private:
     struct Example {
-        const Rows& rows;
+        const Slots& slots;
         std::int64_t begin, end;
         const std::int32_t* gold;  // by position
         float weight;

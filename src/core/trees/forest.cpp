@@ -213,17 +213,17 @@ void Forest::finish() {
 Forest::Work Forest::make_work(std::int64_t n_positions) const {
     const std::int64_t n = std::min(n_positions, kChunkPositions);
     Work work;
-    work.masks_.resize(named_.size() * static_cast<std::size_t>(words_of(n)));
-    work.sets_.resize(static_cast<std::size_t>(most_sets_ * words_of(n)));
+    work.masks_.resize(named_.size() * static_cast<std::size_t>(position_set_words(n)));
+    work.sets_.resize(static_cast<std::size_t>(most_sets_ * position_set_words(n)));
     work.depths_.resize(static_cast<std::size_t>(n));
-    work.missing_.resize(slots_.size() * static_cast<std::size_t>(words_of(n)));
+    work.missing_.resize(slots_.size() * static_cast<std::size_t>(position_set_words(n)));
     work.sums_.resize(static_cast<std::size_t>(shared_ ? n * width_ : n_before_.back() * kChunkPositions));
     return work;
 }
 
 void Forest::begin(Work& work, std::int64_t n) const {
     work.n_ = n;
-    work.n_words_ = words_of(n);
+    work.n_words_ = position_set_words(n);
     std::fill(work.mask(0), work.mask(size_of(named_)), 0);
     if (work.any_missing_) std::fill(work.missing_.begin(), work.missing_.end(), 0);
     work.any_missing_ = false;
@@ -283,7 +283,7 @@ void Forest::add_fractions(Work& work, const Replay& replay, const FlatTree& tre
 
 // Adds sums to scores (positions, label contexts, labels).
 void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
-    const Lines<float>& sums = work.sums_;
+    const AlignedVector<float>& sums = work.sums_;
     if (shared_) {
         for (std::int64_t i = 0; i < work.n_; ++i) {
             for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += sums[i * width_ + y];

@@ -43,13 +43,13 @@ class Forest {
         std::uint64_t* mask(std::int64_t test) { return masks_.data() + test * n_words_; }
 
         std::int64_t n_, n_words_;
-        Lines<std::uint64_t> masks_;        // by test: the positions where it holds
-        Lines<std::uint64_t> sets_;         // of a tree
-        std::vector<std::int32_t> depths_;  // by position: how many labels precede it
-        Lines<std::uint64_t> missing_;      // by slot: the positions whose value is missing
-        bool any_missing_ = true;           // true at first, so that missing_ is cleared
-        Lines<float> weights_;              // of a tree; allocated when needed
-        Lines<float> sums_;                 // (512, width) or (label contexts of every length, 512)
+        AlignedVector<std::uint64_t> masks_;    // by test: the positions where it holds
+        AlignedVector<std::uint64_t> sets_;     // of a tree
+        std::vector<std::int32_t> depths_;      // by position: how many labels precede it
+        AlignedVector<std::uint64_t> missing_;  // by slot: the positions whose value is missing
+        bool any_missing_ = true;               // true at first, so that missing_ is cleared
+        AlignedVector<float> weights_;          // of a tree; allocated when needed
+        AlignedVector<float> sums_;             // (512, width) or (label contexts of every length, 512)
     };
     Work make_work(std::int64_t n_positions) const;  // in all chunks together
 
@@ -118,7 +118,7 @@ class Forest {
     std::vector<Surrogate> surrogates_;
     std::vector<Part> parts_;
     std::vector<std::int32_t> entries_, rows_;
-    Lines<float> values_;
+    AlignedVector<float> values_;
     std::vector<NamedTest> named_;
     std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none
     // By id: the test that holds where it is read, or none, or ~ where several begin in tests_; none ends

@@ -18,7 +18,7 @@ void require(bool holds, const char* rule) {
 
 // emit(value) for each known value of a position.
 template <class Emit>
-void each_value(const RowColumn& source, std::int64_t t, Emit emit) {
+void each_value(const ColumnView& source, std::int64_t t, Emit emit) {
     if (source.codes) {
         if (source.codes[t] >= 0) emit(source.codes[t]);
     } else if (source.bins) {
@@ -47,7 +47,7 @@ TreeData::TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::in
             "positions and padding of all sequences come to more than 2^31");
     place_cells(starts, n_sequences, reach);
     for (const ColumnSource& source : sources) {
-        const RowColumn& from = source.column;
+        const ColumnView& from = source.column;
         require(from.numbers == nullptr, "trees read numbers as bins");
         Column column{};
         column.kind = from.codes ? Kind::categorical : from.bins ? Kind::numeric : Kind::bag;
@@ -86,7 +86,7 @@ void TreeData::place_cells(const std::int64_t* starts, std::int64_t n_sequences,
     for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = static_cast<std::uint8_t>(depth[t]);
 }
 
-void TreeData::encode(Column& column, const RowColumn& source) {
+void TreeData::encode(Column& column, const ColumnView& source) {
     std::vector<std::int32_t> code_of(static_cast<std::size_t>(column.n_values), 0);  // counts first
     for (std::int64_t t = 0; t < n_positions; ++t)
         each_value(source, t, [&](std::int32_t v) { ++code_of[v]; });
@@ -104,7 +104,7 @@ void TreeData::encode(Column& column, const RowColumn& source) {
     index(column);
 }
 
-void TreeData::encode_bag(Column& column, const RowColumn& source,
+void TreeData::encode_bag(Column& column, const ColumnView& source,
                           const std::vector<std::int32_t>& code_of) const {
     column.bag_starts.push_back(0);
     for (std::int64_t t = 0; t < n_positions; ++t) {
@@ -116,7 +116,7 @@ void TreeData::encode_bag(Column& column, const RowColumn& source,
     }
 }
 
-void TreeData::encode_row(const Column& column, const RowColumn& source,
+void TreeData::encode_row(const Column& column, const ColumnView& source,
                           const std::vector<std::int32_t>& code_of) {
     for (std::size_t c = 0; c < position.size(); ++c) {
         std::int32_t code = position[c] < 0 ? column.n_codes : column.absent_code();

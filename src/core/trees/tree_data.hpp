@@ -21,7 +21,7 @@ constexpr std::int64_t kAhead = 16;  // how many cells ahead memory is prefetche
 
 // A column to be encoded, the offsets at which it is read, and whether there is an attribute for padding.
 struct ColumnSource {
-    RowColumn column;
+    ColumnView column;
     std::int32_t n_values;
     std::vector<std::int64_t> offsets;
     bool padded;
@@ -155,9 +155,9 @@ class TreeData {
 
   private:
     void place_cells(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t reach);
-    void encode(Column& column, const RowColumn& source);
-    void encode_bag(Column& column, const RowColumn& source, const std::vector<std::int32_t>& code_of) const;
-    void encode_row(const Column& column, const RowColumn& source, const std::vector<std::int32_t>& code_of);
+    void encode(Column& column, const ColumnView& source);
+    void encode_bag(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of) const;
+    void encode_row(const Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of);
     void index(Column& column) const;
     void add_slots(const std::vector<ColumnSource>& sources);
     std::int32_t usual_code(const Slot& slot) const;

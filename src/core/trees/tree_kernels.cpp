@@ -278,11 +278,11 @@ inline Register operator|(const Register& a, const Register& b) {
 // Sets of one word, and of eight.
 struct FewPositions {
     using Register = OneWord;
-    static constexpr std::int64_t kWords = words_of(1);
+    static constexpr std::int64_t kWords = position_set_words(1);
 };
 struct ManyPositions {
     using Register = VectorOfWords;
-    static constexpr std::int64_t kWords = words_of(kChunkPositions);
+    static constexpr std::int64_t kWords = position_set_words(kChunkPositions);
 };
 
 template <class Size>
@@ -302,7 +302,8 @@ void divide_sets(const Replay& trees, const FlatTree& tree, std::uint64_t* sets)
 }
 
 void divide(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint64_t* sets) {
-    const auto divide_some = words_of(n) == 1 ? divide_sets<FewPositions> : divide_sets<ManyPositions>;
+    const auto divide_some =
+        position_set_words(n) == 1 ? divide_sets<FewPositions> : divide_sets<ManyPositions>;
     divide_some(trees, tree, sets);
 }
 
@@ -319,7 +320,7 @@ inline int lowest_bit(std::uint64_t word) {
 // visit(position) for each position in a set.
 template <class Visit>
 inline void each_position(const std::uint64_t* set, std::int64_t n, Visit visit) {
-    for (std::int64_t w = 0; w < words_of(n); ++w) {
+    for (std::int64_t w = 0; w < position_set_words(n); ++w) {
         for (std::uint64_t word = set[w]; word != 0; word &= word - 1)
             visit(64 * w + place_of_bit(lowest_bit(word)));
     }
@@ -331,7 +332,7 @@ void add_rows(const Replay& trees, const FlatTree& tree, const std::uint64_t* se
     const std::int32_t* entries = trees.entries + part.first_entry;
     const float* row = trees.values + part.first_value;
     for (std::int64_t e = 0; e < part.n_entries; ++e, row += width) {
-        each_position(sets + entries[e] * words_of(n), n, [&](std::int64_t i) {
+        each_position(sets + entries[e] * position_set_words(n), n, [&](std::int64_t i) {
             float* to = sums + i * width;
             for (std::int64_t k = 0; k < width; k += 16) {
 #pragma omp simd
@@ -489,7 +490,7 @@ void add_parts(const Replay& trees, const FlatTree& tree, const std::uint64_t* s
 
 void add_values(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
                 float* sums) {
-    const auto add = words_of(n) == 1 ? add_parts<FewPositions> : add_parts<ManyPositions>;
+    const auto add = position_set_words(n) == 1 ? add_parts<FewPositions> : add_parts<ManyPositions>;
     add(trees, tree, sets, n, sums);
 }
 

@@ -8,21 +8,21 @@
 namespace hedgerow {
 
 template <class T>
-struct LineAllocator {
+struct CacheLineAllocator {
     using value_type = T;
     static constexpr std::align_val_t kLine{64};
 
-    LineAllocator() = default;
+    CacheLineAllocator() = default;
     template <class U>
-    LineAllocator(const LineAllocator<U>&) {}
+    CacheLineAllocator(const CacheLineAllocator<U>&) {}
 
     T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
     void deallocate(T* items, std::size_t) { ::operator delete(items, kLine); }
-    bool operator==(const LineAllocator&) const { return true; }
-    bool operator!=(const LineAllocator&) const { return false; }
+    bool operator==(const CacheLineAllocator&) const { return true; }
+    bool operator!=(const CacheLineAllocator&) const { return false; }
 };
 
 template <class T>
-using Lines = std::vector<T, LineAllocator<T>>;
+using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 
 }  // namespace hedgerow

@@ -9,15 +9,15 @@
 
 namespace hedgerow {
 
-class Pieces {
+class OrderedSum {
   public:
-    Pieces(std::int64_t n, std::int64_t n_threads) : n_(n), n_threads_(n_threads) {}
+    OrderedSum(std::int64_t n, std::int64_t n_threads) : n_(n), n_threads_(n_threads) {}
 
     // work(begin, end, number of the piece)
     template <class Work>
-    void each(Work work) const {
+    void for_each_block(Work work) const {
         parallel_for(count(), count() < 4 ? 1 : n_threads_, [&] {
-            return [&](std::int64_t c) { work(c * kPiece, std::min(n_, (c + 1) * kPiece), c); };
+            return [&](std::int64_t c) { work(c * kBlock, std::min(n_, (c + 1) * kBlock), c); };
         });
     }
 
@@ -25,7 +25,8 @@ class Pieces {
     template <class SumOf>
     double sum(SumOf sum_of) const {
         std::vector<double> parts(static_cast<std::size_t>(count()));
-        each([&](std::int64_t begin, std::int64_t end, std::int64_t c) { parts[c] = sum_of(begin, end); });
+        for_each_block(
+            [&](std::int64_t begin, std::int64_t end, std::int64_t c) { parts[c] = sum_of(begin, end); });
         double whole = 0;
         for (const double part : parts) whole += part;
         return whole;
@@ -50,8 +51,8 @@ class Pieces {
     }
 
   private:
-    static constexpr std::int64_t kPiece = 1 << 14;
-    std::int64_t count() const { return (n_ + kPiece - 1) / kPiece; }
+    static constexpr std::int64_t kBlock = 1 << 14;
+    std::int64_t count() const { return (n_ + kBlock - 1) / kBlock; }
     std::int64_t n_, n_threads_;
 };
 

@@ -10,7 +10,7 @@ namespace hedgerow {
 constexpr std::int64_t kChunkPositions = 512;
 
 // Words of a set of n positions.
-constexpr std::int64_t words_of(std::int64_t n) {
+constexpr std::int64_t position_set_words(std::int64_t n) {
     return n <= 64 ? 1 : kChunkPositions / 64;
 }
 
