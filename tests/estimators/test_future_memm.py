@@ -86,7 +86,7 @@ def test_the_rest_of_the_sequence_is_a_bag():
 
 
 def test_many_labels_share_a_feature():
-    """Four labels, of which two tell an event ahead from none: the feature speaks for them, and against the others."""
+    """Four labels, of which two mark an event ahead: the feature raises their scores and lowers the others."""
     X, plain = ahead(200, 7)
     y = [[("AB" if c < "d" else "CD")[mark == "+"] for c, mark in zip(x, m, strict=True)]
          for x, m in zip(X, plain, strict=True)]  # fmt: skip
@@ -282,8 +282,8 @@ def test_a_plot_has_a_panel_for_each_feature():
     heights = [bar.get_height() for bar in axes[0].patches]
     np.testing.assert_allclose(heights, model.pattern_probabilities("abzab")[0][0])
     pyplot.close("all")
-    with pytest.raises(InputError, match="a name for each position"):
+    with pytest.raises(InputError, match="but got 1 sequences with 5 positions and 1 names"):
         model.plot_patterns("abzab", names=["x"])
     plain = hr.FutureMEMM(bag=3, max_future=0, random_state=0).fit(X, y)
-    with pytest.raises(InputError, match="no future feature to plot"):
+    with pytest.raises(InputError, match="has no future feature to plot"):
         plain.plot_patterns("abzab")

@@ -24,7 +24,12 @@ from hedgerow.estimators.parameters import (
 )
 from hedgerow.estimators.tree_estimator import TreeEstimator
 from hedgerow.future.instance_bags import MAX_LOG_ODDS, REST, InstanceBags
-from hedgerow.inspection.future_features import FoundFeature, future_features, pattern_probabilities, plot_patterns
+from hedgerow.inspection.future_features import (
+    FutureFeatureSummary,
+    future_features,
+    pattern_probabilities,
+    plot_patterns,
+)
 
 if TYPE_CHECKING:
     from hedgerow.future.learner import FutureLearner
@@ -169,7 +174,7 @@ class FutureMEMM(TreeEstimator):
         return cls(max_leaves=max_leaves, pattern_leaves=max_leaves, newton=False, **others)
 
     @property
-    def future_features_(self) -> list[FoundFeature]:
+    def future_features_(self) -> list[FutureFeatureSummary]:
         """The features in the order in which they were found: trees, direction, and effect on each label."""
         return future_features(self._fitted())
 
@@ -204,13 +209,13 @@ class FutureMEMM(TreeEstimator):
             One sequence.
         names : list, optional
             What the positions are called; their characters or numbers by default.
-        axes : matplotlib axes, optional
-            Where to draw.
+        axes : list of matplotlib axes, optional
+            One for each feature; a new figure by default.
 
         Returns
         -------
-        matplotlib figure
-            The plot.
+        list of matplotlib axes
+            One for each feature.
 
         Raises
         ------
@@ -265,8 +270,7 @@ class FutureMEMM(TreeEstimator):
         if self.bag != "rest" and int(self.bag) >= longest:
             warn_user(
                 f"bag is {self.bag}, but the longest sequence has {longest} positions, and a bag ends with its "
-                f"sequence; "
-                'use bag="rest"',
+                'sequence; use bag="rest"',
                 BagWarning,
             )
         if self.initial_log_odds >= 0:

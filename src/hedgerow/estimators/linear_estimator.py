@@ -1,4 +1,4 @@
-"""What estimators of linear models share: their weights by name, and a temperature."""
+"""Base classes of the linear estimators: weights by name, and the temperature of margin-based models."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ class LinearEstimator(Estimator):
 
     @property
     def transition_features_(self) -> dict[tuple[Any, ...], float]:
-        """The weight of labels that follow each other, by (previous label, label); by longer tuples for higher "
-        "orders."""
+        """The weight of labels that follow each other, by (previous label, label); longer tuples for higher orders."""
         return transition_features(self._fitted())
 
     @property
     def intercept_(self) -> dict[Any, float]:
-        """The score of each label at every position; 0 unless there are numeric columns."""
+        """The bias of each label; 0 unless there are numeric columns."""
         return intercept(self._fitted())
 
 

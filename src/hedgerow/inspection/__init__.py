@@ -1,10 +1,19 @@
-"""What a fitted model has learned, for people to read."""
+"""Readable views of a fitted model: importances, trees as text, transition scores, weights, future features.
 
-from hedgerow.inspection.future_features import FoundFeature, future_features, pattern_probabilities, plot_patterns
+The functions take the frozen model of an estimator (`estimator.model_`). Estimators offer the same views as attributes
+and methods, such as `feature_importances_` and `tree`.
+"""
+
+from hedgerow.inspection.future_features import (
+    FutureFeatureSummary,
+    future_features,
+    pattern_probabilities,
+    plot_patterns,
+)
 from hedgerow.inspection.tree_views import Importance, importances, transition_table, tree_text
 
 __all__ = [
-    "FoundFeature",
+    "FutureFeatureSummary",
     "Importance",
     "future_features",
     "importances",

@@ -1,4 +1,4 @@
-"""Future features: what each looks for, where it finds it, and what it says of labels then."""
+"""Future features in words: the pattern of each feature, where it occurs, and its effect on the labels."""
 
 from __future__ import annotations
 
@@ -26,14 +26,31 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class FoundFeature:
-    """A future feature: `str` of it is a description.
+class FutureFeatureSummary:
+    """A future feature; `str()` is a description.
 
-    A position or a bag counts as showing the pattern where that is at least half as probable as where it is most
-    probable in training. `pattern` says in words which positions these are, with their log-odds, the highest first: of
-    a single column the values, otherwise leaves of the trees with what they add. `fires_at` and `fires_in` are the
-    shares of positions and of bags that show it; `examples` are some of these positions, as (sequence, position).
-    `weights` are what a bag that surely shows it adds to the scores of labels.
+    A position or a bag counts as showing the pattern if the probability is at least half of the greatest probability
+    in training.
+
+    Attributes
+    ----------
+    number
+        1 for the feature found first.
+    direction
+        Whether the bag is after ("future") or before ("past") a position.
+    bag
+        Number of positions in a bag; "rest" for all positions up to the end of the sequence.
+    pattern
+        (condition, log-odds) pairs, the highest log-odds first. If the data have a single categorical column, the
+        conditions are its values; otherwise they are leaves of the trees, with the value of the leaf.
+    trees
+        The trees of the pattern as text.
+    weights
+        For each label, what is added to its score by a bag that shows the pattern with probability 1.
+    fires_at, fires_in
+        Shares of the training positions and of the training bags that show the pattern.
+    examples
+        Some training positions that show the pattern, as (sequence, position).
     """
 
     number: int
@@ -55,27 +72,39 @@ class FoundFeature:
         ]
         lines += [f"  {log_odds:+.2f}  {words}" for words, log_odds in self.pattern]
         ranked = sorted(self.weights.items(), key=lambda item: -item[1])
-        lines.append("  speaks for " + ", ".join(f"{label} {weight:+.2f}" for label, weight in ranked))
+        lines.append("  adds to the score of " + ", ".join(f"{label} {weight:+.2f}" for label, weight in ranked))
         if self.examples:
             lines.append("  e.g. at " + ", ".join(f"sequence {i}, position {t}" for i, t in self.examples))
         return "\n".join(lines)
 
 
-def future_features(model: Model) -> list[FoundFeature]:
-    """All that were found, in the order in which they were; empty if there are none."""
+def future_features(model: Model) -> list[FutureFeatureSummary]:
+    """Summaries of the future features of a model.
+
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted FutureMEMM; other models have no future features.
+
+    Returns
+    -------
+    list of FutureFeatureSummary
+        In the order in which the features were found.
+    """
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
         return []
-    told = [record for record in model.training_log if "fires_at" in record]
-    told = [record for record in told if not record.get("trial")] or told  # a fit may have ended with its trial
-    return [_described(model, potential, i, told[i] if i < len(told) else {}) for i in range(len(potential.features))]
+    records = [record for record in model.training_log if "fires_at" in record]
+    records = [record for record in records if not record.get("trial")] or records  # a stopped fit has only its trial
+    n_features = len(potential.features)
+    return [_summary(model, potential, i, records[i] if i < len(records) else {}) for i in range(n_features)]
 
 
-def _described(model: Model, potential: FuturePotential, number: int, record: dict[str, Any]) -> FoundFeature:
+def _summary(model: Model, potential: FuturePotential, number: int, record: dict[str, Any]) -> FutureFeatureSummary:
     feature, bags = potential.features[number], potential.instance_bags
-    names = Names(model, feature.trees, _no_instances(model, potential), potential.binnings)
+    names = Names(model, feature.trees, _attribute_names(model, potential), potential.binnings)
     weights = zip(model.labels.classes.tolist(), feature.weights.tolist(), strict=True)
-    return FoundFeature(
+    return FutureFeatureSummary(
         number + 1,
         "past" if feature.back else "future",
         "rest" if bags.size == REST else bags.size,
@@ -88,82 +117,120 @@ def _described(model: Model, potential: FuturePotential, number: int, record: di
     )
 
 
-def _no_instances(model: Model, potential: FuturePotential) -> AttributeReader:
+def _attribute_names(model: Model, potential: FuturePotential) -> AttributeReader:
+    """A reader of no positions, for the names of the attributes."""
     return AttributeReader(model.encoder.nothing(), HERE, potential.binnings)
 
 
 def _pattern(model: Model, potential: FuturePotential, feature: FutureFeature, names: Names) -> list[tuple[str, float]]:
     (column, *others) = model.encoder.nothing().columns
     if isinstance(column, CategoricalColumn) and not others:
-        found = _by_value(column, potential, feature)
-        q = logistic(np.array([value for _, value in found]))
-        shown = [one for one, shows in zip(found, q >= q.max() / 2, strict=True) if shows]
+        values = _by_value(column, potential, feature)
+        q = logistic(np.array([log_odds for _, log_odds in values]))
+        conditions = [value for value, shows in zip(values, q >= q.max() / 2, strict=True) if shows]
     else:
-        added: dict[str, float] = {}
-        for words, value in _leaves(names):
-            text = " and ".join(words) or "any"
-            added[text] = added.get(text, 0.0) + value
-        shown = [(text, value) for text, value in added.items() if value > 0]
-    return sorted(shown, key=lambda one: (-one[1], one[0]))[:MOST_CONDITIONS]
+        sums: dict[str, float] = {}
+        for tests, value in _leaves(names):
+            text = " and ".join(tests) or "any"
+            sums[text] = sums.get(text, 0.0) + value
+        conditions = [(text, value) for text, value in sums.items() if value > 0]
+    return sorted(conditions, key=lambda condition: (-condition[1], condition[0]))[:MOST_CONDITIONS]
 
 
 def _by_value(column: CategoricalColumn, potential: FuturePotential, feature: FutureFeature) -> list[tuple[str, float]]:
-    """The log-odds of each value of the only column."""
+    """(value in words, log-odds) for each value of the only column."""
     n = len(column.alphabet)
     if n == 0:
         return [("any", potential.instance_bags.initial_log_odds)]
     each = type(column)(column.name, np.arange(n, dtype=np.int32), column.alphabet)
-    rows = potential.instances(Encoded.of_columns(np.arange(n + 1), (each,)))
-    scores = feature.log_odds(rows, potential.instance_bags)
+    instances = potential.instances(Encoded.of_columns(np.arange(n + 1), (each,)))
+    scores = feature.log_odds(instances, potential.instance_bags)
     return [(in_words(column.name, 0, str(column.alphabet[i])), float(scores[i])) for i in range(n)]
 
 
 def _leaves(names: Names) -> Iterator[tuple[list[str], float]]:
-    """(tests on the way, value) of every leaf of every tree."""
+    """(tests on the path from the root, value) of every leaf of every tree."""
     trees = names.trees
     for first in trees.starts[:-1].tolist():
-        waiting: list[tuple[int, list[str]]] = [(0, [])]
-        while waiting:
-            at, words = waiting.pop()
+        stack: list[tuple[int, list[str]]] = [(0, [])]
+        while stack:
+            at, tests = stack.pop()
             node = trees.nodes[first + at]
             if node["attribute"] < 0:
-                yield words, float(trees.values[first + at, 0])
+                yield tests, float(trees.values[first + at, 0])
                 continue
-            asked = in_words(*names.test(node))
-            waiting.append((int(node["if_false"]), [*words, f"not {asked}"]))
-            waiting.append((int(node["if_true"]), [*words, asked]))
+            test = in_words(*names.test(node))
+            stack.append((int(node["if_false"]), [*tests, f"not {test}"]))
+            stack.append((int(node["if_true"]), [*tests, test]))
 
 
 def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Floats]:
-    """(features, positions) twice: how probable it is that a position shows the pattern, and that its bag does."""
+    """Probabilities that positions, and the bags of positions, show the pattern of each future feature.
+
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted FutureMEMM; other models have no future features.
+    sequences : Encoded
+        The result of `model.encode(X)`.
+
+    Returns
+    -------
+    positions, bags : arrays of shape (features, positions)
+        The probability that a position shows the pattern, and that its bag does.
+    """
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
         empty = np.zeros((0, sequences.n_positions))
         return empty, empty
-    rows = potential.instances(sequences)
-    scores = np.array([feature.log_odds(rows, potential.instance_bags) for feature in potential.features])
+    instances = potential.instances(sequences)
+    scores = np.array([feature.log_odds(instances, potential.instance_bags) for feature in potential.features])
     return logistic(scores), np.array(potential.values(sequences))
 
 
 def plot_patterns(model: Model, sequences: Encoded, names: list[str], axes: Any = None) -> Any:
-    """Along one sequence, for each feature: bars where positions show its pattern, and a line of what bags say.
+    """Plot `pattern_probabilities` of one sequence: bars for positions, a line for their bags.
 
-    `names` are what positions are called. Draws on matplotlib axes, one for each feature, or on a new figure; returns
-    the axes. Needs matplotlib (the extra `plot`).
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted FutureMEMM.
+    sequences : Encoded
+        One encoded sequence: the result of `model.encode([x])`.
+    names : list of str
+        A name for each position, written below the bars.
+    axes : list of matplotlib axes, optional
+        One for each feature; a new figure by default.
+
+    Returns
+    -------
+    list of matplotlib axes
+        One for each feature. matplotlib is installed by the extra `plot`.
+
+    Raises
+    ------
+    InputError
+        If there is not exactly one sequence, if the names are not one for each position, or if the model has no
+        future feature.
     """
     if len(sequences) != 1 or len(names) != sequences.n_positions:
-        raise InputError(f"a plot shows one sequence with a name for each position, but {len(sequences)} came")
-    shown, bags = pattern_probabilities(model, sequences)
-    if not len(shown):
-        raise InputError("there is no future feature to plot; none was found, or none was looked for")
+        raise InputError(
+            "a plot needs one sequence and a name for each of its positions, but got "
+            f"{len(sequences)} sequences with {sequences.n_positions} positions and {len(names)} names"
+        )
+    positions, bags = pattern_probabilities(model, sequences)
+    if not len(positions):
+        raise InputError("this model has no future feature to plot; fit a FutureMEMM with max_future > 0")
     if axes is None:
-        from matplotlib import pyplot  # only who plots needs it
+        from matplotlib import pyplot  # optional dependency, slow to import
 
-        _, axes = pyplot.subplots(len(shown), 1, figsize=(max(4, 0.6 * len(names)), 1.6 * len(shown)), squeeze=False)
+        _, axes = pyplot.subplots(
+            len(positions), 1, figsize=(max(4, 0.6 * len(names)), 1.6 * len(positions)), squeeze=False
+        )
         axes = axes[:, 0]
     at = np.arange(len(names))
     for i, panel in enumerate(axes):
-        panel.bar(at, shown[i], color="0.7", label="position")
+        panel.bar(at, positions[i], color="0.7", label="position")
         panel.step(at, bags[i], where="mid", color="C0", label="its bag")
         panel.set_xticks(at, names)
         panel.set_ylim(0, 1.05)

@@ -24,7 +24,17 @@ START = "start"
 
 
 class Importance(NamedTuple):
-    """A test, by how much its splits lowered the squared error in total, and how many splits there are."""
+    """Importance of a test.
+
+    Attributes
+    ----------
+    column, offset, value
+        The test: the column has the value at this offset from the position.
+    gain
+        By how much all splits by this test lowered the squared error.
+    splits
+        The number of splits by this test.
+    """
 
     column: str
     offset: int
@@ -39,7 +49,7 @@ class Names:
 
     model: Model
     trees: Trees
-    rows: AttributeReader
+    attributes: AttributeReader
     binnings: Mapping[str, Binning]
 
     @classmethod
@@ -48,25 +58,25 @@ class Names:
         if isinstance(potential, FuturePotential):
             encoder, potential = feature_encoder(encoder, len(potential.features)), potential.trees
         if not isinstance(potential, TreePotential):
-            raise InputError(f"{model.estimator} has no trees to look at; fit a TreeCRF")
-        rows = AttributeReader(encoder.nothing(), potential.window, potential.binnings)
-        return cls(model, potential.trees, rows, potential.binnings)
+            raise InputError(f"{model.estimator} has no trees; fit a TreeCRF")
+        attributes = AttributeReader(encoder.nothing(), potential.window, potential.binnings)
+        return cls(model, potential.trees, attributes, potential.binnings)
 
     def label(self, code: int) -> str:
         return START if code == len(self.model.labels) else str(self.model.labels.classes[code])
 
     def attribute(self, attribute: int) -> tuple[str, int, str]:
-        """(column, offset, value): a numeric value is what the threshold says."""
-        column, offset, value = self.rows.name(attribute)
+        """(column, offset, value) of an attribute; the value of a number is a threshold, such as "< 3.5"."""
+        column, offset, value = self.attributes.name(attribute)
         if value is PADDING:
             return column, offset, "padding"
-        if isinstance(self.rows.sequences.column(column), NumericColumn):
+        if isinstance(self.attributes.sequences.column(column), NumericColumn):
             edges = self.binnings[column].edges
             return column, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"
         return column, offset, str(value)
 
     def test(self, node: np.void) -> tuple[str, int, str]:
-        """(column, offset, value) of the test of a node; alternatives are joined with "or"."""
+        """(column, offset, value) of the test of a node; several values are joined with "or"."""
         others = self.trees.alternatives_of(node)
         if node["attribute"] < 0:
             return PREVIOUS, -1 - int(node["lag"]), " or ".join(map(self.label, [int(node["label"]), *others]))
@@ -74,7 +84,7 @@ class Names:
         return column, offset, " or ".join([value, *(self.attribute(other)[2] for other in others)])
 
     def missing(self, node: np.void) -> str:
-        """Where positions go if the tested value is missing: as surrogates decide, and then by fractions."""
+        """The branch of positions without the tested value: what surrogates decide, then the share of each branch."""
         fraction = float(node["true_fraction"])
         last = "yes" if fraction == 1 else "no" if fraction == 0 else f"{fraction:.0%} yes"
         surrogates = self.trees.surrogates_of(node)
@@ -83,7 +93,23 @@ class Names:
 
 
 def importances(model: Model) -> list[Importance]:
-    """Importances of all tests that occur, the greatest gain first."""
+    """Importances of the tests of a model's trees.
+
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted estimator with trees.
+
+    Returns
+    -------
+    list of Importance
+        One for each test that occurs, the greatest gain first.
+
+    Raises
+    ------
+    InputError
+        If the model has no trees.
+    """
     names = Names.of(model)
     trees = names.trees
     inner = trees.nodes[~trees.is_leaf]
@@ -97,7 +123,7 @@ def importances(model: Model) -> list[Importance]:
 
 
 def _by_test(names: Names, inner: NDArray[np.void]) -> list[tuple[tuple[str, int, str], float, int]]:
-    """(test, sum of gains, number of nodes); nodes with alternatives stay apart, for their lists differ."""
+    """(test, sum of gains, number of nodes); nodes that test a set of values are not merged here."""
     own_list = np.where(inner["n_alternatives"] > 0, inner["first_alternative"], -1)
     keys = np.stack([inner["attribute"], inner["lag"], inner["label"], own_list], axis=1)
     _, first, which, counts = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
@@ -106,15 +132,34 @@ def _by_test(names: Names, inner: NDArray[np.void]) -> list[tuple[tuple[str, int
 
 
 def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
-    """The tree of a round (the first is 1) for a label, as indented text; of shared trees, the label's values.
+    """The tree of a round for a label, as indented text.
 
-    Where training had missing values, every test also says where they go.
+    If values were missing in training, each test also has the branch of missing values.
+
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted estimator with trees.
+    round : int
+        The boosting round; the first is 1.
+    label
+        One of the labels of training. With `trees="shared"` all labels have the same tree, with values of their own.
+
+    Returns
+    -------
+    str
+        One line for each node.
+
+    Raises
+    ------
+    InputError
+        If the model has no trees, or if there is no such round or label.
     """
     names = Names.of(model)
     trees, classes = names.trees, model.labels.classes.tolist()
     shared = trees.values.shape[1] > 1
     if label not in classes:
-        raise InputError(f"label must be one of the model's; it is {label!r}, and they are {classes}")
+        raise InputError(f"label must be one of the model's labels {classes}; it is {label!r}")
     code = classes.index(label)
     n_rounds = len(trees) // (1 if shared else len(classes))
     if not 1 <= round <= n_rounds:
@@ -123,10 +168,10 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
 
 
 def text_of(names: Names, number: int, column: int = 0) -> str:
-    """A tree as indented text, with the values of a column."""
+    """Tree `number` as indented text; `column` is the column of the leaf values."""
     trees, model = names.trees, names.model
     first = int(trees.starts[number])
-    says_missing = any("missing" in record for record in model.training_log[:1]) and not model.encoder.fills
+    show_missing = any("missing" in record for record in model.training_log[:1]) and not model.encoder.fills
     lines: list[str] = []
 
     def write(at: int, indent: str, lead: str) -> None:
@@ -135,9 +180,9 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
         if node["attribute"] < 0 and node["lag"] < 0:
             lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n} positions)")
             return
-        asked, gain = in_words(*names.test(node)), node["gain"]
-        missing = f"; missing: {names.missing(node)}" if says_missing and node["attribute"] >= 0 else ""
-        lines.append(f"{indent}{lead}{asked}?  (gain {gain:.3g}, {n} positions{missing})")
+        test, gain = in_words(*names.test(node)), node["gain"]
+        missing = f"; missing: {names.missing(node)}" if show_missing and node["attribute"] >= 0 else ""
+        lines.append(f"{indent}{lead}{test}?  (gain {gain:.3g}, {n} positions{missing})")
         write(int(node["if_true"]), indent + "  ", "yes: ")
         write(int(node["if_false"]), indent + "  ", "no:  ")
 
@@ -146,15 +191,31 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
 
 
 def in_words(column: str, offset: int, value: str) -> str:
+    """A test as text, such as `word[-1] is the` or `size < 3.5`."""
     return f"{column}{f'[{offset:+d}]' if offset else ''} {'' if value.startswith('< ') else 'is '}{value}"
 
 
 def transition_table(model: Model) -> NDArray[np.float32]:
-    """Log-scores by label context and label; rows as in the table of a lattice: `start`, then each previous label.
+    """Transition scores (log scale) of a model with trees.
 
-    Where trees test previous labels, the mean of their scores over the positions of training.
+    If the trees test previous labels, the scores are means over the training positions.
+
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted estimator with trees.
+
+    Returns
+    -------
+    array of shape (label contexts, labels)
+        The first row is the start of a sequence; the next rows are the previous labels, in the order of the labels.
+
+    Raises
+    ------
+    InputError
+        If the model has no trees.
     """
-    Names.of(model)  # which says so if there are no trees
+    Names.of(model)  # raises InputError if there are no trees
     potential = unnormalised(model.potential)
     assert isinstance(potential, TreePotential)
     if potential.table is not None:

@@ -1,4 +1,4 @@
-"""Linear models: what each attribute and each sequence of labels weighs, in the units of the data."""
+"""Weights of linear models by the names of attributes and labels, in the units of the data."""
 
 from __future__ import annotations
 
@@ -19,78 +19,126 @@ from hedgerow.topology import Topology
 def _potential(model: Model) -> LinearPotential | SearchPotential:
     potential = unnormalised(model.potential)
     if not isinstance(potential, (LinearPotential, SearchPotential)):
-        raise InputError(f"{model.estimator} has no weights to look at; fit a LinearCRF")
+        raise InputError(f"{model.estimator} has no weights; fit a LinearCRF")
     return potential
 
 
 def state_features(model: Model) -> dict[tuple[str, Any], float]:
-    """{(attribute, label): weight}; an attribute is "value", "column:value", "column" or "column[-1]:value".
+    """Weights of attributes.
 
-    A conjunction is "one & another".
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted linear estimator.
+
+    Returns
+    -------
+    dict of (attribute, label) to float
+        The name of an attribute is "value", "column:value", "column" or "column[-1]:value"; of a conjunction, the
+        names of its members joined with " & ".
+
+    Raises
+    ------
+    InputError
+        If the model is not linear.
     """
-    rows, weights, _ = _in_units(model)
+    attributes, weights, _ = _in_units(model)
     labels = model.labels.classes.tolist()
-    members = [*((i,) for i in range(rows.n_basic)), *rows.conjunctions.sets()]
-    names = {i: " & ".join(attribute_name(rows, member) for member in members[i]) for i, _ in weights}
+    members = [*((i,) for i in range(attributes.n_basic)), *attributes.conjunctions.sets()]
+    names = {i: " & ".join(attribute_name(attributes, member) for member in members[i]) for i, _ in weights}
     return {(names[i], labels[y]): weight for (i, y), weight in weights.items()}
 
 
 def transition_features(model: Model) -> dict[tuple[Any, ...], float]:
-    """{(previous label, label): weight}, the labels in the order of the sequence; None is outside of it.
+    """Weights of labels that follow each other.
 
-    Of a search that goes from right to left, the label comes first and the others follow it.
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted linear estimator.
+
+    Returns
+    -------
+    dict of (previous label, label) to float
+        Labels in the order of the sequence; longer tuples for higher orders. None stands for a position outside of the
+        sequence.
+
+    Raises
+    ------
+    InputError
+        If the model is not linear.
     """
     potential = _potential(model)
     k, labels = len(model.labels), model.labels.classes.tolist()
     if isinstance(potential, SearchPotential):
-        return _searched_transitions(potential, [*labels, None])
-    histories = Topology(k, model.order).contexts()
-    found = {}
+        return _search_transitions(potential, [*labels, None])
+    contexts = Topology(k, model.order).contexts()
+    weights = {}
     for cell, weight in zip(potential.n_grams.cells.tolist(), potential.n_gram_weights.tolist(), strict=True):
         row, label = divmod(cell, k)
-        if histories[row]:
-            found[tuple(labels[y] for y in [*reversed(histories[row]), label])] = weight
-    return found
+        if contexts[row]:
+            weights[tuple(labels[y] for y in [*reversed(contexts[row]), label])] = weight
+    return weights
 
 
-def _searched_transitions(potential: SearchPotential, names: list[Any]) -> dict[tuple[Any, ...], float]:
-    found, k = {}, potential.n_grams.n_labels
+def _search_transitions(potential: SearchPotential, names: list[Any]) -> dict[tuple[Any, ...], float]:
+    weights, k = {}, potential.n_grams.n_labels
     for cell, weight in zip(potential.n_grams.cells.tolist(), potential.n_gram_weights.tolist(), strict=True):
         gram, label = divmod(cell, k)
-        given = [names[y] for y in [label, *potential.n_grams.labels(gram)]]
-        if len(given) > 1:
-            found[tuple(given if potential.direction == "right-to-left" else reversed(given))] = weight
-    return found
+        predicted_first = [names[y] for y in [label, *potential.n_grams.labels(gram)]]
+        if len(predicted_first) > 1:
+            right_to_left = potential.direction == "right-to-left"
+            weights[tuple(predicted_first if right_to_left else reversed(predicted_first))] = weight
+    return weights
 
 
 def intercept(model: Model) -> dict[Any, float]:
-    """{label: weight}: the bias, less what was subtracted from numbers."""
+    """Biases of the labels, for numbers in the units of the data.
+
+    Parameters
+    ----------
+    model : Model
+        `model_` of a fitted linear estimator.
+
+    Returns
+    -------
+    dict of label to float
+        0 unless there are numeric columns.
+
+    Raises
+    ------
+    InputError
+        If the model is not linear.
+    """
     return dict(zip(model.labels.classes.tolist(), _in_units(model)[2], strict=True))
 
 
-def attribute_name(rows: AttributeReader, attribute: int) -> str:
-    """What an id is called: its column unless that is nameless, the offset unless that is 0, and the value."""
-    column, offset, value = rows.name(attribute)
+def attribute_name(attributes: AttributeReader, attribute: int) -> str:
+    """Name of an attribute id: the column, the offset unless it is 0, and the value.
+
+    The column is left out of the values of a bag that is the only column, or that was made of many numeric columns.
+    """
+    column, offset, value = attributes.name(attribute)
     place = column if offset == 0 else f"{column}[{offset:+d}]"
     if value is PADDING:
         return f"{place} outside"
-    if isinstance(rows.sequences.column(column), NumericColumn):
+    if isinstance(attributes.sequences.column(column), NumericColumn):
         return place
-    read = rows.sequences.column(column)
-    nameless = isinstance(read, FoldedBag) or (isinstance(read, BagColumn) and len(rows.sequences.columns) == 1)
+    read = attributes.sequences.column(column)
+    nameless = isinstance(read, FoldedBag) or (isinstance(read, BagColumn) and len(attributes.sequences.columns) == 1)
     return str(value) if nameless and offset == 0 else f"{place}:{value}"
 
 
 def _in_units(model: Model) -> tuple[AttributeReader, dict[tuple[int, int], float], list[float]]:
-    """(rows, weights by attribute id and label, biases by label) of the same scores, from numbers as they were given.
+    """(attributes, weights by attribute id and label, biases by label) for numbers as in X, before standardising.
 
-    w (x - mean) / deviation = (w / deviation) x - w mean / deviation. The last part is the same wherever the number is
-    read, so it goes to the bias; outside the sequence nothing is read, so there padding gives it back.
+    w (x - mean) / deviation = (w / deviation) x - w mean / deviation. The last term does not depend on x, so it is
+    added to the bias. At offsets outside the sequence no number is read; there the weight of padding cancels the term.
     """
     potential = _potential(model)
     nothing = model.encoder.nothing()
-    seen = potential.with_future(nothing) if isinstance(potential, SearchPotential) else nothing
-    rows = AttributeReader(seen, potential.window, potential.scalings, potential.conjunctions)
+    columns = potential.with_future(nothing) if isinstance(potential, SearchPotential) else nothing
+    attributes = AttributeReader(columns, potential.window, potential.scalings, potential.conjunctions)
     features = potential.state_features
     pairs = zip(features.attributes.tolist(), features.outputs.tolist(), strict=True)
     weights = dict(zip(pairs, potential.state_weights.tolist(), strict=True))
@@ -98,17 +146,17 @@ def _in_units(model: Model) -> tuple[AttributeReader, dict[tuple[int, int], floa
     unigrams = potential.n_grams.cells < len(bias)
     bias[potential.n_grams.cells[unigrams]] = potential.n_gram_weights[unigrams]
     for attribute, y in list(weights) if potential.scalings else []:
-        if attribute >= rows.n_basic:  # a conjunction has no number among its members
+        if attribute >= attributes.n_basic:  # a conjunction has no number among its members
             continue
-        column, _, value = rows.name(attribute)
+        column, _, value = attributes.name(attribute)
         if value is PADDING or column not in potential.scalings:
             continue
         scaling = potential.scalings[column]
         weights[attribute, y] /= scaling.deviation
         shift = weights[attribute, y] * scaling.mean
         bias[y] -= shift
-        is_local = isinstance(seen.column(column), LocalNumericColumn)
+        is_local = isinstance(columns.column(column), LocalNumericColumn)
         if not (potential.window.is_trivial or is_local):
             padding = attribute + 1, y
             weights[padding] = weights.get(padding, 0.0) + shift
-    return rows, weights, bias.tolist()
+    return attributes, weights, bias.tolist()
