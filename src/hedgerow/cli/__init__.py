@@ -1,4 +1,4 @@
-"""The command line: one file for each command. Bad input ends with exit code 2 and one line that says why."""
+"""The command line: one file for each command. Bad input gives one line on standard error and exit code 2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def main() -> None:
     """Run `hedgerow ...`."""
     try:
         _run()
-    except KeyboardInterrupt:  # also while libraries are being imported
+    except KeyboardInterrupt:  # also during imports
         sys.exit(130)
 
 

@@ -11,9 +11,9 @@ import typer
 def add_to(app: typer.Typer) -> None:
     @app.command("datasets")
     def _datasets(
-        name: Annotated[str | None, typer.Argument(help="the data set to describe; all are listed without it")] = None,
-        split: Annotated[str, typer.Option(help="which split of it")] = "train",
-        as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+        name: Annotated[str | None, typer.Argument(help="the data set to describe; without it all are listed")] = None,
+        split: Annotated[str, typer.Option(help="the split to describe")] = "train",
+        as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
     ) -> None:
         """List the data sets, or describe one."""
         from hedgerow.datasets import load, names

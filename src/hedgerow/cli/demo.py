@@ -23,7 +23,7 @@ SHOWN = 10
 def add_to(app: typer.Typer) -> None:
     def demo(
         *,
-        as_json: Annotated[bool, typer.Option("--json", help="print figures as JSON")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="print the results as JSON")] = False,
         estimator: TreeCRF,
     ) -> None:
         """Learn the sound and stress of every letter from 3,000 English words, and test the model on 1,000 others."""
@@ -37,13 +37,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def _learn(estimator: TreeCRF) -> tuple[dict[str, Any], list[tuple[str, Any, Any]]]:
-    """Fit, save, load and predict; (figures, some words with their gold and predicted labels)."""
+    """Fit, save, load and predict. Returns the results, and some words with their gold and predicted labels."""
     import hedgerow as hr
 
     train, test = hr.datasets.load("pronounce", "train"), hr.datasets.load("pronounce", "test")
     began = time.perf_counter()
-    shown = [hr.callbacks.Progress()] if sys.stderr.isatty() else []
-    estimator.fit(train.X, train.y, callbacks=shown)
+    callbacks = [hr.callbacks.Progress()] if sys.stderr.isatty() else []
+    estimator.fit(train.X, train.y, callbacks=callbacks)
     fitted = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "demo.hedgerow"
@@ -52,7 +52,7 @@ def _learn(estimator: TreeCRF) -> tuple[dict[str, Any], list[tuple[str, Any, Any
         began_predicting = time.perf_counter()
         predicted = model.predict(test.X)
         done = time.perf_counter()
-        del model  # Windows cannot remove a file that is mapped
+        del model  # Windows cannot delete a memory-mapped file
     baseline = HMM().fit(train.X, train.y).predict(test.X)
     facts = {
         "model": repr(estimator),
@@ -79,23 +79,23 @@ def _show(facts: dict[str, Any], words: list[tuple[str, Any, Any]]) -> None:
     console = Console(highlight=False)
     console.print(
         f"{facts['model']} learned {facts['labels']} labels from {facts['train_words']:,} words in "
-        f"{facts['fit_seconds']:.1f} s. Saved, it takes {facts['model_kilobytes']:,.0f} kB; "
-        f"loaded, it labels {facts['letters_per_second']:,.0f} letters a second."
+        f"{facts['fit_seconds']:.1f} s. The model file has {facts['model_kilobytes']:,.0f} kB; "
+        f"the model labels {facts['letters_per_second']:,.0f} letters a second."
     )
     scores = Table("", "letters right", "words right", box=box.SIMPLE_HEAD)
     for name, kind in (("TreeCRF", ""), ("HMM", "hmm_")):
         scores.add_row(name, f"{facts[kind + 'letter_accuracy']:.1%}", f"{facts[kind + 'word_accuracy']:.1%}")
-    console.print(f"\nOn {facts['test_words']:,} words it never saw (though of many it saw another form):")
+    console.print(f"\nOn {facts['test_words']:,} other words (many are forms of a word in training):")
     console.print(scores)
-    console.print(f"Some of them, one in {facts['test_words'] // len(words)}:")
-    table = Table("word", "predicted sounds", "should be", box=box.SIMPLE_HEAD)
+    console.print(f"Every {facts['test_words'] // len(words)}th of these words:")
+    table = Table("word", "predicted sounds", "correct sounds", box=box.SIMPLE_HEAD)
     for word, gold, guess in words:
         wrong = gold != guess
         table.add_row(
             word, _sounds(guess, wrong, "green", "red"), _sounds(gold, wrong, "", "bold") if any(wrong) else ""
         )
     console.print(table)
-    console.print("One sound a letter: _ is silence, + joins two; 1 and 2 mark stressed vowels, 0 the others.")
+    console.print("One label for each letter: _ is silent, + joins two sounds; 1 and 2 mark stressed vowels, 0 others.")
 
 
 def _sounds(labels: Any, wrong: Any, right_style: str, wrong_style: str) -> Text:

@@ -1,4 +1,4 @@
-"""Command-line flags made from the parameters that an estimator declares."""
+"""Command-line flags for the parameters of an estimator."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from hedgerow.estimators.parameters import Parameter, parameters
 
 
 def with_parameters(command: Callable[..., None], estimator: type[Conventions], **defaults: Any) -> Callable[..., None]:
-    """The command with a flag for each parameter of an estimator; its argument `estimator` is made from the flags.
+    """The command with a flag for each parameter of an estimator.
 
-    `defaults` replace the defaults of the estimator.
+    The argument `estimator` of the command is an estimator with the values of the flags. `defaults` replace defaults
+    of the estimator.
     """
     declared = parameters(estimator)
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "estimator"]
@@ -27,9 +28,9 @@ def with_parameters(command: Callable[..., None], estimator: type[Conventions], 
     ]
 
     def run(**values: Any) -> None:
-        made = estimator(**{name: values.pop(name) for name in declared})
-        made.check_parameters()
-        command(**values, estimator=made)
+        configured = estimator(**{name: values.pop(name) for name in declared})
+        configured.check_parameters()
+        command(**values, estimator=configured)
 
     signature = inspect.Signature([*own, *flags])
     run.__signature__ = signature  # type: ignore[attr-defined]
@@ -39,7 +40,7 @@ def with_parameters(command: Callable[..., None], estimator: type[Conventions], 
 
 
 def _flag(parameter: Parameter) -> Any:
-    """The annotation from which typer makes the flag."""
+    """The annotation from which typer derives the flag."""
     help_text = f"{parameter.help} ({parameter.describe()})"
     if parameter.form is None:
         return Annotated[parameter.annotation, typer.Option(help=help_text)]

@@ -1,4 +1,6 @@
-"""Data sets to learn from: loaders for the literature's files, generators, and one embedded set."""
+"""Data sets: loaders of files from the literature, generators of synthetic data, and one set that is part of the
+package.
+"""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.datasets.dataset import About, Entry, Parts
-from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
+from hedgerow.datasets.dataset import About, Entry, SplitData
+from hedgerow.datasets.files import DataFile, bad_line, read_text, verify
 
 _ORIGIN = "the treebank UD_English-Atis of a Universal Dependencies release, https://universaldependencies.org"
 
@@ -26,7 +26,7 @@ _KNOWN = {
 }
 
 
-def _read(split: str) -> Parts:
+def _read(split: str) -> SplitData:
     file = _FILES[split]
     sentences: list[list[tuple[str, str]]] = [[]]
     for number, line in enumerate(read_text(file).splitlines(), start=1):
@@ -35,18 +35,18 @@ def _read(split: str) -> Parts:
         elif not line.startswith("#"):
             fields = line.split("\t")
             if len(fields) != 10:
-                raise not_understood(file, number, "ten fields separated by tabs", line)
+                raise bad_line(file, number, "ten fields separated by tabs", line)
             if fields[0].isdigit():  # "1-2" spans several words and "1.1" is no word of the text
                 sentences[-1].append((fields[1], fields[3]))
     sentences = [sentence for sentence in sentences if sentence]
-    found = {
+    counted = {
         "sentences": len(sentences),
         "words": sum(map(len, sentences)),
         "tags": len({tag for sentence in sentences for _, tag in sentence}),
     }
-    verify(file, _KNOWN[split], found)
+    verify(file, _KNOWN[split], counted)
     X = [[{"word": word} for word, _ in sentence] for sentence in sentences]
-    return Parts(X, [np.array([tag for _, tag in sentence]) for sentence in sentences])
+    return SplitData(X, [np.array([tag for _, tag in sentence]) for sentence in sentences])
 
 
 ENTRIES = {

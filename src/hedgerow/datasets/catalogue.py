@@ -1,4 +1,4 @@
-"""Every loadable set by name."""
+"""The data sets that `load` can load, by name."""
 
 from __future__ import annotations
 
@@ -21,15 +21,52 @@ _ENTRIES = {name: entry for family in _FAMILIES for name, entry in family.ENTRIE
 
 
 def names() -> list[str]:
-    """The names that `load` takes."""
+    """Names of the data sets that `load` can load.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> "pronounce" in hr.datasets.names()
+    True
+    """
     return list(_ENTRIES)
 
 
 def load(name: str, split: str = "train") -> Dataset:
-    """One split of a data set.
+    """Load one split of a data set.
 
-    InputError for a name or split that does not exist and for a file that is not the known one;
-    DataNotFoundError, with the place to put it, for a file that is absent and cannot be downloaded.
+    Files are looked for in the folder that the environment variable HEDGEROW_DATA names, then in the cache of the user;
+    a file with a public address is downloaded into the cache. The set "pronounce" needs no file.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    split : str
+        "train", "test", or another split of the set; `docs/datasets.md` lists them.
+
+    Returns
+    -------
+    Dataset
+        Sequences `X` and labels `y`; `describe()` says what they are and where they come from.
+
+    Raises
+    ------
+    InputError
+        If there is no such name or split, or if the content of a file is not the expected one.
+    DataNotFoundError
+        If a file is not there and cannot be downloaded. The message says where to put it.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> train = hr.datasets.load("pronounce", "train")
+    >>> len(train), train.X[0], train.y[0].tolist()
+    (3000, 'condon', ['K', 'AA1', 'N', 'D', 'AH0', 'N'])
     """
     if name not in _ENTRIES:
         raise InputError(f"there is no data set {name!r}; choose from {', '.join(_ENTRIES)}")

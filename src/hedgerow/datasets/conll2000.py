@@ -1,4 +1,4 @@
-"""CoNLL-2000 text chunking, and the joint part-of-speech and noun-phrase labels made from it."""
+"""CoNLL-2000 text chunking, and joint labels of part of speech and noun phrase derived from it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from hedgerow.datasets.dataset import About, Entry, Parts
-from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
+from hedgerow.datasets.dataset import About, Entry, SplitData
+from hedgerow.datasets.files import DataFile, bad_line, read_text, verify
 
 _PAGE = "https://www.clips.uantwerpen.be/conll2000/chunking/"
 _ORIGIN = f"train.txt.gz and test.txt.gz of the CoNLL-2000 shared task, {_PAGE}, unpacked"
@@ -39,32 +39,32 @@ def _sentences(split: str) -> list[list[_Token]]:
             case [word, pos, chunk]:
                 sentences[-1].append((word, pos, chunk))
             case _:
-                raise not_understood(file, number, "word, POS tag and chunk tag, or a blank line", line)
+                raise bad_line(file, number, "word, POS tag and chunk tag, or a blank line", line)
     sentences = [sentence for sentence in sentences if sentence]
-    found = {
+    counted = {
         "sentences": len(sentences),
         "tokens": sum(map(len, sentences)),
         "chunk tags": len({chunk for sentence in sentences for _, _, chunk in sentence}),
         "POS tags": len({pos for sentence in sentences for _, pos, _ in sentence}),
     }
-    verify(file, _KNOWN[split], found)
+    verify(file, _KNOWN[split], counted)
     return sentences
 
 
-def _read_chunks(split: str) -> Parts:
+def _read_chunks(split: str) -> SplitData:
     sentences = _sentences(split)
     X = [[{"word": word, "pos": pos} for word, pos, _ in sentence] for sentence in sentences]
-    return Parts(X, [np.array([chunk for _, _, chunk in sentence]) for sentence in sentences])
+    return SplitData(X, [np.array([chunk for _, _, chunk in sentence]) for sentence in sentences])
 
 
-def _read_joint(split: str) -> Parts:
+def _read_joint(split: str) -> SplitData:
     sentences = _sentences(split)
     X = [[{"word": word} for word, _, _ in sentence] for sentence in sentences]
-    return Parts(X, [np.array([_joint(pos, chunk) for _, pos, chunk in sentence]) for sentence in sentences])
+    return SplitData(X, [np.array([_joint(pos, chunk) for _, pos, chunk in sentence]) for sentence in sentences])
 
 
 def _joint(pos: str, chunk: str) -> str:
-    """`NN+B-NP`: only noun phrases count as chunks, as in the noun phrase chunking of the literature."""
+    """`NN+B-NP`: only noun phrases count as chunks, as in published noun phrase chunking."""
     return f"{pos}+{chunk if chunk.endswith('-NP') else 'O'}"
 
 
@@ -88,7 +88,7 @@ ENTRIES = {
     "conll2000-joint": Entry(
         _about(
             title="words of newspaper sentences to part of speech and noun phrase at once",
-            columns="`word` (not `pos`, which is half of the label)",
+            columns="`word` (not `pos`, which is a part of the label)",
             labels="POS tag + `B-NP`, `I-NP` or `O`, such as `NN+B-NP`; 121 over both splits, 118 in train",
         ),
         tuple(_FILES),

@@ -1,4 +1,4 @@
-"""What `load` and the generators return: sequences, labels, and where they come from."""
+"""Dataset: sequences, labels, and a description with source and licence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LABELS_SHOWN = 12
 
 @dataclass(frozen=True)
 class About:
-    """The part of a description that no file holds."""
+    """Description of a data set in words; sizes and counts are computed from the data."""
 
     title: str
     columns: str
@@ -30,9 +30,18 @@ class About:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Sequences `X` and their labels `y`, in the form every estimator takes.
+    """One split of a data set, ready for `fit`.
 
-    `raw` keeps the text lines the columns were computed from, and is None where `X` already is the text.
+    Attributes
+    ----------
+    name, split
+        The arguments of `load`; a generated set has its seed as split.
+    X, y
+        Sequences and their labels.
+    about
+        Title, columns, labels, source, licence and citation.
+    raw
+        For "perlfaq", the lines of text from which the columns of `X` were computed; otherwise None.
     """
 
     name: str
@@ -49,7 +58,13 @@ class Dataset:
         return f"<Dataset {self.name!r}, split {self.split!r}: {len(self)} sequences>"
 
     def describe(self) -> str:
-        """A few lines of text: sizes, labels with counts, columns, source, licence, citation."""
+        """Description as text: sizes, labels with counts, columns, source, licence, citation.
+
+        Returns
+        -------
+        str
+            One line for each fact.
+        """
         counts = Counter(label for labels in self.y for label in labels.tolist())
         frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         shown = ", ".join(f"{label} {count:,}" for label, count in frequent[:_LABELS_SHOWN])
@@ -71,8 +86,8 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """What one family's reader hands back: `Dataset` adds the name and the description."""
+class SplitData:
+    """What a reader returns for one split; `load` adds the name and the description to make a Dataset."""
 
     X: list[Any]
     y: list[Labels]
@@ -81,8 +96,8 @@ class Parts:
 
 @dataclass(frozen=True)
 class Entry:
-    """One loadable set: its description, its splits, and the reader that takes a split."""
+    """A data set that can be loaded: its description, its splits, and a function that reads a split."""
 
     about: About
     splits: tuple[str, ...]
-    read: Callable[[str], Parts]
+    read: Callable[[str], SplitData]

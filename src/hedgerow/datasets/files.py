@@ -1,4 +1,4 @@
-"""Find the original files: HEDGEROW_DATA, then the user's cache, then a download with a checksum."""
+"""Find data files: in HEDGEROW_DATA, then in the user's cache, then by a download that is checked by SHA-256."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 @dataclass(frozen=True)
 class DataFile:
-    """One original file: its place below a data folder, its checksum, and how to come by it."""
+    """A data file: its path inside a data folder, its checksum, and where it comes from."""
 
     path: str
     sha256: str
     origin: str
-    url: str | None = None  # serves these very bytes, plain or gzipped
+    url: str | None = None  # of the same bytes, plain or gzipped
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: HEDGEROW_CACHE if set, otherwise the platform's place for caches."""
-    if own := os.environ.get("HEDGEROW_CACHE"):
-        return Path(own)
+    """The folder of downloads: HEDGEROW_CACHE if set, otherwise the cache folder of the platform."""
+    if cache := os.environ.get("HEDGEROW_CACHE"):
+        return Path(cache)
     if xdg := os.environ.get("XDG_CACHE_HOME"):
         return Path(xdg) / "hedgerow"
     if sys.platform == "win32":
@@ -43,22 +43,22 @@ def cache_folder() -> Path:
 
 
 def find(file: DataFile) -> Path:
-    """A path to the file; DataNotFoundError says where to put it when it is nowhere and cannot be fetched.
+    """Path of the file, downloaded into the cache if necessary.
 
-    A file in HEDGEROW_DATA is taken as it is: the loader checks its counts. A file in the cache must have the
-    known checksum.
+    A file in HEDGEROW_DATA may differ from the published one; the loader checks its counts. A file in the cache must
+    have the known checksum. Raises DataNotFoundError if the file is nowhere and cannot be downloaded.
     """
-    if own := os.environ.get("HEDGEROW_DATA"):
-        path = Path(own) / file.path
+    if folder := os.environ.get("HEDGEROW_DATA"):
+        path = Path(folder) / file.path
         if path.is_file():
             return path
     cached = cache_folder() / file.path
     if cached.is_file():
-        found = _sha256(cached.read_bytes())
-        if found != file.sha256:
+        checksum = _sha256(cached.read_bytes())
+        if checksum != file.sha256:
             raise InputError(
-                f"{cached} is not the known file: expected SHA-256 {file.sha256}, found {found}; "
-                "delete it to fetch it anew, or put it into the folder of HEDGEROW_DATA to use it as it is"
+                f"{cached} is not the known file: expected SHA-256 {file.sha256}, found {checksum}; "
+                "delete it to download it again, or move it to the folder of HEDGEROW_DATA to use it as it is"
             )
         return cached
     _download(file, cached)
@@ -66,34 +66,34 @@ def find(file: DataFile) -> Path:
 
 
 def read_text(file: DataFile) -> str:
-    """The text of a file; InputError when it is not text."""
+    """Text of a file; InputError if it is not UTF-8."""
     try:
         return find(file).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise unreadable(file, "UTF-8 text", error) from error
+        raise bad_file(file, "UTF-8 text", error) from error
 
 
 def verify(file: DataFile, expected: Mapping[str, int], found: Mapping[str, int]) -> None:
-    """Raise InputError unless every count is the known one."""
+    """Raise InputError unless every count in `found` is the expected one."""
     wrong = [
         f"{what}: expected {count:,}, found {found[what]:,}" for what, count in expected.items() if count != found[what]
     ]
     if wrong:
-        raise _not_known(file, "; ".join(wrong))
+        raise _unexpected(file, "; ".join(wrong))
 
 
-def not_understood(file: DataFile, line: int, rule: str, found: str) -> InputError:
-    """The error for a line that breaks the file's format."""
-    return _not_known(file, f"line {line}: expected {rule}, found {found!r}")
+def bad_line(file: DataFile, line: int, rule: str, found: str) -> InputError:
+    """The error for a line that is not in the format of the file."""
+    return _unexpected(file, f"line {line}: expected {rule}, found {found!r}")
 
 
-def unreadable(file: DataFile, rule: str, error: Exception) -> InputError:
-    """The error for a file that is something else altogether."""
-    return _not_known(file, f"expected {rule}, found {error}")
+def bad_file(file: DataFile, rule: str, error: Exception) -> InputError:
+    """The error for a file that cannot be read at all."""
+    return _unexpected(file, f"expected {rule}, found {error}")
 
 
-def _not_known(file: DataFile, difference: str) -> InputError:
-    return InputError(f"{file.path} is not the known file ({difference}); fetch it again: {file.origin}")
+def _unexpected(file: DataFile, difference: str) -> InputError:
+    return InputError(f"{file.path} is not the known file ({difference}); get it again: {file.origin}")
 
 
 def _sha256(content: bytes) -> str:
@@ -115,25 +115,25 @@ def _download(file: DataFile, target: Path) -> None:
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:  # the network, or a damaged archive
         raise _missing(file, target, f"downloading {file.url} failed: {error}") from error
-    found = _sha256(content)
-    if found != file.sha256:
-        raise _missing(file, target, f"{file.url} serves another file now: SHA-256 {found}")
-    _write_whole(target, content)
+    checksum = _sha256(content)
+    if checksum != file.sha256:
+        raise _missing(file, target, f"{file.url} serves another file now: SHA-256 {checksum}")
+    _write_atomically(target, content)
 
 
-def _write_whole(target: Path, content: bytes) -> None:
-    """Write beside and rename: an interruption leaves no half file behind."""
+def _write_atomically(target: Path, content: bytes) -> None:
+    """Write a temporary file and rename it, so that an interruption leaves no incomplete file."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        beside = Path(folder) / target.name
-        beside.write_bytes(content)
-        beside.replace(target)
+        temporary = Path(folder) / target.name
+        temporary.write_bytes(content)
+        temporary.replace(target)
 
 
 def _missing(file: DataFile, cached: Path, reason: str) -> DataNotFoundError:
-    own = os.environ.get("HEDGEROW_DATA")
-    here = Path(own) / file.path if own else f"$HEDGEROW_DATA/{file.path}"
+    folder = os.environ.get("HEDGEROW_DATA")
+    place = Path(folder) / file.path if folder else f"$HEDGEROW_DATA/{file.path}"
     return DataNotFoundError(
-        f"{file.path} was not found, and {reason}; put it at {here} or at {cached} "
+        f"{file.path} was not found, and {reason}; put it at {place} or at {cached} "
         f"(SHA-256 {file.sha256}). Where it comes from: {file.origin}"
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.datasets.dataset import About, Entry, Labels, Parts
-from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
+from hedgerow.datasets.dataset import About, Entry, Labels, SplitData
+from hedgerow.datasets.files import DataFile, bad_line, read_text, verify
 
 _ORIGIN = (
     "the words of the hyphenation set among the test data of the SMILE library (sparse.hyphen.6 in "
-    "https://github.com/haifengl/smile), written one a line with `-` at the break points"
+    "https://github.com/haifengl/smile), one on each line with `-` at the break points"
 )
 _FILES = {
     "train": DataFile("hyphen/train.txt", "81a3a5925babc9d1079c8e41048f72ff43e719df0219f6f7e4a66ef58565166a", _ORIGIN),
@@ -40,19 +40,19 @@ def _labels(pieces: list[str]) -> Labels:
     return np.array([label for piece in inside for label in [*piece, "break"]][:-1])
 
 
-def _read(split: str) -> Parts:
+def _read(split: str) -> SplitData:
     file = _FILES[split]
     words = []
     for number, line in enumerate(read_text(file).splitlines(), start=1):
         pieces = line.split("-")
         if not all(piece.isalpha() for piece in pieces) or len("".join(pieces)) < 2:
             rule = "a word of two letters or more with - at its break points"
-            raise not_understood(file, number, rule, line)
+            raise bad_line(file, number, rule, line)
         words.append(pieces)
     y = [_labels(pieces) for pieces in words]
     breaks = sum(int((labels == "break").sum()) for labels in y)
     verify(file, _KNOWN[split], {"words": len(words), "gaps": sum(map(len, y)), "breaks": breaks})
-    return Parts([_gaps("".join(pieces)) for pieces in words], y)
+    return SplitData([_gaps("".join(pieces)) for pieces in words], y)
 
 
 ENTRIES = {

@@ -1,4 +1,4 @@
-"""Handwritten letters: the pixels of the letters of a word to the letters."""
+"""Handwritten words: the labels are the letters, the columns their pixels."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.datasets.dataset import About, Entry, Labels, Parts
-from hedgerow.datasets.files import DataFile, find, unreadable, verify
+from hedgerow.datasets.dataset import About, Entry, Labels, SplitData
+from hedgerow.datasets.files import DataFile, bad_file, find, verify
 
 _FILE = DataFile(
     "letters/letters.npz",
@@ -32,7 +32,7 @@ _FOLDS = {"train": range(1), "test": range(1, 10)} | {f"fold{k}": range(k, k + 1
 
 
 def _words() -> tuple[list[NDArray[np.uint8]], list[Labels], NDArray[np.integer]]:
-    """Pixels and labels of every word, and the fold it is in."""
+    """Pixels and labels of every word, and its fold."""
     path = find(_FILE)
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
@@ -40,14 +40,14 @@ def _words() -> tuple[list[NDArray[np.uint8]], list[Labels], NDArray[np.integer]
         pixels = np.unpackbits(packed, axis=1)
         letters = _ALPHABET[label]
     except (OSError, EOFError, ValueError, TypeError, LookupError, BadZipFile, zlib.error) as error:
-        raise unreadable(_FILE, f"the arrays {', '.join(_ARRAYS)}", error) from error
-    starts = np.flatnonzero(np.diff(word_id)) + 1  # letters of a word stand together, words in order
+        raise bad_file(_FILE, f"the arrays {', '.join(_ARRAYS)}", error) from error
+    starts = np.flatnonzero(np.diff(word_id)) + 1  # the letters of a word are consecutive
     return np.split(pixels, starts), np.split(letters, starts), fold
 
 
-def _read(split: str) -> Parts:
+def _read(split: str) -> SplitData:
     X, y, fold = _words()
-    found = {
+    counted = {
         "words": len(y),
         "letters": sum(map(len, y)),
         "pixels": X[0].shape[1],
@@ -56,9 +56,9 @@ def _read(split: str) -> Parts:
         "words with a fold": len(fold),
         "distinct words": len({"".join(word) for word in y}),
     }
-    verify(_FILE, _KNOWN, found)
+    verify(_FILE, _KNOWN, counted)
     chosen = [word for word in range(len(y)) if fold[word] in _FOLDS[split]]
-    return Parts([X[word] for word in chosen], [y[word] for word in chosen])
+    return SplitData([X[word] for word in chosen], [y[word] for word in chosen])
 
 
 ENTRIES = {
@@ -70,8 +70,8 @@ ENTRIES = {
             source=_FILE.origin,
             licence="unstated",
             citation="Kassel 1995; Taskar, Guestrin & Koller, Max-margin Markov networks, 2004",
-            note="train is fold 0 and test folds 1 to 9; fold0 ... fold9 are the ten parts. Only 55 distinct "
-            "words occur (without their capitalised first letters), so keep to the folds",
+            note="train is fold 0 and test folds 1 to 9; fold0 ... fold9 are the ten folds. Only 55 distinct "
+            "words occur (without their capitalised first letters), so use the published folds",
         ),
         tuple(_FOLDS),
         _read,

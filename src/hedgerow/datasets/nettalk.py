@@ -1,4 +1,4 @@
-"""NETtalk: English words, one phoneme and one stress mark for each letter."""
+"""NETtalk: English words with a phoneme and a stress mark for each letter."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hedgerow.datasets.dataset import About, Entry, Parts
-from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
+from hedgerow.datasets.dataset import About, Entry, SplitData
+from hedgerow.datasets.files import DataFile, bad_line, read_text, verify
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/undocumented/connectionist-bench/nettalk/"
 _DERIVED = (
-    "the 1,000 training and 1,000 test words that the literature calls standard, as rows of nettalk.data "
+    "the 1,000 training and 1,000 test words that publications use as standard, as rows of nettalk.data "
     f"({_UCI}): word, phonemes, stresses, foreign flag, separated by tabs"
 )
 
@@ -56,16 +56,16 @@ def _rows(split: str) -> list[_Row]:
             continue
         if len(fields) != 4 or not fields[0] or not len(fields[0]) == len(fields[1]) == len(fields[2]):
             rule = "a word, a phoneme and a stress for each letter, and a flag, separated by tabs"
-            raise not_understood(file, number, rule, line)
+            raise bad_line(file, number, rule, line)
         rows.append(_Row(*fields[:3]))
-    found = {
+    counted = {
         "words": len(rows),
         "letters": sum(len(row.word) for row in rows),
         "phonemes": len({p for row in rows for p in row.phonemes}),
         "stresses": len({s for row in rows for s in row.stresses}),
         "joint labels": len({label for row in rows for label in _joint(row)}),
     }
-    verify(file, _KNOWN[split], found)
+    verify(file, _KNOWN[split], counted)
     return rows
 
 
@@ -85,9 +85,9 @@ def _binary(row: _Row) -> list[str]:
     return ["1" if stress in "12" else "0" for stress in row.stresses]
 
 
-def _read(label: Callable[[_Row], list[str]], split: str) -> Parts:
+def _read(label: Callable[[_Row], list[str]], split: str) -> SplitData:
     rows = _rows(split)
-    return Parts([row.word for row in rows], [np.array(label(row)) for row in rows])
+    return SplitData([row.word for row in rows], [np.array(label(row)) for row in rows])
 
 
 _ABOUT = About(

@@ -1,4 +1,4 @@
-"""Ozone days (UCI, eight-hour peak): one long sequence of days with genuinely missing measurements."""
+"""Ozone days (UCI, eight-hour peak): one long sequence of days with real missing measurements."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from datetime import date, datetime
 
 import numpy as np
 
-from hedgerow.datasets.dataset import About, Entry, Parts
-from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
+from hedgerow.datasets.dataset import About, Entry, SplitData
+from hedgerow.datasets.files import DataFile, bad_line, read_text, verify
 
 _URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/ozone/eighthr.data"
 _FILE = DataFile(
@@ -22,7 +22,7 @@ _LABELS = {"0.": "normal", "1.": "ozone"}
 
 
 def _parse(line: str) -> tuple[date, list[float], str]:
-    """Date, measurements with NaN for `?`, label; ValueError or KeyError when the line is none."""
+    """(date, measurements with NaN for `?`, label); ValueError or KeyError if the line has another format."""
     day, *values, label = line.split(",")
     if len(values) != _COLUMNS:
         raise ValueError
@@ -30,27 +30,27 @@ def _parse(line: str) -> tuple[date, list[float], str]:
     return datetime.strptime(day, "%m/%d/%Y").date(), numbers, _LABELS[label]
 
 
-def _read(split: str) -> Parts:
+def _read(split: str) -> SplitData:
     rows = []
     for number, line in enumerate(read_text(_FILE).splitlines(), start=1):
         try:
             rows.append(_parse(line))
         except (ValueError, KeyError):
             rule = f"a date, {_COLUMNS} numbers or ?, and 0. or 1."
-            raise not_understood(_FILE, number, rule, line) from None
+            raise bad_line(_FILE, number, rule, line) from None
     rows.sort(key=lambda row: row[0])
     X, y = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
     missing = np.isnan(X).sum(axis=1) if len(X) else np.zeros(0)
-    found = {
+    counted = {
         "days": len(X),
         "ozone days": int((y == "ozone").sum()),
         "missing values": int(missing.sum()),
         "days with missing values": int((missing > 0).sum()),
     }
-    verify(_FILE, _KNOWN, found)
+    verify(_FILE, _KNOWN, counted)
     two_thirds = len(X) * 2 // 3
     days = {"train": slice(two_thirds), "test": slice(two_thirds, None), "all": slice(None)}[split]
-    return Parts([X[days]], [y[days]])
+    return SplitData([X[days]], [y[days]])
 
 
 ENTRIES = {
@@ -62,7 +62,7 @@ ENTRIES = {
             source=_FILE.origin,
             licence="as the UCI archive states",
             citation="Zhang & Fan, Forecasting skewed biased stochastic ozone days, 2008",
-            note="one sequence of days in the order of time: train is the first two thirds of the days (to "
+            note="one sequence of days in chronological order: train is the first two thirds of the days (to "
             "5 September 2002), test the rest. 23 days of the seven years have no row",
         ),
         ("train", "test", "all"),

@@ -1,4 +1,4 @@
-"""Lines of the Perl FAQ to head, question, answer, tail: a stand-in for the Usenet FAQ data of the papers."""
+"""Lines of the Perl FAQ with labels head, question, answer, tail: a stand-in for the Usenet FAQ data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hedgerow.datasets.dataset import About, Entry, Parts
-from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
+from hedgerow.datasets.dataset import About, Entry, SplitData
+from hedgerow.datasets.files import DataFile, bad_line, read_text, verify
 
 _ORIGIN = (
     "perlfaq1.pod to perlfaq9.pod of the Perl distribution, release 5.20210520 of perlfaq "
@@ -62,7 +62,7 @@ def _capitalised(line: str) -> bool:
     return first.isupper()
 
 
-# What one line shows by itself; the two `prev-` columns repeat a test on the line before.
+# Tests of a single line; the two `prev-` columns are tests of the line before.
 _TESTS: dict[str, Callable[[str], bool]] = {
     "begins-with-number": _matches(r"^\s*\d"),
     "begins-with-ordinal": _matches(rf"^\s*{_ORDINAL}"),
@@ -90,7 +90,7 @@ _OF_PREVIOUS_LINE = {"prev-is-blank": "blank", "prev-begins-with-ordinal": "begi
 
 
 def line_features(lines: list[str]) -> list[dict[str, bool]]:
-    """The boolean columns of each line of one file; nothing precedes the first, so its `prev-` are False."""
+    """The boolean columns of each line of one file; the `prev-` columns of the first line are False."""
     own = [{name: test(line) for name, test in _TESTS.items()} for line in lines]
     nothing = dict.fromkeys(_TESTS, False)
     before = [nothing, *own[:-1]]
@@ -101,14 +101,14 @@ def line_features(lines: list[str]) -> list[dict[str, bool]]:
 
 
 def _read_file(number: int) -> tuple[list[str], list[str]]:
-    """Labels and lines: the mark before a line is its label and no part of the line."""
+    """Labels and lines of a file; the mark before a line is its label and is removed from the line."""
     file = _FILES[number]
     labels, lines = [], []
     for position, line in enumerate(read_text(file).splitlines(), start=1):
         match = _LINE.fullmatch(line)
         if match is None:
             rule = "<head>, <question>, <answer> or <tail> at the start of the line"
-            raise not_understood(file, position, rule, line)
+            raise bad_line(file, position, rule, line)
         labels.append(match[1])
         lines.append(match[2])
     counts = Counter(labels)
@@ -116,24 +116,24 @@ def _read_file(number: int) -> tuple[list[str], list[str]]:
     return labels, lines
 
 
-def _read(split: str) -> Parts:
+def _read(split: str) -> SplitData:
     read = [_read_file(number) for number in _SPLITS[split]]
     X = [line_features(lines) for _, lines in read]
-    return Parts(X, [np.array(labels) for labels, _ in read], [lines for _, lines in read])
+    return SplitData(X, [np.array(labels) for labels, _ in read], [lines for _, lines in read])
 
 
 ENTRIES = {
     "perlfaq": Entry(
         About(
             title="lines of FAQ files to their role",
-            columns=f"{len(_TESTS) + len(_OF_PREVIOUS_LINE)} boolean line features in the spirit "
-            "of McCallum's; `.raw` has the lines",
+            columns=f"{len(_TESTS) + len(_OF_PREVIOUS_LINE)} boolean line features modelled on "
+            "those of McCallum et al.; `.raw` has the lines",
             labels="`head`, `question`, `answer`, `tail`",
             source=_ORIGIN,
             licence="as Perl itself (Artistic Licence or GPL)",
             citation="the Perl FAQ; the task is from McCallum, Freitag & Pereira, Maximum entropy Markov models, 2000",
-            note="a stand-in for the Usenet FAQ data, which is not obtainable, and easier: the labels come "
-            "from the markup. One sequence a file; all has the nine files in order, for leaving one out; "
+            note="a stand-in for the Usenet FAQ data, which cannot be obtained, and easier, because the "
+            "labels come from the markup. One sequence a file; all has the nine files in order, for leave-one-out; "
             "train is files 1 to 6, test files 7 to 9",
         ),
         tuple(_SPLITS),

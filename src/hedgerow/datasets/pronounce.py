@@ -1,4 +1,4 @@
-"""The embedded set: letters of English words to phonemes with stress. Works offline, needs no file."""
+"""Letters of English words to phonemes with stress: the data set that is part of the package."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from importlib.resources import files
 
 import numpy as np
 
-from hedgerow.datasets.dataset import About, Entry, Parts
+from hedgerow.datasets.dataset import About, Entry, SplitData
 
 _SPLITS = {"train": slice(0, 3000), "test": slice(3000, None), "all": slice(None)}
 
 
-def _read(split: str) -> Parts:
+def _read(split: str) -> SplitData:
     text = files("hedgerow.datasets").joinpath("embedded/pronounce.tsv").read_text(encoding="ascii")
     rows = [line.split("\t") for line in text.splitlines()[_SPLITS[split]]]
-    return Parts([word for word, _ in rows], [np.array(labels.split(" ")) for _, labels in rows])
+    return SplitData([word for word, _ in rows], [np.array(labels.split(" ")) for _, labels in rows])
 
 
 ENTRIES = {

@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from hedgerow.datasets.dataset import About, Entry, Parts
-from hedgerow.datasets.files import DataFile, not_understood, read_text, verify
+from hedgerow.datasets.dataset import About, Entry, SplitData
+from hedgerow.datasets.files import DataFile, bad_line, read_text, verify
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/molecular-biology/protein-secondary-structure/"
 _ORIGIN = f"the UCI archive, {_UCI}"
@@ -31,7 +31,7 @@ _BOUNDARIES = {"<>", "end", "<end>"}
 _LABELS = ("_", "h", "e")
 
 
-def _read(split: str) -> Parts:
+def _read(split: str) -> SplitData:
     file = _FILES[split]
     sequences: list[list[tuple[str, str]]] = [[]]
     for number, line in enumerate(read_text(file).splitlines(), start=1):
@@ -43,15 +43,15 @@ def _read(split: str) -> Parts:
             continue
         residue, _, label = text.partition(" ")
         if len(residue) != 1 or label not in _LABELS:
-            raise not_understood(file, number, "a residue and one of _ h e", line)
+            raise bad_line(file, number, "a residue and one of _ h e", line)
         sequences[-1].append((residue, label))
     sequences = [sequence for sequence in sequences if sequence]
     counts = Counter(label for sequence in sequences for _, label in sequence)
-    found = {"sequences": len(sequences), "residues": counts.total()}
-    verify(file, _KNOWN[split], found | {label: counts[label] for label in _LABELS})
+    counted = {"sequences": len(sequences), "residues": counts.total()}
+    verify(file, _KNOWN[split], counted | {label: counts[label] for label in _LABELS})
     X = ["".join(residue for residue, _ in sequence) for sequence in sequences]
     y = [np.array([label for _, label in sequence]) for sequence in sequences]
-    return Parts(X, y)
+    return SplitData(X, y)
 
 
 ENTRIES = {

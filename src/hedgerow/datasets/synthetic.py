@@ -1,4 +1,4 @@
-"""The generators of the literature. The same seeds give the same data (numpy's PCG64)."""
+"""Generators of synthetic data from publications. The same seeds give the same data (numpy's PCG64)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,34 @@ _CODES = NDArray[np.int64]
 
 
 def hmm_three(n_sequences: int = 100, length: int = 100, *, seed: int) -> Dataset:
-    """A hidden Markov model with labels l1 l2 l3 and observations o1 ... o24.
+    """Samples of a hidden Markov model with 3 labels (l1, l2, l3) and 24 observations (o1 ... o24).
 
-    A label stays with probability 0.6 and goes to either other with 0.2. Label i speaks one of its own eight
-    observations (evenly) with probability 0.6, one of the other sixteen with 0.4. The first label is uniform.
+    A label is followed by itself with probability 0.6, and by each of the two others with probability 0.2. With
+    probability 0.6 label i emits one of its own eight observations, with probability 0.4 one of the other sixteen; each
+    with equal probability. The first label is uniform.
+
+    Parameters
+    ----------
+    n_sequences, length : int
+        Number of sequences, and of positions in each.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If a number is not an integer or too small.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> data = hr.datasets.hmm_three(5, 10, seed=0)
+    >>> len(data), len(data.X[0])
+    (5, 10)
     """
     _check_sizes(n_sequences, length)
     transition = np.full((3, 3), 0.2) + 0.4 * np.eye(3)
@@ -35,8 +59,8 @@ def hmm_three(n_sequences: int = 100, length: int = 100, *, seed: int) -> Datase
     return Dataset("hmm_three", f"seed {seed}", X, y, about)
 
 
-# p_o, k_o, p_l, k_l: how likely a label speaks its own observation, among how many others it chooses
-# otherwise; how likely it stays, among how many others it chooses otherwise.
+# p_o: probability that a label emits its own observation; k_o: number of other observations that it may emit.
+# p_l: probability that a label is followed by itself; k_l: number of other labels that may follow it.
 _FORTY = {"transition": (0.2, 8, 0.6, 2), "both": (0.6, 2, 0.6, 2)}
 
 
@@ -48,12 +72,38 @@ def hmm_forty(
     seed: int,
     structure_seed: int = 0,
 ) -> Dataset:
-    """A hidden Markov model with labels l1 ... l40 and observations o1 ... o40, drawn at random.
+    """Samples of a random hidden Markov model with 40 labels (l1 ... l40) and 40 observations (o1 ... o40).
 
-    Label i speaks o_i with probability p_o, otherwise one of k_o others; it stays with probability p_l,
-    otherwise goes to one of k_l others; the others are drawn for each label by `structure_seed`. So training
-    and test data from one model have the same `structure_seed` and different `seed`. In "transition" the
-    observations say little (p_o 0.2, k_o 8), in "both" much (0.6, 2); p_l 0.6 and k_l 2 in either.
+    Label i emits o_i with probability p_o, otherwise one of k_o other observations. It is followed by itself with
+    probability 0.6, otherwise by one of 2 other labels. The other observations and labels are drawn for each label.
+
+    Parameters
+    ----------
+    n_sequences, length : int
+        Number of sequences, and of positions in each.
+    kind : {"transition", "both"}
+        With "transition" the observations have little information about the labels (p_o = 0.2, k_o = 8); with "both"
+        they have much (p_o = 0.6, k_o = 2).
+    seed : int
+        Seed of the sequences.
+    structure_seed : int
+        Seed of the hidden Markov model. Training and test data of one model have the same `structure_seed` and
+        different `seed`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the kind is unknown, or a number is not an integer or too small.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> train = hr.datasets.hmm_forty(20, 10, structure_seed=1, seed=1)
+    >>> test = hr.datasets.hmm_forty(10, 10, structure_seed=1, seed=2)
     """
     _check_sizes(n_sequences, length)
     _check_kind(kind, _FORTY)
@@ -76,11 +126,35 @@ _BAG = 6
 
 
 def future(kind: Literal["xor", "or", "extra"], n_sequences: int = 400, length: int = 30, *, seed: int) -> Dataset:
-    """Eight random bits a position; the label needs a look at up to six positions ahead.
+    """Sequences of random bits whose labels depend on up to six later positions.
 
-    local: at least 4 of the first 6 bits. bag: one of the next 6 positions has at most 1 of its first 6 bits
-    (near the end fewer positions follow; after the last none, and its bag is 0). The label is local XOR bag,
-    local OR bag, or for "extra" at least 4 of the 7 bits (bag, first six). The last 2 bits are noise.
+    Each position has 8 random bits; the last two are noise. `local` is 1 if at least 4 of the first 6 bits are 1. `bag`
+    is 1 if one of the next 6 positions (fewer at the end of a sequence) has at most one 1 among its first 6 bits.
+
+    Parameters
+    ----------
+    kind : {"xor", "or", "extra"}
+        The label is `local XOR bag`, `local OR bag`, or ("extra") whether at least 4 of the first 6 bits and `bag` are
+        1.
+    n_sequences, length : int
+        Number of sequences, and of positions in each.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the kind is unknown, or a number is not an integer or too small.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> hr.datasets.future("xor", 5, seed=0).X[0].shape
+    (30, 8)
     """
     _check_sizes(n_sequences, length)
     _check_kind(kind, ("xor", "or", "extra"))
@@ -102,11 +176,34 @@ def future(kind: Literal["xor", "or", "extra"], n_sequences: int = 400, length: 
 
 
 def cycle(n_sequences: int, length: int, *, seed: int) -> Dataset:
-    """Labels that go 1 → 2 → 3 → 1 for ever: the counter example to independently trained output codes.
+    """Sequences with labels 1 → 2 → 3 → 1 → ..., a counterexample to independently trained output codes.
 
-    The first label is drawn, and the first observation names it; every later observation is `.`. So the
-    labels follow exactly from the input by a first-order chain over three labels, while a binary chain for
-    "is it label k" forgets: after a 0 it expects 0 and 1 evenly, and settles at probability 1/3.
+    The first label is random. The first observation is the first label; all later observations are `.`. A first-order
+    chain over the three labels predicts every label exactly. A binary chain for "label k or not" cannot: after a 0 it
+    gives 0 and 1 the same probability, and converges to probability 1/3.
+
+    Parameters
+    ----------
+    n_sequences, length : int
+        Number of sequences, and of positions in each.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If a number is not an integer or too small.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> data = hr.datasets.cycle(1, 4, seed=0)
+    >>> data.X[0], data.y[0].tolist()
+    (['2', '.', '.', '.'], ['2', '3', '1', '2'])
     """
     _check_sizes(n_sequences, length)
     start = (_rng("seed", seed).random(n_sequences) * 3).astype(np.int64)
@@ -122,7 +219,7 @@ def cycle(n_sequences: int, length: int, *, seed: int) -> Dataset:
 
 
 def _own_or_others(own: float, n_others: int, rng: np.random.Generator) -> _FLOATS:
-    """Rows over 40: `own` on the diagonal, the rest evenly on `n_others` columns drawn for each row."""
+    """Probabilities (40, 40): `own` on the diagonal, the rest evenly on `n_others` columns drawn for each row."""
     keys = rng.random((40, 40))
     np.fill_diagonal(keys, np.inf)
     others = np.argsort(keys, axis=1, kind="stable")[:, :n_others]
@@ -148,26 +245,26 @@ def _sample_hmm(
 
 
 def _draw(rows: _FLOATS, rng: np.random.Generator) -> _CODES:
-    """One column for each row, with the probabilities in it."""
+    """A random column for each row, with the probabilities in the row."""
     cumulative = rows.cumsum(axis=1)
-    cumulative /= cumulative[:, -1:]  # ends in exactly 1, so that no draw falls behind the last column
+    cumulative /= cumulative[:, -1:]  # the last entry is exactly 1, so that every draw is a column
     draw: _CODES = (rng.random(len(rows))[:, None] >= cumulative).sum(axis=1)
     return draw
 
 
 def _rng(name: str, seed: int) -> np.random.Generator:
-    if not _is_whole(seed) or seed < 0:
-        raise InputError(f"{name} must be a whole number of at least 0, not {seed!r}")
+    if not _is_integer(seed) or seed < 0:
+        raise InputError(f"{name} must be an integer of at least 0, not {seed!r}")
     return np.random.Generator(np.random.PCG64(seed))
 
 
 def _check_sizes(n_sequences: int, length: int) -> None:
     for name, value in (("n_sequences", n_sequences), ("length", length)):
-        if not _is_whole(value) or value < 1:
-            raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+        if not _is_integer(value) or value < 1:
+            raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
 
 
-def _is_whole(value: object) -> bool:
+def _is_integer(value: object) -> bool:
     try:
         operator.index(value)  # type: ignore[arg-type]
     except TypeError:
