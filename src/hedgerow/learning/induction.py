@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import Conjunctions
 from hedgerow.learning.base import Record, TrainingData
-from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
+from hedgerow.learning.early_stopping import Stopping
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_learner import LinearLearner
 from hedgerow.learning.quasi_newton import Penalty, likelihood_minimizer
-from hedgerow.potentials.linear import Features, LinearPotential
+from hedgerow.potentials.linear import Features
 from hedgerow.utilities import Floats64
 
 # The values that McCallum recommended to the author of the dissertation.
@@ -33,7 +34,7 @@ MAX_PROBABILITY = 0.95  # candidates come from positions whose gold label is les
 FIRST_SHARES = (0.2, 0.5, 0.8)  # of the sequences, for the steps before each of the first inductions
 
 
-class InductionLearner:
+class InductionLearner(LinearLearner):
     """The learner of LinearCRF(induce="mccallum"). `space` has no attributes yet."""
 
     def __init__(
@@ -49,24 +50,11 @@ class InductionLearner:
         seed: int,
         stopping: Stopping | None = None,
     ) -> None:
-        check_dev_data(stopping, training.dev)
-        self.training, self.space, self.penalty, self.max_iter, self.tol = training, space, penalty, max_iter, tol
-        self.min_freq, self.observed_only, self.seed, self.stopping = min_freq, observed_only, seed, stopping
-        self._weights = np.zeros(space.n_weights)
-        self._best: LinearPotential | None = None  # set when early stopping has ended the fit
+        super().__init__(training, space, stopping)
+        self.penalty, self.max_iter, self.tol = penalty, max_iter, tol
+        self.min_freq, self.observed_only, self.seed = min_freq, observed_only, seed
 
-    @property
-    def training_log(self) -> list[Record]:
-        return []
-
-    @property
-    def potential(self) -> LinearPotential:
-        return self.space.potential(self._weights) if self._best is None else self._best
-
-    def __iter__(self) -> Iterator[Record]:
-        self._best = yield from stop_early(self._iterations(), self.stopping, lambda: self.potential)
-
-    def _iterations(self) -> Iterator[Record]:
+    def _steps(self) -> Iterator[Record]:
         n_done, finishing = 0, False
         for part in chain(self._shares(), repeat(self.training)):
             whole = part is self.training
@@ -193,6 +181,6 @@ def _keys(features: Features) -> NDArray[np.int64]:
 
 def _carry_weights(weights: Floats64, old: Features, new: Features) -> Floats64:
     """The weights of the old features in the order of the new ones; 0 for features that are new."""
-    found = np.zeros(len(new))
-    found[np.searchsorted(_keys(new), _keys(old))] = weights
-    return found
+    carried = np.zeros(len(new))
+    carried[np.searchsorted(_keys(new), _keys(old))] = weights
+    return carried

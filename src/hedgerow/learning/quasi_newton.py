@@ -11,10 +11,10 @@ import numpy as np
 from hedgerow import _core
 from hedgerow.errors import ConvergenceWarning, warn_user
 from hedgerow.learning.base import Record, TrainingData
-from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
+from hedgerow.learning.early_stopping import Stopping
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import Likelihood, LinearSpace
-from hedgerow.potentials.linear import LinearPotential
+from hedgerow.learning.linear_learner import LinearLearner
 from hedgerow.utilities import Floats64
 
 Function = Callable[[Floats64], tuple[float, Floats64]]
@@ -167,7 +167,7 @@ def likelihood_minimizer(
     )
 
 
-class QuasiNewtonLearner:
+class QuasiNewtonLearner(LinearLearner):
     """The learner of LinearCRF for L-BFGS and OWL-QN."""
 
     def __init__(
@@ -180,25 +180,10 @@ class QuasiNewtonLearner:
         tol: float,
         stopping: Stopping | None = None,
     ) -> None:
-        check_dev_data(stopping, training.dev)
-        self.training, self.space, self.penalty, self.max_iter, self.tol = training, space, penalty, max_iter, tol
-        self.stopping = stopping
-        self._weights = np.zeros(space.n_weights)
+        super().__init__(training, space, stopping)
+        self.penalty, self.max_iter, self.tol = penalty, max_iter, tol
 
-    @property
-    def training_log(self) -> list[Record]:
-        return []
-
-    @property
-    def potential(self) -> LinearPotential:
-        return self.space.potential(self._weights)
-
-    def __iter__(self) -> Iterator[Record]:
-        best = yield from stop_early(self._iterations(), self.stopping, lambda: self._weights)
-        if best is not None:
-            self._weights = best
-
-    def _iterations(self) -> Iterator[Record]:
+    def _steps(self) -> Iterator[Record]:
         training, evaluator = self.training, Evaluator(self.training)
         minimizer = likelihood_minimizer(training, self.space, self._weights, self.penalty, self.tol)
         for iteration, length in enumerate(minimizer, 1):

@@ -11,10 +11,11 @@ import numpy as np
 
 from hedgerow import _core
 from hedgerow.learning.base import Record, TrainingData
-from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
+from hedgerow.learning.early_stopping import Stopping
 from hedgerow.learning.epochs import epoch_orders, lattices
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_learner import LinearLearner
 from hedgerow.learning.quasi_newton import IMPROVEMENT_PERIOD
 from hedgerow.potentials.linear import LinearPotential
 
@@ -34,23 +35,14 @@ class StochasticRules:
     stopping: Stopping | None = None
 
 
-class StochasticGradientLearner:
+class StochasticGradientLearner(LinearLearner):
     """The learner of LinearCRF for stochastic gradient descent; the weights are the mean over all steps."""
 
     def __init__(self, training: TrainingData, space: LinearSpace, l2: float, rules: StochasticRules) -> None:
-        check_dev_data(rules.stopping, training.dev)
-        self.training, self.space, self.l2, self.rules = training, space, l2, rules
+        super().__init__(training, space, rules.stopping)
+        self.l2, self.rules = l2, rules
         self._attributes = space.attributes(training)
-        self._weights = np.zeros(space.n_weights)
         self._n_examples = int(np.count_nonzero(training.weights))
-
-    @property
-    def training_log(self) -> list[Record]:
-        return []
-
-    @property
-    def potential(self) -> LinearPotential:
-        return self.space.potential(self._weights)
 
     def trainer(self, rate: float) -> _core.StochasticTrainer:
         """Steps that begin with this learning rate, each with its share of the penalty."""
@@ -82,12 +74,7 @@ class StochasticGradientLearner:
                 break
         return best
 
-    def __iter__(self) -> Iterator[Record]:
-        best = yield from stop_early(self._epochs(), self.rules.stopping, lambda: self._weights)
-        if best is not None:
-            self._weights = best
-
-    def _epochs(self) -> Iterator[Record]:
+    def _steps(self) -> Iterator[Record]:
         rules, training, evaluator = self.rules, self.training, Evaluator(self.training)
         rate = self._calibrated_rate()
         trainer = self.trainer(rate)

@@ -1,0 +1,39 @@
+"""The base of the learners of LinearCRF: a space of features, and their weights."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from hedgerow.learning.base import Record, TrainingData
+from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
+from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.potentials.linear import LinearPotential
+
+
+class LinearLearner(ABC):
+    """A learner whose weights start at 0. `_steps` sets new weights, and may replace the space."""
+
+    def __init__(self, training: TrainingData, space: LinearSpace, stopping: Stopping | None) -> None:
+        check_dev_data(stopping, training.dev)
+        self.training, self.space, self.stopping = training, space, stopping
+        self._weights = np.zeros(space.n_weights)
+
+    @property
+    def training_log(self) -> list[Record]:
+        return []
+
+    @property
+    def potential(self) -> LinearPotential:
+        return self.space.potential(self._weights)
+
+    def __iter__(self) -> Iterator[Record]:
+        best = yield from stop_early(self._steps(), self.stopping, lambda: (self.space, self._weights))
+        if best is not None:
+            self.space, self._weights = best
+
+    @abstractmethod
+    def _steps(self) -> Iterator[Record]:
+        """One record for each step of the algorithm."""
