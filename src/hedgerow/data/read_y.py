@@ -29,6 +29,14 @@ class FlatLabels:
     starts: NDArray[np.int64]
     alphabet: Alphabet | None = None
 
+    def tolist(self) -> list[Any]:
+        """The label of each position."""
+        if self.alphabet is None:
+            labels: list[Any] = self.values.tolist()
+            return labels
+        names = list(self.alphabet)
+        return [names[code] for code in self.values.tolist()]
+
 
 def read_labels(y: object, sequences: ColumnStore | None) -> FlatLabels:
     """Read the labels of `y`. Labels that were read before are not read again.

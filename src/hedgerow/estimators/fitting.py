@@ -66,7 +66,7 @@ def prepare(
     if X_dev is not None:
         dev_encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
         gold = read_labels(y_dev, dev_encoded)
-        span_f1 = span_f1_function(labels.classes.tolist(), gold.values.tolist(), dev_encoded.starts)
+        span_f1 = span_f1_function(labels.classes.tolist(), gold.tolist(), dev_encoded.starts)
         dev = DevData(dev_encoded, label_codes(labels, gold, dev_encoded), span_f1)
     training = TrainingData(
         encoder=encoder,
