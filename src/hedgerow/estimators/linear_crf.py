@@ -15,6 +15,7 @@ from hedgerow.estimators.parameters import (
     MinFreq,
     MoreThan,
     Patience,
+    Scale,
     ValidationFraction,
     WindowSize,
 )
@@ -70,11 +71,7 @@ class LinearCRF(LinearEstimator):
         '"mccallum" starts without attributes and adds, every 8 iterations, the 500 conjunctions of attributes with '
         "the largest gain.",
     ] = None
-    scale: Annotated[
-        bool,
-        "standardise numeric columns: subtract the mean, divide by the standard deviation; "
-        "False takes numbers as they are, as CRFsuite does",
-    ] = True
+    scale: Scale = True
     missing: Filled = "indicator"
     beam: Beam = None
     early_stopping: EarlyStopping = None

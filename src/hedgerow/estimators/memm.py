@@ -18,6 +18,7 @@ from hedgerow.estimators.parameters import (
     NRounds,
     Patience,
     PredictionBeam,
+    Scale,
     Subsample,
     ValidationFraction,
     WarmStart,
@@ -69,9 +70,9 @@ class MEMM(TreeEstimator, LinearEstimator):
         int,
         AtLeast(1),
         "Attributes and label contexts with fewer occurrences in training are ignored. Raise it for a smaller model "
-        "and "
-        "less overfitting. Linear only.",
+        "and less overfitting. Linear only.",
     ] = 1
+    scale: Annotated[Scale, "Linear only."] = True
     missing: Annotated[
         Literal["auto", "weighting", "learned", "impute", "indicator"],
         'How missing values are handled. Trees: "weighting" sends a share to each side of a split, "learned" goes to '
@@ -139,6 +140,7 @@ class MEMM(TreeEstimator, LinearEstimator):
                 max_iter=self.max_iter,
                 tol=TOL,
                 min_freq=self.min_freq,
+                scale=self.scale,
                 stopping=stopping,
             )
         rules = BoostingRules(

@@ -315,13 +315,18 @@ PredictionBeam: TypeAlias = Annotated[
 ]
 Filled: TypeAlias = Annotated[
     Treatment,
-    'How missing values are handled: "impute" replaces them by the most frequent value or the mean of their column; '
+    'How missing values are handled: "impute" replaces them by the most frequent value or the median of their column; '
     '"indicator" also adds an attribute that marks them.',
 ]
 MinFreq: TypeAlias = Annotated[
     int,
     AtLeast(1),
     "Attributes with fewer occurrences in training are ignored. Raise it for a smaller model and less overfitting.",
+]
+Scale: TypeAlias = Annotated[
+    bool,
+    "Whether numeric columns are standardised: the mean is subtracted, and the difference divided by the standard "
+    "deviation. False uses the numbers as they are, as CRFsuite does.",
 ]
 Epochs: TypeAlias = Annotated[int, AtLeast(1), "Number of passes over the sequences, at most."]
 NRounds: TypeAlias = Annotated[

@@ -14,6 +14,7 @@ from hedgerow.estimators.parameters import (
     Filled,
     MinFreq,
     Patience,
+    Scale,
     ValidationFraction,
     WindowSize,
 )
@@ -47,6 +48,7 @@ class StructuredPerceptron(MarginEstimator):
     ] = "average"
     epochs: Epochs = 10
     min_freq: MinFreq = 1
+    scale: Scale = True
     missing: Filled = "indicator"
     beam: Beam = None
     early_stopping: EarlyStopping = None
@@ -68,6 +70,7 @@ class StructuredPerceptron(MarginEstimator):
             averaging=self.averaging,
             random_state=self.random_state,
             min_freq=self.min_freq,
+            scale=self.scale,
             early_update=early,
             stopping=self._stopping(training),
         )

@@ -17,6 +17,7 @@ from hedgerow.estimators.parameters import (
     Form,
     MinFreq,
     Patience,
+    Scale,
     ValidationFraction,
     WindowSize,
 )
@@ -86,6 +87,7 @@ class SearchTagger(MarginEstimator):
         "A FutureMEMM that discovers future features, which every step then reads; None for no such features.",
     ] = None
     min_freq: MinFreq = 1
+    scale: Scale = True
     missing: Filled = "indicator"
     early_stopping: EarlyStopping = None
     patience: Patience = 5
@@ -124,6 +126,7 @@ class SearchTagger(MarginEstimator):
             epochs=self.epochs,
             averaged=self.averaging == "average",
             min_freq=self.min_freq,
+            scale=self.scale,
             random_state=self.random_state,
             stopping=self._stopping(training),
         )

@@ -14,6 +14,7 @@ from hedgerow.estimators.parameters import (
     MinFreq,
     MoreThan,
     Patience,
+    Scale,
     ValidationFraction,
     WindowSize,
 )
@@ -49,6 +50,7 @@ class StructuredSVM(MarginEstimator):
         "step.",
     ] = "average"
     min_freq: MinFreq = 1
+    scale: Scale = True
     missing: Filled = "indicator"
     beam: Beam = None
     early_stopping: EarlyStopping = None
@@ -64,6 +66,7 @@ class StructuredSVM(MarginEstimator):
             averaging=self.averaging,
             random_state=self.random_state,
             min_freq=self.min_freq,
+            scale=self.scale,
             C=self.C,
             loss=self.loss,
             stopping=self._stopping(training),

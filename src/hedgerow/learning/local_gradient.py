@@ -35,12 +35,13 @@ class LocalGradientLearner:
         max_iter: int,
         tol: float,
         min_freq: int = 1,
+        scale: bool = True,
         stopping: Stopping | None = None,
     ) -> None:
         check_dev_data(stopping, training.dev)
         self.training, self.stopping = training, stopping
         expanded, self._table_rows = with_n_grams(training)
-        space = LinearSpace.of(expanded, window, min_freq=min_freq)
+        space = LinearSpace.of(expanded, window, min_freq=min_freq, scale=scale)
         self._inner = QuasiNewtonLearner(expanded, space, penalty=penalty, max_iter=max_iter, tol=tol)
         self._best: LocalPotential | None = None  # set when early stopping has ended the fit
 

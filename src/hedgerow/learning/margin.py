@@ -45,6 +45,7 @@ class MarginRules:
     averaging: Averaging
     random_state: int | None
     min_freq: int = 1
+    scale: bool = True
     early_update: bool = False
     C: float | None = None
     loss: Loss = "hamming"
@@ -57,7 +58,7 @@ class MarginLearner:
     def __init__(self, training: TrainingData, rules: MarginRules) -> None:
         check_dev_data(rules.stopping, training.dev)
         self.training, self.rules = training, rules
-        self._space = LinearSpace.bare(training, rules.window, all_transitions=True)
+        self._space = LinearSpace.bare(training, rules.window, all_transitions=True, scale=rules.scale)
         attributes = self._space.attributes(training)
         one_output = np.zeros_like(training.codes)
         frequent = Features.observed(attributes, one_output, 1, min_freq=rules.min_freq)
@@ -65,7 +66,8 @@ class MarginLearner:
         self._n_times_c = 0.0 if rules.C is None else self._n_examples * rules.C  # N C of an SVM
         self._trainer = _core.MarginTrainer(
             attributes.reader, training.codes, training.weights, np.diff(frequent.starts) > 0,
-            len(training.labels), training.order, bias=bool(self._space.scalings), hamming=rules.loss == "hamming",
+            len(training.labels), training.order, bias=rules.scale and bool(self._space.scalings),
+            hamming=rules.loss == "hamming",
             margin=0.0 if self._n_times_c else TIE, growth=2 / self._n_times_c if self._n_times_c else 0.0,
             beam=(training.beam or 0) if training.prunes else 0, early=rules.early_update,
             summed=rules.averaging == "average", recorded=rules.averaging == "vote",

@@ -55,6 +55,7 @@ class SearchRules:
     averaged: bool
     min_freq: int
     random_state: int | None
+    scale: bool = True
     stopping: Stopping | None = None
 
 
@@ -80,11 +81,11 @@ class SearchLearner:
         if self._future is not None:
             sequences = with_features(sequences, self._future.values(sequences, training.n_threads))
         k = len(training.labels)
-        self._scalings = fit_scalings(sequences)
+        self._scalings = fit_scalings(sequences, scale=rules.scale)
         self._attributes = AttributeReader(sequences, Window.of(rules.window), self._scalings)
         self._trainer = _core.SearchTrainer(
             self._attributes.reader, training.codes, training.weights, self._frequent(), k, rules.order,
-            bias=bool(self._scalings), update=rules.update, beam=rules.beam,
+            bias=rules.scale and bool(self._scalings), update=rules.update, beam=rules.beam,
             backward=rules.direction == "right-to-left", tie=TIE, summed=rules.averaged,
         )  # fmt: skip
 
