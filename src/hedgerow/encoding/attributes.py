@@ -82,7 +82,7 @@ class AttributeReader:
             read = self._numeric[column.name]
             if isinstance(read, Binning):
                 self.reader.add_bins(read.transform(column.values), size, is_local(column))
-            elif read.is_identity and not is_local(column):
+            elif read.zero_is_absent and not is_local(column):
                 self.reader.add_bag(*_without_zeros(column), size)
             else:
                 self.reader.add_numbers(read.transform(column.values), is_local(column))

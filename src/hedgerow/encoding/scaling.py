@@ -18,6 +18,7 @@ class Scaling:
 
     mean: float
     deviation: float
+    zero_is_absent: bool = False  # features are counted where the number is not 0, as CRFsuite does
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mean) and np.isfinite(self.deviation) and self.deviation > 0):
@@ -35,16 +36,12 @@ class Scaling:
         negligible = 1e-6 * float(np.abs(there).max())  # what single precision cannot tell from no change
         return cls(float(there.mean()), deviation if deviation > negligible else 1.0)
 
-    @property
-    def is_identity(self) -> bool:
-        return self.mean == 0 and self.deviation == 1
-
     def transform(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Scaled values; NaN stays NaN."""
         return ((values - self.mean) / self.deviation).astype(np.float32)
 
 
-AS_IS = Scaling(0.0, 1.0)
+AS_IS = Scaling(0.0, 1.0, zero_is_absent=True)
 
 
 def fit_scalings(sequences: Encoded, *, scale: bool = True) -> dict[str, Scaling]:
