@@ -8,7 +8,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
@@ -108,6 +108,7 @@ def valued_attributes(rows):
     window=st.sampled_from([0, 1]),
     weighted=st.booleans(),
 )
+@example(seed=3482799, l2=0.025, min_count=1, observed_only=False, window=1, weighted=False)  # plain Newton cycles
 @settings(max_examples=30, deadline=None)
 def test_gains_and_choice_equal_the_naive_twin(seed, l2, min_count, observed_only, window, weighted):
     rng = np.random.default_rng(seed)

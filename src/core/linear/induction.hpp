@@ -68,6 +68,7 @@ struct Occurrences {
     // is there, there is at most G'(mu)^2 / (4 l2) to gain.
     double best(double l2, double bar) const {
         double low = -kLargestWeight, high = kLargestWeight, mu = 0, first_rise = 0;
+        double last_move = high - low;
         for (int step = 0; step < kMostSteps; ++step) {
             const auto [rise, bend] = slope(mu, l2);
             if (rise == 0) break;
@@ -78,11 +79,13 @@ struct Occurrences {
             }
             (rise > 0 ? low : high) = mu;
             const double newton = bend > 0 ? mu + rise / bend : (rise > 0 ? high : low);
-            const double next = std::clamp(newton, low, high);
-            const double taken = next == low || next == high ? (low + high) / 2 : next;
-            const bool done = std::abs(taken - mu) <= kStep;
-            mu = taken;
-            if (done) break;
+            // Newton steps that do not shrink can jump between two points for ever: halve the bracket
+            // instead.
+            const bool shrinks = std::abs(newton - mu) <= last_move / 2;
+            const double next = shrinks && newton > low && newton < high ? newton : (low + high) / 2;
+            last_move = std::abs(next - mu);
+            mu = next;
+            if (last_move <= kStep) break;
         }
         return mu;
     }
