@@ -114,8 +114,8 @@ class TreeCRF(TreeEstimator):
         """Make an estimator with the algorithm of the dissertation (Hao 2009, table 3.3).
 
         Trees are fitted to the plain residuals with step length 1, and they test previous labels. The paper of 2004
-        differs: it begins with three rounds on the pseudo-likelihood and searches each step along a line. Two rules of
-        the dissertation differ here: how surrogate splits are chosen, and how the indicator of missing values is coded.
+        differs: it begins with three rounds on the pseudo-likelihood and has no L2 penalty. Two rules of the
+        dissertation differ here: how surrogate splits are chosen, and how the indicator of missing values is coded.
 
         Parameters
         ----------
