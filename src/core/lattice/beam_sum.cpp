@@ -8,7 +8,7 @@
 //              P(h, y) = a[t-1,h] E[h,y] S[t,y] b[t,y] / (w[t] g[t])
 //
 // g[t] is the sum of the kept r, log Z = sum of log g[t] and shifts. E and S are exp of (scores - their
-// largest); with scores for each position and history E[t] holds all and S is one.
+// largest); with scores for each position and label context E[t] holds all and S is one.
 //
 // Certificate. Which labels are kept is certain when the least of them is far above what underflow can take
 // from it (`kept`); sums are when w[t] g[t] is (`safe`), as in sum_product.cpp. If not, the caller uses the
@@ -102,7 +102,7 @@ class BeamChain {
         const Real* values;
         const std::int32_t* labels;
 
-        std::int64_t history(std::int64_t j) const { return labels ? labels[j] : 0; }
+        std::int64_t context(std::int64_t j) const { return labels ? labels[j] : 0; }
         std::int64_t row(std::int64_t j) const { return labels ? 1 + labels[j] : 0; }
     };
     Sources before(std::int64_t t) const {
@@ -154,7 +154,7 @@ class BeamChain {
             Real* row = rows_ + j * width_;
             offsets_[j] = static_cast<std::int32_t>(j * width_);
             for (std::int64_t i = k_; i < width_; ++i) row[i] = -INFINITY;
-            add_scores(t, from.history(j), from.row(j), row, k_, [](std::int64_t y) { return y; });
+            add_scores(t, from.context(j), from.row(j), row, k_, [](std::int64_t y) { return y; });
             const Real highest = largest(row, width_);
             most = highest > most ? highest : most;
         }
@@ -172,7 +172,7 @@ class BeamChain {
         if (!several_parts()) return;
         Real most = -INFINITY;
         for (std::int64_t j = 0; j < from.n; ++j) {
-            const Real highest = largest(scores_.edge + (t * k_ + from.history(j)) * k_, k_);
+            const Real highest = largest(scores_.edge + (t * k_ + from.context(j)) * k_, k_);
             most = highest > most ? highest : most;
         }
         edge_shift_[t] = most == -INFINITY ? 0 : most;
@@ -192,9 +192,9 @@ class BeamChain {
     }
 
     template <class Label>
-    void add_scores(std::int64_t t, std::int64_t history, std::int64_t row, Real* to, std::int64_t n,
+    void add_scores(std::int64_t t, std::int64_t context, std::int64_t row, Real* to, std::int64_t n,
                     Label label) const {
-        const Real* edge = scores_.edge + (t * k_ + history) * k_;
+        const Real* edge = scores_.edge + (t * k_ + context) * k_;
         const Real* table = scores_.table ? scores_.table + row * k_ : nullptr;
         const Real* state = scores_.state ? scores_.state + t * k_ : nullptr;
         const Real of_edge = edge_shift_[t], of_table = table_shift(t), of_state = state_shift_[t];
@@ -271,7 +271,7 @@ class BeamChain {
                 for (std::int64_t i = N; i < counts_[t]; i += N) sum += load<N>(terms_ + i);
                 to[j] = total<Real, N>(sum);
             }
-        } else {  // for every history at once, kept or not: reading whole rows is quicker than picking
+        } else {  // for every label context at once, kept or not: reading whole rows is quicker than picking
             for (std::int64_t i = 0; i < counts_[t]; ++i)
                 offsets_[i] = static_cast<std::int32_t>((1 + k_ + labels_[t * room_ + i]) * width_);
             multiply(counts_[t], terms_ + room_, prepared_);
@@ -294,7 +294,7 @@ class BeamChain {
         const std::int32_t* labels = labels_ + t * room_;
         const Real* v = terms_ + room_;
         if (scores_.edge) {
-            add_scores(t, from.history(j), from.row(j), terms_, n, [&](std::int64_t i) { return labels[i]; });
+            add_scores(t, from.context(j), from.row(j), terms_, n, [&](std::int64_t i) { return labels[i]; });
             exponentiate(terms_, n, shift_[t]);
 #pragma omp simd
             for (std::int64_t i = 0; i < n; ++i) terms_[i] *= v[i];
@@ -324,7 +324,7 @@ class BeamChain {
             find_terms(t, from, j);
             const double weight = from.values[j] * scale;
             if (out.pair) {
-                Real* pair = out.pair + (t * k_ + from.history(j)) * k_;
+                Real* pair = out.pair + (t * k_ + from.context(j)) * k_;
                 for (std::int64_t i = 0; i < n; ++i) pair[labels[i]] = static_cast<Real>(weight * terms_[i]);
             }
             if (out.table) {

@@ -14,10 +14,10 @@
 
 namespace hedgerow {
 
-// Histories: the last min(t, order) labels before position t, most recent first, read as a number in base K:
-// h = y[t-1] K^(m-1) + ... + y[t-m], with m = min(t, order). So at t = 0 the only history is 0 (`start`).
-// Nodes: the state after labelling t, the same number over the last min(t + 1, max(order, 1)) labels. The
-// sources of a node differ only in the oldest label, which is the last digit: they are neighbours.
+// Label context of position t: the m = min(t, order) labels before it, most recent first, read as a number in
+// base K: h = y[t-1] K^(m-1) + ... + y[t-m]. At t = 0 the only label context is 0.
+// State of a node at t: the same number over the last min(t + 1, max(order, 1)) labels, y[t] included. The
+// sources of a node differ only in the oldest label, which is the last digit, so they are neighbours.
 struct Topology {
     std::int64_t n_labels;
     std::int64_t order;
@@ -30,25 +30,32 @@ struct Topology {
         for (; n > 0; --n) p *= n_labels;
         return p;
     }
-    std::int64_t n_histories() const { return power(order); }
+    std::int64_t n_label_contexts() const { return power(order); }
 
-    // Row of a table where the histories of m = min(t, order) labels begin: 1 + K + ... + K^(m-1).
+    std::int64_t label_context(const std::int32_t* labels, std::int64_t t) const {
+        std::int64_t context = 0;
+        for (std::int64_t back = 1; back <= std::min(t, order); ++back)
+            context = context * n_labels + labels[t - back];
+        return context;
+    }
+
+    // The first row of a table for label contexts of m = min(t, order) labels: 1 + K + ... + K^(m-1).
     std::int64_t first_row(std::int64_t t) const {
         std::int64_t row = 0, block = 1;
         for (std::int64_t m = std::min(t, order); m > 0; --m, block *= n_labels) row += block;
         return row;
     }
-    std::int64_t n_rows() const { return first_row(order) + n_histories(); }
+    std::int64_t n_rows() const { return first_row(order) + n_label_contexts(); }
 };
 
-// The score of labelling position t with y after history h.
+// The score of labelling position t with y after label context h.
 template <class Real>
 class ScoreReader {
   public:
     ScoreReader(const Topology& topology, const Scores<Real>& scores)
         : scores_(scores),
           k_(topology.n_labels),
-          histories_(topology.n_histories()),
+          n_contexts_(topology.n_label_contexts()),
           order_(topology.order) {}
     std::int64_t length() const { return scores_.length; }
 
@@ -56,7 +63,7 @@ class ScoreReader {
     template <class Score>
     Score read(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
         const std::int64_t h = order_ == 0 ? 0 : node;
-        const double edge = scores_.edge ? scores_.edge[(t * histories_ + h) * k_ + y] : 0;
+        const double edge = scores_.edge ? scores_.edge[(t * n_contexts_ + h) * k_ + y] : 0;
         const double table = scores_.table ? scores_.table[(first_row + h) * k_ + y] : 0;
         const double state = scores_.state ? scores_.state[t * k_ + y] : 0;
         if constexpr (std::is_same_v<Score, double>) {
@@ -69,7 +76,7 @@ class ScoreReader {
 
   private:
     Scores<Real> scores_;
-    std::int64_t k_, histories_, order_;
+    std::int64_t k_, n_contexts_, order_;
 };
 
 // Whether the sums of these scores along a path are so small, below 1e7, that doubles keep their differences
@@ -85,7 +92,7 @@ bool are_ordinary(const Topology& topology, const Scores<Real>& scores) {
     };
     const std::int64_t k = topology.n_labels;
     return within(scores.state, scores.length * k) && within(scores.table, topology.n_rows() * k) &&
-           within(scores.edge, scores.length * topology.n_histories() * k);
+           within(scores.edge, scores.length * topology.n_label_contexts() * k);
 }
 
 // Zero where a path may go: what is summed then is the number of paths.
@@ -133,9 +140,10 @@ class Lattice {
         return std::any_of(begin, end, [&](const Node& node) { return node.state == state; });
     }
 
-    // After forward(): hands `weight` back from the goal, calling visit(t, history, label, weight of the
-    // edge, weight of its node) for every edge that gets some, last position first; the goal's own edges come
-    // first, with t = length.
+    // After forward(): distributes `weight` backwards from the goal. Calls visit(t, state of the source,
+    // label, weight of the edge, weight of its node) for every edge that receives some, last position first;
+    // the edges into the goal come first, with t = length. For order >= 1 the state of the source is the
+    // label context of t.
     template <class Visit>
     void reverse(double weight, Visit visit) {
         const std::int64_t length = reader_.length();

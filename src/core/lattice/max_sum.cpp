@@ -3,7 +3,7 @@
 //
 //   m[t,y] = max over h of (m[t-1,h] + score(t,h,y))
 //
-// No back pointers: the way back asks again, for the one label that won, which history brought it.
+// No back pointers are stored: going back, the maximum over h is computed again, for the winning label only.
 #include <cmath>
 
 #include "lattice/fast_lane.hpp"
@@ -33,7 +33,7 @@ class BestPath {
     }
 
   private:
-    bool uses_history() const { return order_ == 1 && (scores_.edge || scores_.table); }
+    bool uses_context() const { return order_ == 1 && (scores_.edge || scores_.table); }
     bool uses_table_alone() const { return order_ == 1 && scores_.table && !scores_.edge; }
 
     void widen(const Real* from, double* row) const {
@@ -75,7 +75,7 @@ class BestPath {
             std::int64_t i = 0;
             for (; i + 4 * N <= width_; i += 4 * N) tile<4>(before, table_ + i, row_ + i, m + i);
             for (; i < width_; i += N) tile<1>(before, table_ + i, row_ + i, m + i);
-        } else if (uses_history()) {
+        } else if (uses_context()) {
             for (std::int64_t i = 0; i < width_; i += N) store<N>(m + i, fill<double, N>(-INFINITY));
             for (std::int64_t h = 0; h < k_; ++h) {
                 score_row(t, h, row_);
@@ -83,7 +83,7 @@ class BestPath {
                     store<N>(m + i, larger<double, N>(load<N>(m + i), before[h] + load<N>(row_ + i)));
                 }
             }
-        } else {  // the best history is the same for every label
+        } else {  // the best label context is the same for every label
             score_row(t, 0, row_);
             const double best = before[first_best(before)];
             for (std::int64_t i = 0; i < width_; i += N) store<N>(m + i, load<N>(row_ + i) + best);

@@ -81,7 +81,7 @@ class NarrowChain {
         for (int y = 0; y < K; ++y) to[y] = row[y];
     }
 
-    // A first position has one history, and nothing is known of what stands in the rows of the others.
+    // The first position has one label context, 0; the rows of the others hold undefined numbers.
     // a[t] was divided by the sum of a[t-1], but a[t-1] itself was not; that comes first, for the product of
     // share and inverse may be beyond the range.
     void write_pairs(std::int64_t t, V b, Real share, Real* to, bool last) const {

@@ -6,8 +6,8 @@
 //   marginals  P(y_t = y) = a[t,y] b[t,y] / sum,    P(h, y) = a[t-1,h] E[h,y] S[t,y] b[t,y] / sum
 //
 // E and S are exp of (scores - a shift that is at least their largest), so nothing overflows; with scores
-// for each position and history, E[t] holds all and S is one. Dividing by the sum of one step ago keeps the
-// division off the critical path: the sum of a[t] is then the growth of that step alone.
+// for each position and label context, E[t] holds all and S is one. Dividing by the sum of one step ago keeps
+// the division off the critical path: the sum of a[t] is then the growth of that step alone.
 //
 // Certificate. What underflow can take from a product is below `tiny`, so a path is lost only if what it
 // should have weighed is below tiny / (sum of a[t] * b[t]) of the whole. If that sum is at least `safe` at
@@ -160,8 +160,8 @@ class Chain {
           shifts_(shifts) {
         start_ = prepared;
         stride_ = padded<Real>(k);
-        by_history_ = prepared + stride_;
-        by_label_ = by_history_ + k * stride_;
+        by_context_ = prepared + stride_;
+        by_label_ = by_context_ + k * stride_;
         mask_ = work;
         forward_ = mask_ + width_;
         scratch_ = forward_ + length_ * width_;
@@ -320,7 +320,7 @@ class Chain {
             const Real* exps = exps_at<PerPosition>(t, &shift);
             if (std::isnan(shift)) return false;
             if (t > 0) {
-                times_matrix<N>(a - width_, PerPosition ? exps : by_history_, k_, PerPosition ? k_ : stride_,
+                times_matrix<N>(a - width_, PerPosition ? exps : by_context_, k_, PerPosition ? k_ : stride_,
                                 a);
             } else if (!PerPosition) {
                 std::memcpy(a, start_, sizeof(Real) * width_);
@@ -408,7 +408,7 @@ class Chain {
         for (std::int64_t h = 0; h < k_; ++h) {
             const Real weight = normal_before(t, h) * share;
             for (std::int64_t i = 0; i < width_; i += N) {
-                store<N>(row + i, load<N>(by_history_ + h * stride_ + i) * load<N>(v + i) * weight);
+                store<N>(row + i, load<N>(by_context_ + h * stride_ + i) * load<N>(v + i) * weight);
             }
             write_row(out.pair + (t * k_ + h) * k_, row);
         }
@@ -432,7 +432,7 @@ class Chain {
         if (t > 0 && flushed_.empty()) flushed_.resize(static_cast<std::size_t>(k_ * k_), 0.0);
         for (std::int64_t h = 0; h < k_; ++h) {
             for (std::int64_t y = 0; y < k_; ++y) {
-                const double sum = static_cast<double>(by_history_[h * stride_ + y]) * sums_[h * width_ + y];
+                const double sum = static_cast<double>(by_context_[h * stride_ + y]) * sums_[h * width_ + y];
                 double* kept = flushed_.empty() ? nullptr : flushed_.data() + h * k_ + y;
                 if (t > 0) {
                     *kept += sum;
@@ -468,7 +468,7 @@ class Chain {
     Scores<Real> scores_;
     std::int64_t k_, width_, length_, block_, stride_;
     const double* shifts_;
-    const Real *start_, *by_history_, *by_label_;
+    const Real *start_, *by_context_, *by_label_;
     Real *mask_, *forward_, *scratch_, *sums_, *inverses_, *backward_, *exps_;
     bool common_ = false;
     Real shift_ = 0, first_table_ = 0, table_ = 0;
@@ -519,7 +519,7 @@ std::int64_t work_size(std::int64_t k, std::int64_t order, std::int64_t length, 
     return order == 0 ? padded<Real>(k) : Chain<Real, kLanes<Real>>::work_size(k, length, per_position);
 }
 
-// prepared: the start row, exp of the table by history, and the same by label, padded with zeros.
+// prepared: the start row, exp of the table by label context, and the same by label, padded with zeros.
 template <class Real>
 void prepare(const Real* table, std::int64_t k, Real* prepared, double* shifts) {
     const std::int64_t width = padded<Real>(k);

@@ -11,8 +11,8 @@ template <class Real>
 struct Scores {
     std::int64_t length;
     const Real* state;  // [length, K]
-    const Real* edge;   // [length, K^order, K]: row = history, see Topology
-    const Real* table;  // [number of histories of every length 0..order, K]
+    const Real* edge;   // [length, K^order, K]: row = label context, see Topology
+    const Real* table;  // [label contexts of every length 0..order, K]
 };
 
 // Where the answers of one sequence go; a part that is null is not asked for.
@@ -20,7 +20,7 @@ template <class Real>
 struct Marginals {
     Real* state;    // [length, K]
     Real* pair;     // [length, K^order, K]
-    double* table;  // [histories of every length, K]: pair marginals are added to it, times `weight`
+    double* table;  // [label contexts of every length, K]: pair marginals are added to it, times `weight`
     double weight;
 };
 

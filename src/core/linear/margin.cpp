@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lattice/path_score.hpp"
+
 namespace hedgerow {
 
 void PathFinder::search(const float* table) {
@@ -53,15 +55,7 @@ std::int64_t PathFinder::keep_gold(const float* table, const std::int32_t* gold)
 }
 
 double PathFinder::score(const float* table, const std::int32_t* labels, std::int64_t length) const {
-    const ScoreReader<float> reader(topology_, scores(table));
-    double sum = 0;
-    for (std::int64_t t = 0; t < length; ++t) {
-        std::int64_t history = 0;
-        for (std::int64_t back = 1; back <= std::min(t, topology_.order); ++back)
-            history = history * topology_.n_labels + labels[t - back];
-        sum += reader.read<double>(t, topology_.first_row(t), history, labels[t]);
-    }
-    return sum;
+    return path_score<float>(topology_, {length, state_.data(), nullptr, table}, labels);
 }
 
 bool MarginLearner::learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,

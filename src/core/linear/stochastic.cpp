@@ -142,10 +142,8 @@ double StochasticLearner::subtract_from_gold(std::int64_t length, const std::int
     for (double& residual : n_gram_residuals_) residual = -residual;
     double score = 0;
     for (std::int64_t t = 0; t < length; ++t) {
-        std::int64_t history = 0;
-        for (std::int64_t back = 1; back <= std::min(t, topology_.order); ++back)
-            history = history * k + gold[t - back];
-        const std::int64_t cell = (topology_.first_row(t) + history) * k + gold[t];
+        const std::int64_t row = topology_.first_row(t) + topology_.label_context(gold, t);
+        const std::int64_t cell = row * k + gold[t];
         score += static_cast<double>(state_[t * k + gold[t]]) + static_cast<double>(table_[cell]);
         residuals_[t * k + gold[t]] += 1.0f;
         n_gram_residuals_[cell] += 1.0;

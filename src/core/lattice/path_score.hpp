@@ -1,0 +1,22 @@
+// The score of one path.
+#pragma once
+
+#include <cstdint>
+
+#include "lattice/lattice.hpp"
+
+namespace hedgerow {
+
+// Σ_t score of labels[t] at t after the label context of t, over scores.length positions.
+template <class Real>
+double path_score(const Topology& topology, const Scores<Real>& scores, const std::int32_t* labels) {
+    const ScoreReader<Real> reader(topology, scores);
+    double sum = 0;
+    for (std::int64_t t = 0; t < scores.length; ++t) {
+        const std::int64_t context = topology.label_context(labels, t);
+        sum += reader.template read<double>(t, topology.first_row(t), context, labels[t]);
+    }
+    return sum;
+}
+
+}  // namespace hedgerow

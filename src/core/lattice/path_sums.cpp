@@ -1,0 +1,160 @@
+#include "lattice/path_sums.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "lattice/beam_room.hpp"
+#include "lattice/fast_lane.hpp"
+
+namespace hedgerow {
+namespace {
+
+// The exponentiated table that all sequences share; empty where no kernel reads it.
+template <class Real>
+struct PreparedTable {
+    std::vector<Real> rows;
+    double shifts[2] = {0, 0};
+
+    explicit PreparedTable(const LatticeBatch<Real>& batch) {
+        const bool is_fast = batch.has_fast_lane() || batch.has_fast_beam();
+        if (!is_fast || batch.edge || batch.topology.order != 1) return;
+        const FastLane<Real>& lane = fast_lane<Real>();
+        const std::int64_t k = batch.n_labels();
+        rows.resize(static_cast<std::size_t>(lane.table_size(k)));
+        const std::vector<Real> zeros(batch.table ? 0 : static_cast<std::size_t>(batch.table_size()));
+        lane.prepare(batch.table ? batch.table : zeros.data(), k, rows.data(), shifts);
+    }
+};
+
+// log Z and marginals of sequence i from the general sweep. The marginal of an edge (h, y) at t is the weight
+// that the reverse sweep gives it; P(y_t = y) = Σ_h P(h, y_t = y) is summed in double.
+template <class Real, class Semiring>
+double general_marginals(const LatticeBatch<Real>& batch, std::int64_t i, const Marginals<Real>& out,
+                         Semiring& semiring) {
+    const Topology& topology = batch.topology;
+    const std::int64_t k = batch.n_labels(), pair_size = batch.pair_size(), length = batch.length(i);
+    Lattice<Semiring, ScoreReader<Real>> lattice(topology, semiring, {topology, batch.scores(i)},
+                                                 batch.beam_of(i));
+    const double log_z = lattice.forward();
+    if (out.state) std::fill_n(out.state, length * k, Real(0));
+    if (out.pair) std::fill_n(out.pair, length * pair_size, Real(0));
+    if (log_z == kMinusInfinity || !(out.state || out.pair || out.table)) return log_z;
+    std::vector<double> state(out.state ? static_cast<std::size_t>(k) : 0);
+    std::int64_t current = length;
+    const auto write_state = [&] {
+        if (!out.state || current == length) return;
+        for (std::int64_t y = 0; y < k; ++y) out.state[current * k + y] = static_cast<Real>(state[y]);
+        std::fill(state.begin(), state.end(), 0.0);
+    };
+    lattice.reverse(1.0, [&](std::int64_t t, std::int64_t node, std::int64_t y, double w, double) {
+        if (t == length) return;
+        if (t != current) {
+            write_state();
+            current = t;
+        }
+        const std::int64_t h = topology.order == 0 ? 0 : node;
+        if (out.state) state[y] += w;
+        if (out.pair) out.pair[t * pair_size + h * k + y] += static_cast<Real>(w);
+        if (out.table) out.table[(topology.first_row(t) + h) * k + y] += out.weight * w;
+    });
+    write_state();
+    return log_z;
+}
+
+// Sums of one sequence at a time: by the fast lane if that certifies its answer, otherwise by the general
+// sweep. Each thread has its own worker.
+template <class Real>
+class SumWorker {
+  public:
+    SumWorker(const LatticeBatch<Real>& batch, const PreparedTable<Real>& prepared)
+        : batch_(batch), prepared_(prepared) {}
+
+    // Returns log Z of sequence i.
+    double operator()(std::int64_t i, const Marginals<Real>& out) {
+        double log_z = 0;
+        if (batch_.has_fast_lane() && fast(i, out, &log_z)) return log_z;
+        if (batch_.has_fast_beam() && fast_beam(i, out, &log_z)) return log_z;
+        if (are_ordinary(batch_.topology, batch_.scores(i)))
+            return general_marginals(batch_, i, out, log_sum_);
+        return general_marginals(batch_, i, out, exact_log_sum_);
+    }
+
+  private:
+    bool fast(std::int64_t i, const Marginals<Real>& out, double* log_z) {
+        if (out.table && batch_.edge) return false;
+        const FastLane<Real>& lane = fast_lane<Real>();
+        const std::int64_t k = batch_.n_labels(), order = batch_.topology.order;
+        const auto size =
+            static_cast<std::size_t>(lane.work_size(k, order, batch_.length(i), batch_.edge != nullptr));
+        if (work_.size() < size) work_.resize(size);
+        sums_before_.clear();
+        if (out.table) sums_before_.assign(out.table, out.table + batch_.table_size());
+        if (lane.sum_product(batch_.scores(i), k, order, prepared_.rows.data(), prepared_.shifts, out,
+                             work_.data(), log_z))
+            return true;
+        std::copy(sums_before_.begin(), sums_before_.end(), out.table);
+        return false;
+    }
+
+    bool fast_beam(std::int64_t i, const Marginals<Real>& out, double* log_z) {
+        const FastLane<Real>& lane = fast_lane<Real>();
+        const BeamSize size =
+            lane.beam_sum_size(batch_.n_labels(), batch_.beam, batch_.length(i), batch_.edge != nullptr);
+        return lane.beam_sum(batch_.scores(i), batch_.n_labels(), batch_.beam_of(i), prepared_.rows.data(),
+                             prepared_.shifts, out, room_.of(size), log_z);
+    }
+
+    const LatticeBatch<Real>& batch_;
+    const PreparedTable<Real>& prepared_;
+    std::vector<Real> work_;
+    BeamRoom<Real> room_;
+    std::vector<double> sums_before_;  // to restore the table if the fast lane fails half-way
+    LogSum<double> log_sum_;
+    LogSum<DoubleDouble> exact_log_sum_;
+};
+
+}  // namespace
+
+template <class Real>
+void sum_over_paths(const LatticeBatch<Real>& batch, double* log_z, Real* state, Real* pair) {
+    const PreparedTable<Real> prepared(batch);
+    batch.for_each_sequence([&] {
+        return [&, sum = SumWorker<Real>(batch, prepared)](std::int64_t i) mutable {
+            Real* own_state = state ? state + batch.first(i) * batch.n_labels() : nullptr;
+            Real* own_pair = pair ? pair + batch.first(i) * batch.pair_size() : nullptr;
+            log_z[i] = sum(i, {own_state, own_pair, nullptr, 1.0});
+        };
+    });
+}
+
+// Every chunk of sequences has a table of its own; the tables are added in the order of the chunks, so the
+// rounding does not depend on the threads.
+template <class Real>
+void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double* log_z, Real* state,
+               double* table) {
+    const PreparedTable<Real> prepared(batch);
+    // At least as many positions as rows: all tables together are then no larger than the state marginals.
+    const std::int64_t chunk_size = std::max(LatticeBatch<Real>::kChunkPositions, batch.topology.n_rows());
+    const std::vector<std::int64_t> cuts = chunks(batch.starts, batch.n_sequences, chunk_size);
+    const std::size_t n_chunks = cuts.size() - 1, size = static_cast<std::size_t>(batch.table_size());
+    std::vector<double> tables(n_chunks * size, 0.0);
+    parallel_for(static_cast<std::int64_t>(n_chunks), batch.n_threads, [&] {
+        return [&, sum = SumWorker<Real>(batch, prepared)](std::int64_t c) mutable {
+            double* own_table = tables.data() + static_cast<std::size_t>(c) * size;
+            for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
+                Real* own_state = state + batch.first(i) * batch.n_labels();
+                log_z[i] = sum(i, {own_state, nullptr, own_table, weights ? weights[i] : 1.0});
+            }
+        };
+    });
+    std::fill_n(table, size, 0.0);
+    for (std::size_t i = 0; i < tables.size(); ++i) table[i % size] += tables[i];
+}
+
+template void sum_over_paths(const LatticeBatch<float>&, double*, float*, float*);
+template void sum_over_paths(const LatticeBatch<double>&, double*, double*, double*);
+template void sum_pairs(const LatticeBatch<float>&, const double*, double*, float*, double*);
+template void sum_pairs(const LatticeBatch<double>&, const double*, double*, double*, double*);
+
+}  // namespace hedgerow

@@ -1,0 +1,22 @@
+// Sums over the paths of every sequence of a batch: log Z and marginal probabilities.
+#pragma once
+
+#include "lattice/lattice_batch.hpp"
+
+namespace hedgerow {
+
+// log Z = log Σ_y exp(score of path y) for every sequence and, where the pointer is not null,
+//   state[t, y]    = P(y_t = y)                                    [positions, K]
+//   pair[t, h, y]  = P(label context of t is h, y_t = y)           [positions, K^order, K]
+// Marginals are 0 where a sequence has no path.
+template <class Real>
+void sum_over_paths(const LatticeBatch<Real>& batch, double* log_z, Real* state, Real* pair);
+
+// log Z, state marginals, and the pair marginals of all positions summed by row of the table:
+//   table[r, y] = Σ_i weights[i] Σ_t P(y_t = y, label context of t has row r)
+// A null `weights` means 1 for every sequence. The result does not depend on the number of threads.
+template <class Real>
+void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double* log_z, Real* state,
+               double* table);
+
+}  // namespace hedgerow
