@@ -103,7 +103,7 @@ class CodeWarning(UserWarning):
 
 
 class AbsentColumnWarning(UserWarning):
-    """Columns of training are absent from the sequences to label: what was learned from them is not used."""
+    """Columns of training are absent from the sequences to label; the message says how each is read."""
 
 
 class PaddingWarning(UserWarning):

@@ -52,7 +52,7 @@ def test_a_renamed_column_gives_a_warning_with_both_names() -> None:
         encoder.transform(Sequences(renamed))
     with pytest.warns(AbsentColumnWarning, match=rule):
         encoder.transform(Sequences(renamed[:1])[0])
-    with pytest.warns(AbsentColumnWarning, match="training had: 'tag'; nothing that"):
+    with pytest.warns(AbsentColumnWarning, match="training had: 'tag'; 'tag' is read as absent"):
         encoder.transform(Sequences([[{"word": "a"}]]))
 
 
@@ -77,9 +77,9 @@ def test_optional_keys_are_expected_as_often_as_training_has_them() -> None:
     assert [spec.presence for spec in encoder.columns] == [Presence(1, 1), Presence(0.55, 1), Presence(0.1, 0.1)]
     silent(encoder, [[{"word": "a"}]])
     silent(encoder, [[{"word": "a"}] * 500, [{"word": "a", "next": "b"}]])  # "rare" comes in few sequences
-    with pytest.warns(AbsentColumnWarning, match="training had: 'next'; nothing"):
+    with pytest.warns(AbsentColumnWarning, match="training had: 'next'; 'next' is read as absent"):
         encoder.transform(Sequences([[{"word": "a"}] * 500]))
-    with pytest.warns(AbsentColumnWarning, match="training had: 'next', 'rare'; nothing"):
+    with pytest.warns(AbsentColumnWarning, match="'next' is read as absent, 'rare' is read as 0"):
         encoder.transform(Sequences([[{"word": "a"}] * 2] * 200))
 
 
@@ -104,3 +104,57 @@ def test_no_sequences_need_no_columns() -> None:
         encoded = encoder.transform(nothing)
         assert (len(encoded), encoded.n_positions) == (0, 0)
         assert [len(column) for column in encoded.columns] == [0, 0]
+
+
+NUMBERS = [pd.DataFrame({"size": [3.0, 5.0, 9.0, 5.0], "tag": list("abab")})] * 10
+
+
+def test_a_column_that_a_frame_lacks_is_missing_not_0() -> None:
+    lacking, given_missing = NUMBERS[0][["tag"]], NUMBERS[0].assign(size=np.nan)
+    left, filled = Encoder.fit(Sequences(NUMBERS)), Encoder.fit(Sequences(NUMBERS), "impute")
+    with pytest.warns(AbsentColumnWarning, match="'size' is treated as missing"):
+        assert left.transform(Sequences([lacking])).column("size").missing().all()
+    with pytest.warns(AbsentColumnWarning, match="'size' is treated as missing"):
+        assert filled.transform(Sequences([lacking])).column("size").values.tolist() == [5.0] * 4  # the median
+    y = [list("pqrq")] * 10
+    for estimator in (hr.TreeCRF(n_rounds=5), hr.LinearCRF(), hr.MEMM(n_rounds=5)):
+        model = estimator.fit(NUMBERS, y)
+        with pytest.warns(AbsentColumnWarning):
+            found = model.predict_proba([lacking])[0]
+        assert np.array_equal(found, model.predict_proba([given_missing])[0])
+
+
+def test_every_kind_of_column_that_a_frame_lacks_is_missing() -> None:
+    df = pd.DataFrame({"a": ["x", "y"], "text": ["p", "q"], "bag": [["p"], ["q", "r"]], "number": [1.0, 2.0]})
+    with pytest.warns(AbsentColumnWarning, match="'text', 'bag', 'number' are treated as missing"):
+        encoded = Encoder.fit(Sequences([df])).transform(Sequences([df[["a"]]]))
+    assert [column.missing().tolist() for column in encoded.columns] == [
+        [False] * 2,
+        [True] * 2,
+        [True] * 2,
+        [True] * 2,
+    ]
+
+
+def test_an_absent_key_that_holds_numbers_is_read_as_0_and_the_warning_says_so() -> None:
+    encoder = Encoder.fit(Sequences([[{"word": "a", "size": 2.0}, {"word": "b", "size": 1.0}]] * 20))
+    with pytest.warns(AbsentColumnWarning, match="'size' is read as 0"):
+        encoded = encoder.transform(Sequences([[{"word": "a"}] * 30]))
+    assert encoded.column("size").values.tolist() == [0.0] * 30
+
+
+@pytest.mark.parametrize("n_keys", [3, 300])
+def test_unknown_keys_alone_are_accepted_if_every_key_is_optional(n_keys: int) -> None:
+    train = [[{f"w={i}": 1.0} for i in range(n_keys)]] * 3
+    model = hr.LinearCRF(max_iter=3).fit(train, [["x", "y", "y"] * (n_keys // 3)] * 3)
+    for X in ([[{"w=zebu": 1.0}]], [[{}]], [[{}, {}], [{}]]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error" if n_keys == 3 else "ignore")  # of 300, every position of training has one
+            assert [len(labels) for labels in model.predict(X)] == [len(x) for x in X]
+
+
+def test_empty_dicts_lack_the_keys_that_every_position_of_training_had() -> None:
+    with pytest.raises(InputError, match=r"it has none of them; .* and X has nothing but empty dicts"):
+        Encoder.fit(Sequences(WORDS)).transform(Sequences([[{}]]))
+    with pytest.raises(InputError, match="nothing but empty dicts; give at least one attribute"):
+        hr.LinearCRF().fit([[{}, {}]], [["a", "b"]])

@@ -137,9 +137,7 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
     first = flat[at]
     if isinstance(first, dict):
         columns = [column_of(parts) for parts in _core.ingest_dicts(flat, starts)]
-        if not columns:
-            raise InputError("X holds nothing but empty dicts; give at least one attribute")
-        if isinstance(columns[-1], FoldedBag) and FOLDED in (column.name for column in columns[:-1]):
+        if columns and isinstance(columns[-1], FoldedBag) and FOLDED in (column.name for column in columns[:-1]):
             raise InputError(
                 f"X has many numeric keys that are mostly absent, and they become one bag called {FOLDED!r}, "
                 "but there is a key of that name; rename it"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.columns import ABSENT, CategoricalColumn, Column, NumericColumn
+from hedgerow.data.columns import ABSENT, CategoricalColumn, Column, Kind, NumericColumn
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import AbsentColumnWarning, InputError, first_few, warn_user
 
@@ -48,33 +49,71 @@ class Presence:
 NEVER = Presence(0.0, 0.0)
 
 
-def check_columns(training: dict[str, Presence], sequences: Sequences) -> None:
+class Expected(Protocol):
+    """A column of training, as far as it matters here."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def presence(self) -> Presence: ...
+    @property
+    def folded(self) -> bool: ...
+
+
+def is_missing_without(column: Expected, sequences: Sequences) -> bool:
+    """Whether all values of the column are missing if the sequences lack it.
+
+    Not if they are dicts: a key that is absent from some of them is read as absent or 0, and what is read of a sequence
+    must not depend on the others.
+    """
+    return not sequences.optional_columns and not column.folded
+
+
+def check_columns(training: Sequence[Expected], sequences: Sequences) -> None:
     """Compare the columns with those of training.
 
-    Raises InputError when no column is common to both, or rows have another width. Warns of columns that are absent
-    from all sequences. A key of dicts is optional: it is reported if its absence is unlikely to be chance.
+    Raises InputError when no column is common to both, unless all are optional, or when rows have another width. Warns
+    of columns that are absent from all sequences. An optional key is reported if its absence is unlikely to be chance.
     """
     names = [column.name for column in sequences.columns]
-    if not sequences.optional_columns and len(names) != len(training) and _numbered(names) and _numbered([*training]):
-        raise InputError(f"the rows of X must have {len(training)} columns, as in training, but they have {len(names)}")
-    new = [name for name in names if name not in training]
-    if len(new) == len(names):
+    known = [column.name for column in training]
+    if not sequences.optional_columns and len(names) != len(known) and _numbered(names) and _numbered(known):
+        raise InputError(f"the rows of X must have {len(known)} columns, as in training, but they have {len(names)}")
+    new = [name for name in names if name not in known]
+    required = any(column.presence.positions == 1 and not column.folded for column in training)
+    if len(new) == len(names) and (required or not sequences.optional_columns):
         raise InputError(
-            f"X must have columns of training, but it has none of them; training had {first_few([*training])}, "
-            f"and X has {first_few(names)}"
+            f"X must have columns of training, but it has none of them; training had {first_few(known)}, "
+            f"and X has {first_few(names) if names else 'nothing but empty dicts'}"
         )
     absent = [
-        name
-        for name, presence in training.items()
-        if name not in names and (presence.expected_in(sequences) or not sequences.optional_columns)
+        column
+        for column in training
+        if column.name not in names and (column.presence.expected_in(sequences) or not sequences.optional_columns)
     ]
     if absent:
         added = f"; X has columns that training did not have: {first_few(new)}" if new else ""
         warn_user(
-            f"X lacks columns that training had: {first_few(absent)}{added}; "
-            "nothing that was learned from the absent columns is used: name the columns as in training",
+            f"X lacks columns that training had: {first_few([column.name for column in absent])}{added}; "
+            f"{_consequences(absent, sequences)}: name the columns as in training",
             AbsentColumnWarning,
         )
+
+
+def _consequences(absent: Sequence[Expected], sequences: Sequences) -> str:
+    """What is done without each of these columns."""
+    done: dict[str, list[str]] = {}
+    for column in absent:
+        if is_missing_without(column, sequences):
+            consequence = "treated as missing"
+        else:
+            consequence = "read as 0" if column.kind == "numeric" else "read as absent"
+        done.setdefault(consequence, []).append(column.name)
+    return ", ".join(
+        f"{first_few(names)} {'is' if len(names) == 1 else 'are'} {consequence}" for consequence, names in done.items()
+    )
 
 
 def _numbered(names: Sequence[str]) -> bool:

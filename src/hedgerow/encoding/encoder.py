@@ -29,7 +29,7 @@ from hedgerow.data.columns import (
 )
 from hedgerow.data.ragged import first_duplicate, starts_of
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding.column_check import NEVER, Presence, check_columns
+from hedgerow.encoding.column_check import NEVER, Presence, check_columns, is_missing_without
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.folding import refold
 from hedgerow.encoding.imputation import MARK, Treatment, Typical, fill, from_stored, mark, mark_name, stored, typical
@@ -67,6 +67,8 @@ class Encoder:
         With a treatment it learns what to fill in; "indicator" marks every column that has missing values here, and
         raises InputError when a column already has the name that this needs.
         """
+        if not sequences.columns:
+            raise InputError("X holds nothing but empty dicts; give at least one attribute")
         specs = tuple(_spec(column, sequences.starts) for column in sequences.columns)
         if treatment is not None:
             pairs = zip(specs, sequences.columns, strict=True)
@@ -81,9 +83,9 @@ class Encoder:
     def transform(self, sequences: Sequences) -> Encoded:
         """The sequences in the columns and alphabets of training, these very objects, missing values filled in.
 
-        Values and columns that training never saw are left out and counted in `.unseen`; columns that are
-        not there are absent everywhere, with an AbsentColumnWarning. Raises InputError when a column changed its
-        kind, or no column is one of training.
+        Values and columns that training never saw are left out and counted in `.unseen`. A column that is not there is
+        missing everywhere, or absent if X holds dicts, with an AbsentColumnWarning. Raises InputError when
+        a column changed its kind, or no column is one of training unless all are optional.
         """
         aligned = self._is_aligned(sequences)
         return self._filled(
@@ -93,7 +95,7 @@ class Encoder:
     def _aligned(self, sequences: Sequences) -> Encoded:
         sequences = self._refolded(sequences)
         if len(sequences):
-            check_columns({spec.name: spec.presence for spec in self.columns if spec.marks is None}, sequences)
+            check_columns([spec for spec in self.columns if spec.marks is None], sequences)
         given = {column.name: column for column in sequences.columns}
         unseen: dict[str, int] = {}
         columns: dict[str, Column] = {}
@@ -103,7 +105,8 @@ class Encoder:
             elif spec.name in given:
                 columns[spec.name], unseen[spec.name] = _encode_checked(given.pop(spec.name), spec)
             else:
-                columns[spec.name] = _absent(spec, sequences.n_positions)
+                without = _missing if is_missing_without(spec, sequences) else _absent
+                columns[spec.name] = without(spec, sequences.n_positions)
         unseen |= {name: _occurrences(column) for name, column in given.items()}
         counted = {name: count for name, count in unseen.items() if count}
         return Encoded.trusted(sequences.starts, tuple(columns.values()), counted)
@@ -249,6 +252,14 @@ def _absent(spec: ColumnSpec, n: int) -> Column:
         return kind(spec.name, np.full(n, ABSENT, np.int32), spec.alphabet)
     bag = FoldedBag if spec.folded else BagColumn
     return bag(spec.name, np.zeros(n + 1, np.int64), np.empty(0, np.int32), None, spec.alphabet)
+
+
+def _missing(spec: ColumnSpec, n: int) -> Column:
+    if spec.alphabet is None:
+        return NumericColumn(spec.name, np.full(n, np.nan, np.float32))
+    if spec.kind == "categorical":
+        return CategoricalColumn(spec.name, np.full(n, MISSING, np.int32), spec.alphabet)
+    return BagColumn(spec.name, np.arange(n + 1), np.full(n, MISSING, np.int32), None, spec.alphabet)
 
 
 def _encode_checked(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
