@@ -128,36 +128,42 @@ def use_instruction_set(name: str) -> None:
     """Chooses another one, for tests and benchmarks."""
 
 class LinearFeatures:
-    """Which outputs each attribute speaks of."""
+    """The features (attribute, output) of a linear model."""
 
     def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> None:
         """
-        Feature f of attribute i, starts[i] <= f < starts[i + 1], speaks of outputs[f] < width.
+        Attribute i has the outputs outputs[starts[i]:starts[i + 1]], rising and below width.
         """
 
 def observed_features(reader: AttributeReader, outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, min_count: int, all: bool) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
     """
-    (starts, outputs) of the pairs of attribute and output that occur at least min_count times; or, for all, every pair of an attribute that does.
+    Return (starts, outputs) of the pairs of attribute and output that occur at least min_count times.
+
+    With all=True: every output for each attribute that occurs at least min_count times.
     """
 
 class LinearScorer:
-    """Weights of features, laid out for scoring."""
+    """The weights of features, laid out for scoring."""
 
     def __init__(self, features: LinearFeatures, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def score(self, reader: AttributeReader, first: int, last: int, skip: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
         """
-        Fills scores (positions first..last, width): 0 where fewer than `skip` positions come before.
+        Fill scores (positions first..last, width).
+
+        A position with fewer than `skip` positions before it in its sequence gets 0.
         """
 
 class LinearPostings:
-    """Where the attributes of some positions occur."""
+    """Where the attributes of positions first..last occur."""
 
     def __init__(self, reader: AttributeReader, features: LinearFeatures, first: int, last: int, skip: int) -> None: ...
 
     def add_gradient(self, residuals: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
         """
-        Adds the sums of residuals (positions, width), times values, to the gradient.
+        Add the sum of value * residual over the occurrences of each feature to the gradient.
+
+        residuals: (positions first..last, width).
         """
 
 def dot(a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
@@ -194,7 +200,7 @@ class QuasiNewton:
 
 def sequence_digests(reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
     """
-    A number for each sequence that its attributes, labels and weight alone decide.
+    Return a number per sequence that depends only on its attributes, gold labels and weight.
     """
 
 class MarginTrainer:
@@ -202,61 +208,76 @@ class MarginTrainer:
 
     def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, hamming: bool, margin: float, growth: float, beam: int, early: bool, summed: bool, recorded: bool) -> None:
         """
-        At example t a wrong path must lose by margin + growth * t, for each wrong label or once.
+        At example t, gold must beat a wrong path by margin + growth * t.
+
+        hamming: the margin applies to each wrong label instead of once to a path; early: learn only
+        up to the position where the beam drops gold; summed: keep sums for the mean of the weights;
+        recorded: keep all changes, for voting.
         """
 
     def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """
-        Learns from the sequences named, in turn; returns how many changed the weights.
+        Learn from the sequences in `order`; return how many of them changed the weights.
         """
 
     def weights(self, mean: bool, scale: float) -> tuple:
         """
-        (attributes that have weights, those by label, weights of n-grams): now, or the mean so far.
+        Return (attributes with weights, their weights by label, n-gram weights), times scale.
+
+        With mean=True: the mean of all weight vectors so far; otherwise the current weights.
         """
 
     def changes(self) -> tuple:
         """
-        (starts by vector, features, amounts, examples survived) of all weight vectors.
+        Return (starts, features, amounts, survived): the changes that make each weight vector, and
+        the number of examples that the vector survived.
         """
 
     def stay(self, n: int) -> None:
-        """Counts n more examples that change nothing."""
+        """Count n more examples that change no weight."""
 
     @property
     def n_seen(self) -> int:
-        """How many examples there were."""
+        """The number of examples so far."""
 
 class StochasticTrainer:
-    """Stochastic gradient steps on the likelihood."""
+    """Stochastic gradient descent on the negative log-likelihood."""
 
     def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, rate: float, decay: float) -> None:
-        """Features by attribute, and n-grams as cells of the table."""
+        """
+        starts and outputs: the features of each attribute; cells: the n-grams with a weight, as cells
+        of the transition table.
+        """
 
     def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """
-        Learns from the sequences named, in turn; returns minus their log-likelihood as it was met.
+        Learn from the sequences in `order`.
+
+        Returns the weighted sum of their negative log-likelihoods, each before its own step.
         """
 
     def loss(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """
-        Minus the log-likelihood of the sequences named, weighted and summed, by the weights now.
+        Return the weighted sum of the negative log-likelihoods of the sequences in `order`.
         """
 
     @property
     def squared_size(self) -> float:
-        """Of the weights now."""
+        """The sum of squares of the current weights."""
 
     def mean(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
-        """The mean of the weights so far."""
+        """Return the mean of the weights so far."""
 
 def votes(reader: AttributeReader, n_labels: int, order: int, beam: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amounts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], survived: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
     """
-    (positions, labels): the examples survived by the vectors whose best path has the label there.
+    Return the votes (positions, labels) of a voted perceptron.
+
+    Each weight vector votes for the labels of its best path, with the number of examples that it
+    survived.
     """
 
 class Conjunctions:
-    """Sets of attributes that a position shows together."""
+    """Sets of attributes that a position must have together."""
 
     def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
@@ -264,57 +285,60 @@ class Conjunctions:
         """
 
 class AttributeReader:
-    """
-    Columns read through a window; every array is checked when it is added.
-    """
+    """Reads columns through a window; checks every array when it is added."""
 
     def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Sequences from their starts and the end, and the offsets of the window.
+        starts: where each sequence begins, and the end; offsets: of the window.
         """
 
     def add_categorical(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_values: int, local: bool = False) -> None:
         """
-        One code for each position; negative where missing (-1) or absent (-2). A local column is read at the position itself alone.
+        Add a column with one code per position: -1 where missing, -2 where absent.
+
+        A local column is read at offset 0 only.
         """
 
     def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int, local: bool = False) -> None:
-        """One bin for each position, 255 where missing."""
+        """Add a column with one bin per position, 255 where missing."""
 
     def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], local: bool = False) -> None:
         """
-        One number for each position, the weight of the column's one attribute; NaN where missing.
+        Add a column with one number per position, the weight of a single attribute; NaN where missing.
         """
 
     def add_bag(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_values: int) -> None:
         """
-        Where each position begins in ids and the end; ids, -1 alone where missing; a weight for each or None.
+        Add a column of bags.
+
+        starts: where the ids of each position begin, and the end; ids: a single -1 where missing;
+        weights: one per id, or None if all weights are 1.
         """
 
     def add_conjunctions(self, conjunctions: Conjunctions) -> None:
         """
-        An attribute for each conjunction of attributes of the columns, which were all added before.
+        Add one attribute per conjunction of attributes of the columns; no column may follow.
         """
 
     @property
     def n_ids(self) -> int:
-        """How many attribute ids there are."""
+        """The number of attribute ids."""
 
     @property
     def n_positions(self) -> int:
-        """How many positions there are."""
+        """The number of positions."""
 
     def ids(self, first: int, last: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
         """
-        (starts, ids) of the positions first..last: the ids of the i-th are ids[starts[i]:starts[i + 1]].
+        Return (starts, ids): position first + i has the attributes ids[starts[i]:starts[i + 1]].
         """
 
     def weights(self, first: int, last: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
-        """The weight of each id that `ids` gives."""
+        """Return the weight of each id that ids(first, last) returns."""
 
     def missing(self, first: int, last: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
         """
-        Whether each slot (columns, then offsets) reads a missing value at each position.
+        Return a mask (positions, slots) of missing values; a slot is a column at an offset.
         """
 
 class SearchTrainer:
@@ -375,7 +399,11 @@ def softmax(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
 
 def induce(reader: AttributeReader, features: LinearFeatures, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float, min_count: int, observed_only: bool, n_wanted: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """
-    (attributes, contexts, labels, gains, weights) of the candidates that gain most, best first: an attribute of a column, conjoined with an attribute of the model or, for -1, alone. starts and members: the conjunctions that were added to the reader.
+    Return the candidate features with the largest gains, best first.
+
+    A candidate is an attribute of a column, in conjunction with a partner (an attribute of the
+    model, or -1 for none), and a label. The result is (attributes, partners, labels, gains,
+    weights). starts and members: the conjunctions that were added to the reader.
     """
 
 class GrowthRules:

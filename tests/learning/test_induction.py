@@ -188,8 +188,8 @@ def test_a_conjunction_is_there_where_its_members_are(seed):
 @pytest.mark.parametrize(
     ("starts", "members", "message"),
     [
-        ([1], [], "begin with 0"),
-        ([0, 0], [], "has members"),
+        ([1], [], "must begin with 0"),
+        ([0, 0], [], "at least one member"),
         ([0, 2], [1], "end at the number"),
         ([0, 2], [2, 1], "rise"),
         ([0, 2], [1, 1], "rise"),
@@ -304,9 +304,9 @@ def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
     members = arrays["conjunctions.members"]
     for name, value, message in [
         ("conjunctions.members", np.full_like(members, 2**31 - 1), "must be below 6"),
-        ("conjunctions.members", members[::-1].copy(), "members of a conjunction rise"),
+        ("conjunctions.members", members[::-1].copy(), "members of a conjunction must rise"),
         ("conjunctions.members", members.astype(np.int64), "must have 1 dimensions of int32"),
-        ("conjunctions.starts", arrays["conjunctions.starts"][:-1], "starts end at the number of members"),
+        ("conjunctions.starts", arrays["conjunctions.starts"][:-1], "starts must end at the number of members"),
         ("conjunctions.starts", arrays["conjunctions.starts"].astype(np.int32), "must have 1 dimensions of int64"),
     ]:
         with pytest.raises(InputError, match=message):
@@ -344,13 +344,13 @@ def test_bad_samples_are_refused():
 
     assert len(induce(0, good[0])[0])
     for which, value, message in [
-        (0, np.array([1, 1]), "positions rise"),
-        (0, np.array([0, 10**6]), "positions rise"),
+        (0, np.array([1, 1]), "positions must rise"),
+        (0, np.array([0, 10**6]), "positions must rise"),
         (1, np.full((2, 3), 0.3), "positions, labels"),
-        (1, np.full((2, 2), np.nan), "from 0 to 1"),
-        (2, np.array([0, 2], np.int32), "labels are those"),
+        (1, np.full((2, 2), np.nan), "between 0 and 1"),
+        (2, np.array([0, 2], np.int32), "gold labels must be below"),
         (3, np.zeros(2), "above 0"),
-        (3, np.ones(3), "a label and a weight"),
+        (3, np.ones(3), "one gold label and one weight"),
     ]:
         with pytest.raises(ValueError, match=message):
             induce(which, value)

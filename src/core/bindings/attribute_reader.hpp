@@ -1,5 +1,5 @@
-// The Python-side owner of Slots: checks every array once and keeps it alive. Other bindings take a
-// AttributeReader and hand `slots()` to their kernels.
+// Reads columns through a window. Checks every array of Python once and keeps it alive. Other bindings pass
+// view() to their algorithms.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +26,15 @@ class AttributeReader {
         check_rising(starts_, "the starts of the sequences");
         const int64_t* first = offsets.data();
         offsets_.assign(first, first + offsets.shape(0));
-        if (offsets_.empty()) refuse("a window has at least one offset");
+        if (offsets_.empty()) refuse("a window must have at least one offset");
         for (const int64_t offset : offsets_)
             if (offset < -kLongestReach || offset > kLongestReach)
-                refuse("a window must not reach further than %lld, but offset %lld came",
+                refuse("a window must not reach further than %lld positions, but got the offset %lld",
                        static_cast<long long>(kLongestReach), static_cast<long long>(offset));
         padded_ = offsets_.size() > 1 || offsets_[0] != 0;
     }
 
-    // local: the window reads it at the position itself alone.
+    // local: the column is read at offset 0 only, for any window.
     void add_categorical(Input<int32_t, 1> codes, int32_t n_values, bool local) {
         check_size(codes.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
@@ -48,7 +48,7 @@ class AttributeReader {
         check_size(bins.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
             if (bins.data()[t] >= n_bins && bins.data()[t] != kMissingBin)
-                refuse("a bin lies beyond the last");
+                refuse("a bin lies beyond the last bin");
         add(ColumnView{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr}, n_bins, local);
         kept_.emplace_back(nb::cast(bins));
     }
@@ -59,7 +59,7 @@ class AttributeReader {
         check_size(starts.shape(0) - 1);
         if (starts.data()[n_positions()] != static_cast<int64_t>(ids.shape(0)))
             refuse("the starts of a bag must end at the number of its ids");
-        if (weights && weights->shape(0) != ids.shape(0)) refuse("a bag needs one weight for each id");
+        if (weights && weights->shape(0) != ids.shape(0)) refuse("a bag must have one weight for each id");
         for (size_t i = 0; i < ids.shape(0); ++i)
             if (ids.data()[i] < -1 || ids.data()[i] >= n_values)
                 refuse("an id of a bag lies outside its alphabet");
@@ -74,26 +74,29 @@ class AttributeReader {
     void add_numbers(Input<float, 1> numbers, bool local) {
         check_size(numbers.shape(0));
         for (int64_t t = 0; t < n_positions(); ++t)
-            if (std::isinf(numbers.data()[t])) refuse("a number of a column is infinite");
+            if (std::isinf(numbers.data()[t]))
+                refuse("a number of a column is infinite; use NaN where a value is missing");
         add(ColumnView{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data()}, 1, local);
         kept_.emplace_back(nb::cast(numbers));
     }
 
-    // One more attribute for each conjunction of those that the columns have; after all columns. It is there
-    // where all of its members are, whatever their weights.
+    // Adds one attribute per conjunction; its members are attributes of columns. A position has the attribute
+    // if it has all members, with any weights. Call it after all columns are added.
     void add_conjunctions(const Conjunctions& conjunctions) {
-        if (conjunctions_.starts != nullptr) refuse("conjunctions are added once");
+        if (conjunctions_.starts != nullptr) refuse("conjunctions must be added only once");
         if (conjunctions.n_ids() > n_ids_)
-            refuse("the members of conjunctions are attributes of the columns");
+            refuse("the members of conjunctions must be attributes of the columns");
         if (n_ids_ + conjunctions.n() > std::numeric_limits<int32_t>::max())
-            refuse("columns, window and conjunctions make more than 2147483647 attributes");
-        const Slots basic = slots();
+            refuse(
+                "columns, window and conjunctions make more than 2147483647 attributes; use fewer "
+                "conjunctions");
+        const AttributeView basic = view();
         Conjunctions::Scratch scratch;
         std::vector<int32_t> ids;
         conjunction_starts_.push_back(0);
-        for_each_position(0, n_positions(), [&](int64_t t, int64_t begin, int64_t end) {
+        basic.for_each_position(0, n_positions(), [&](int64_t t, int64_t begin, int64_t end) {
             ids.clear();
-            for_each_id(basic, t, begin, end, [&](int32_t id, float) { ids.push_back(id); });
+            for_each_id(basic.slots, t, begin, end, [&](int32_t id, float) { ids.push_back(id); });
             conjunctions.find(ids, scratch, conjunction_ids_);
             conjunction_starts_.push_back(static_cast<int64_t>(conjunction_ids_.size()));
         });
@@ -104,32 +107,22 @@ class AttributeReader {
     }
 
     Slots slots() const { return {slots_.data(), static_cast<int64_t>(slots_.size())}; }
+    AttributeView view() const { return {slots(), starts(), n_sequences(), n_ids_}; }
     int64_t n_ids() const { return n_ids_; }
     int64_t n_positions() const { return starts_.data()[starts_.shape(0) - 1]; }
     int64_t n_sequences() const { return static_cast<int64_t>(starts_.shape(0)) - 1; }
     const int64_t* starts() const { return starts_.data(); }
     const std::vector<int64_t>& offsets() const { return offsets_; }
     size_t n_columns() const { return columns_.size(); }
-    // Of a column: where it is read, and whether there is a padding symbol.
+    // The offsets of column j, and whether it has a padding id.
     const std::vector<int64_t>& offsets(size_t j) const { return is_local_[j] ? here_ : offsets_; }
     bool padded(size_t j) const { return padded_ && !is_local_[j]; }
     const ColumnView& column(size_t j) const { return columns_[j]; }
     int32_t n_values(size_t j) const { return n_values_[j]; }
 
-    // visit(t, begin, end) for each position of [first, last), with its sequence.
-    template <class Visit>
-    void for_each_position(int64_t first, int64_t last, Visit&& visit) const {
-        const int64_t* starts = starts_.data();
-        const int64_t* next = std::upper_bound(starts, starts + starts_.shape(0), first);
-        for (int64_t t = first; t < last; ++t) {
-            while (*next <= t) ++next;
-            visit(t, next[-1], *next);
-        }
-    }
-
     void check_range(int64_t first, int64_t last) const {
         if (first < 0 || first > last || last > n_positions())
-            refuse("a range of positions must lie in 0..%lld, but %lld..%lld came",
+            refuse("a range of positions must lie in 0..%lld, but got %lld..%lld",
                    static_cast<long long>(n_positions()), static_cast<long long>(first),
                    static_cast<long long>(last));
     }
@@ -144,12 +137,12 @@ class AttributeReader {
 
     void check_size(size_t size) const {
         if (static_cast<int64_t>(size) != n_positions())
-            refuse("a column must have one value for each of the %lld positions, but has %zu",
+            refuse("a column must have one value for each of the %lld positions, but has %zu values",
                    static_cast<long long>(n_positions()), size);
     }
 
     void add(ColumnView column, int32_t n_values, bool local = false) {
-        if (conjunctions_.starts != nullptr) refuse("columns are added before conjunctions");
+        if (conjunctions_.starts != nullptr) refuse("columns must be added before conjunctions");
         if (n_values < 0) refuse("the number of values of a column must not be negative");
         const bool padded = padded_ && !local;
         const std::vector<int64_t>& read_at = local ? here_ : offsets_;
@@ -170,14 +163,14 @@ class AttributeReader {
 
     Input<int64_t, 1> starts_;
     std::vector<int64_t> offsets_;
-    const std::vector<int64_t> here_{0};  // the offsets of a local column
+    const std::vector<int64_t> here_{0};  // the offset of a local column
     bool padded_ = false;
-    std::deque<ColumnView> columns_;  // slots point into it, so elements must not move
+    std::deque<ColumnView> columns_;  // slots point to the elements, which a deque does not move
     std::vector<Slot> slots_;
     std::vector<int32_t> n_values_;
     std::vector<bool> is_local_;
     int64_t n_ids_ = 0;
-    ColumnView conjunctions_{};  // has starts once they are added
+    ColumnView conjunctions_{};  // starts is null until conjunctions are added
     std::vector<int64_t> conjunction_starts_;
     std::vector<int32_t> conjunction_ids_;
     std::vector<nb::object> kept_;

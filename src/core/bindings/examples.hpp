@@ -1,4 +1,4 @@
-// What learners that take one sequence after the other are given.
+// The training examples of online learners.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,30 +13,32 @@
 
 namespace hedgerow {
 
-// Sequences with gold labels and weights; checked.
+// Sequences with gold labels and weights. The constructor checks all of them.
 struct Examples {
     const AttributeReader& reader;
     Input<std::int32_t, 1> gold;
     Input<double, 1> weights;
 
-    Examples(const AttributeReader& source, Input<std::int32_t, 1> labels, Input<double, 1> by_sequence,
+    Examples(const AttributeReader& source, Input<std::int32_t, 1> labels, Input<double, 1> sequence_weights,
              std::int64_t n_labels)
-        : reader(source), gold(std::move(labels)), weights(std::move(by_sequence)) {
+        : reader(source), gold(std::move(labels)), weights(std::move(sequence_weights)) {
         require(static_cast<std::int64_t>(gold.shape(0)) == reader.n_positions(),
-                "a label for each position");
+                "there must be one gold label per position");
         require(static_cast<std::int64_t>(weights.shape(0)) == reader.n_sequences(),
-                "a weight for each sequence");
+                "there must be one weight per sequence");
         for (std::size_t t = 0; t < gold.shape(0); ++t)
-            require(gold.data()[t] >= 0 && gold.data()[t] < n_labels, "labels are below n_labels");
+            require(gold.data()[t] >= 0 && gold.data()[t] < n_labels,
+                    "gold labels must lie between 0 and n_labels - 1");
     }
 
-    // learn(begin, end, gold from begin on, weight) for the sequences of `order`, in turn.
+    // Calls learn(begin, end, gold labels of the sequence, weight) for each sequence in `order`.
     template <class Learn>
     void each(const Input<std::int64_t, 1>& order, Learn learn) const {
         for (std::size_t i = 0; i < order.shape(0); ++i)
-            require(order.data()[i] >= 0 && order.data()[i] < reader.n_sequences(), "sequences there are");
+            require(order.data()[i] >= 0 && order.data()[i] < reader.n_sequences(),
+                    "the order must hold indices of sequences");
         const nb::gil_scoped_release release;
-        each_in_turn(order.data(), static_cast<std::int64_t>(order.shape(0)), [&](std::int64_t i) {
+        for_each_example(order.data(), static_cast<std::int64_t>(order.shape(0)), [&](std::int64_t i) {
             const std::int64_t begin = reader.starts()[i];
             learn(begin, reader.starts()[i + 1], gold.data() + begin, weights.data()[i]);
         });

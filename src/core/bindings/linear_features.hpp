@@ -1,4 +1,4 @@
-// The Python-side owner of Features.
+// Owns and checks the arrays of Features for Python.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,10 @@
 #include "bindings/arrays.hpp"
 #include "bindings/attribute_reader.hpp"
 #include "bindings/errors.hpp"
-#include "linear/linear.hpp"
+#include "linear/features.hpp"
 
 namespace hedgerow {
 
-// Checked features, with their arrays kept alive.
 class LinearFeatures {
   public:
     LinearFeatures(Input<std::int64_t, 1> starts, Input<std::int32_t, 1> outputs, std::int64_t width)
@@ -19,15 +18,16 @@ class LinearFeatures {
         const std::int64_t* s = starts_.data();
         const auto n_ids = static_cast<std::int64_t>(starts_.shape(0)) - 1;
         require(n_ids >= 0 && s[0] == 0 && width >= 1 && width < (std::int64_t{1} << 31),
-                "starts begin with 0, and the width is at least 1");
-        for (std::int64_t i = 0; i < n_ids; ++i) require(s[i] <= s[i + 1], "starts rise");
+                "starts must begin with 0, and the width must be at least 1");
+        for (std::int64_t i = 0; i < n_ids; ++i) require(s[i] <= s[i + 1], "starts must not fall");
         require(s[n_ids] == static_cast<std::int64_t>(outputs_.shape(0)),
-                "starts end at the number of features");
+                "starts must end at the number of features");
         for (std::int64_t i = 0; i < n_ids; ++i) {
             for (std::int64_t f = s[i]; f < s[i + 1]; ++f) {
                 const std::int32_t output = outputs_.data()[f];
-                require(output >= 0 && output < width, "outputs are below the width");
-                require(f == s[i] || outputs_.data()[f - 1] < output, "the outputs of an attribute rise");
+                require(output >= 0 && output < width, "outputs must lie between 0 and the width - 1");
+                require(f == s[i] || outputs_.data()[f - 1] < output,
+                        "the outputs of an attribute must rise");
             }
         }
     }
@@ -36,7 +36,7 @@ class LinearFeatures {
         return {static_cast<std::int64_t>(starts_.shape(0)) - 1, width_, starts_.data(), outputs_.data()};
     }
     void check(const AttributeReader& reader) const {
-        require(reader.n_ids() == features().n_ids, "features and slots have the same attributes");
+        require(reader.n_ids() == features().n_ids, "features and reader must have the same attributes");
     }
 
   private:

@@ -1,13 +1,9 @@
-// Learners that take one sequence after the other, without the GIL; and the votes of what one of them
-// learned.
+// Online learners and the voted perceptron: checks arguments, works without the GIL.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,51 +11,29 @@
 #include "bindings/attribute_reader.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/examples.hpp"
+#include "data/sequence_digests.hpp"
 #include "linear/margin.hpp"
 #include "linear/stochastic.hpp"
-#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {
 
 constexpr std::int64_t kMostCells = std::int64_t{1} << 40;
-constexpr std::int64_t kVectors = 16;  // that vote between looks up
 
 Topology checked_topology(std::int64_t n_labels, std::int64_t order) {
-    require(n_labels >= 1 && order >= 0, "n_labels is at least 1, order at least 0");
+    require(n_labels >= 1 && order >= 0, "n_labels must be at least 1, and order at least 0");
     double cells = 1;
     for (std::int64_t m = 0; m <= order; ++m) cells *= static_cast<double>(n_labels);
-    require(cells < static_cast<double>(kMostCells), "K^(order + 1) is too large");
+    require(cells < static_cast<double>(kMostCells), "n_labels^(order + 1) must be below 2^40");
     return {n_labels, order};
 }
 
-// A number for each sequence that only its own content decides: attributes, labels and weight.
 Array<std::uint64_t, 1> digests(const AttributeReader& reader, const Input<std::int32_t, 1>& gold,
                                 const Input<double, 1>& weights) {
     require(static_cast<std::int64_t>(gold.shape(0)) == reader.n_positions() &&
                 static_cast<std::int64_t>(weights.shape(0)) == reader.n_sequences(),
-            "a label for each position and a weight for each sequence");
-    const Slots slots = reader.slots();
-    std::vector<std::uint64_t> found;
-    for (std::int64_t i = 0; i < reader.n_sequences(); ++i) {
-        std::uint64_t digest = 0;
-        const auto take = [&](const auto& part) {
-            std::uint64_t bits = 0;
-            std::memcpy(&bits, &part, sizeof part);
-            digest = Random(digest ^ bits).bits();
-        };
-        take(weights.data()[i]);
-        const std::int64_t begin = reader.starts()[i], end = reader.starts()[i + 1];
-        for (std::int64_t t = begin; t < end; ++t) {
-            take(gold.data()[t]);
-            for_each_id(slots, t, begin, end, [&](std::int32_t id, float value) {
-                take(id);
-                take(value);
-            });
-        }
-        found.push_back(digest);
-    }
-    return to_array(std::move(found));
+            "there must be one gold label per position and one weight per sequence");
+    return to_array(sequence_digests(reader.view(), gold.data(), weights.data()));
 }
 
 class MarginTrainer {
@@ -70,10 +44,9 @@ class MarginTrainer {
                   bool recorded)
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
           k_(n_labels),
-          learner_(made(reader, kept, checked_topology(n_labels, order), bias,
-                        {hamming, margin, growth, beam, early && beam > 0}, summed, recorded)) {}
+          learner_(build(reader, kept, checked_topology(n_labels, order), bias,
+                         {hamming, margin, growth, beam, early && beam > 0}, summed, recorded)) {}
 
-    // How many of the sequences changed the weights.
     std::int64_t epoch(const Input<std::int64_t, 1>& order) {
         std::int64_t mistakes = 0;
         const Slots slots = examples_.reader.slots();
@@ -84,38 +57,31 @@ class MarginTrainer {
         return mistakes;
     }
 
-    // (attributes that have weights, their weights by label, weights of n-grams): those now, or the mean of
-    // all vectors so far; times `scale`.
     nb::tuple weights(bool mean, double scale) const {
-        require(!mean || !learner_.n_grams().sums().empty(), "a mean needs sums");
+        const NGramWeights& n_grams = learner_.n_grams();
+        require(!mean || !n_grams.sums().empty(), "a mean needs sums");
         const AttributeWeights& attributes = learner_.attributes();
         std::vector<std::int32_t> ids = attributes.ids();
         std::sort(ids.begin(), ids.end());
-        Output<float, 2> rows({ids.size(), static_cast<std::size_t>(k_)});
-        Output<float, 1> n_grams({learner_.n_grams().size()});
-        const auto n = static_cast<double>(learner_.n_vectors());
-        const auto put = [&](float* to, const float* values, const double* sums, std::int64_t size) {
-            for (std::int64_t i = 0; i < size; ++i)
-                to[i] =
-                    static_cast<float>(scale * (static_cast<double>(values[i]) - (mean ? sums[i] / n : 0.0)));
-        };
+        const std::int64_t n = learner_.n_vectors();
+        Output<float, 2> attribute_weights({ids.size(), static_cast<std::size_t>(k_)});
         for (std::size_t i = 0; i < ids.size(); ++i) {
             const std::int64_t row = attributes.row(ids[i]);
-            put(rows.data() + static_cast<std::int64_t>(i) * k_, attributes.values(row), attributes.sums(row),
-                k_);
+            copy_weights(attributes.values(row), mean ? attributes.sums(row) : nullptr, k_, n, scale,
+                         attribute_weights.data() + static_cast<std::int64_t>(i) * k_);
         }
-        put(n_grams.data(), learner_.n_grams().values().data(), learner_.n_grams().sums().data(),
-            static_cast<std::int64_t>(learner_.n_grams().size()));
-        return nb::make_tuple(to_array(std::move(ids)), rows.array(), n_grams.array());
+        Output<float, 1> n_gram_weights({n_grams.size()});
+        copy_weights(n_grams.values().data(), mean ? n_grams.sums().data() : nullptr,
+                     static_cast<std::int64_t>(n_grams.size()), n, scale, n_gram_weights.data());
+        return nb::make_tuple(to_array(std::move(ids)), attribute_weights.array(), n_gram_weights.array());
     }
 
     void stay(std::int64_t n) {
-        require(n >= 0, "n is at least 0");
+        require(n >= 0, "n must be at least 0");
         learner_.stay(n);
     }
     std::int64_t n_seen() const { return learner_.n_vectors() - 1; }
 
-    // (where the changes of each vector begin, features, amounts, how many examples each survived)
     nb::tuple changes() const {
         const std::vector<Change>& changes = learner_.changes();
         Output<std::int64_t, 1> features({changes.size()});
@@ -129,12 +95,13 @@ class MarginTrainer {
     }
 
   private:
-    static MarginLearner made(const AttributeReader& reader, const Input<bool, 1>& kept,
-                              const Topology& topology, bool bias, const MarginRules& rules, bool summed,
-                              bool recorded) {
-        require(static_cast<std::int64_t>(kept.shape(0)) == reader.n_ids(), "whether each attribute is kept");
+    static MarginLearner build(const AttributeReader& reader, const Input<bool, 1>& kept,
+                               const Topology& topology, bool bias, const MarginRules& rules, bool summed,
+                               bool recorded) {
+        require(static_cast<std::int64_t>(kept.shape(0)) == reader.n_ids(),
+                "kept must have one value per attribute");
         require(rules.margin >= 0 && rules.growth >= 0 && rules.beam >= 0,
-                "margin, growth and beam are at least 0");
+                "margin, growth and beam must be at least 0");
         const std::vector<std::uint8_t> mask(kept.data(), kept.data() + kept.shape(0));
         return {topology, rules, AttributeWeights(mask.data(), reader.n_ids(), topology.n_labels, summed),
                 NGramWeights(topology, bias, summed), recorded};
@@ -154,9 +121,8 @@ class StochasticTrainer {
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
           starts_(std::move(starts)),
           outputs_(std::move(outputs)),
-          learner_(made(checked_topology(n_labels, order), cells, rate, decay)) {}
+          learner_(build(checked_topology(n_labels, order), cells, rate, decay)) {}
 
-    // Minus the log-likelihood of each sequence just before it is learned from, weighted and summed.
     double epoch(const Input<std::int64_t, 1>& order) {
         double sum = 0;
         const Slots slots = examples_.reader.slots();
@@ -167,7 +133,6 @@ class StochasticTrainer {
         return sum;
     }
 
-    // The same of the weights now, which stay as they are.
     double loss(const Input<std::int64_t, 1>& order) {
         double sum = 0;
         const Slots slots = examples_.reader.slots();
@@ -184,23 +149,23 @@ class StochasticTrainer {
     }
 
   private:
-    StochasticLearner made(const Topology& topology, const Input<std::int64_t, 1>& cells, double rate,
-                           double decay) {
+    StochasticLearner build(const Topology& topology, const Input<std::int64_t, 1>& cells, double rate,
+                            double decay) {
         const auto n_ids = static_cast<std::int64_t>(starts_.shape(0)) - 1;
         require(n_ids == examples_.reader.n_ids() && starts_.data()[0] == 0 &&
                     starts_.data()[n_ids] == static_cast<std::int64_t>(outputs_.shape(0)),
-                "features of the attributes there are");
+                "starts must divide the outputs among the attributes of the reader");
         for (std::int64_t i = 0; i < n_ids; ++i)
-            require(starts_.data()[i] <= starts_.data()[i + 1], "starts rise");
+            require(starts_.data()[i] <= starts_.data()[i + 1], "starts must not fall");
         for (std::size_t f = 0; f < outputs_.shape(0); ++f)
             require(outputs_.data()[f] >= 0 && outputs_.data()[f] < topology.n_labels,
-                    "outputs are below n_labels");
-        require(rate > 0 && decay >= 0, "a rate above 0 and a decay of at least 0");
+                    "outputs must lie between 0 and n_labels - 1");
+        require(rate > 0 && decay >= 0, "rate must be above 0, and decay at least 0");
         n_cells_ = cells.shape(0);
         const std::int64_t n_rows = topology.n_rows();
         for (std::size_t i = 0; i < n_cells_; ++i)
             require(cells.data()[i] >= 0 && cells.data()[i] < n_rows * topology.n_labels,
-                    "cells of the table");
+                    "cells must lie in the transition table");
         return {topology,
                 {n_ids, topology.n_labels, starts_.data(), outputs_.data()},
                 std::vector<std::int64_t>(cells.data(), cells.data() + n_cells_),
@@ -215,7 +180,6 @@ class StochasticTrainer {
     StochasticLearner learner_;
 };
 
-// votes (positions, labels): for each weight vector in turn, its survival to the labels of its best path.
 Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std::int64_t order,
                        std::int64_t beam, const Input<std::int64_t, 1>& starts,
                        const Input<std::int64_t, 1>& features, const Input<float, 1>& amounts,
@@ -223,33 +187,23 @@ Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std
     const Topology topology = checked_topology(n_labels, order);
     const auto n_vectors = static_cast<std::int64_t>(survived.shape(0));
     const std::int64_t n_features = (reader.n_ids() + topology.n_rows()) * n_labels;
-    require(beam >= 0 && n_threads >= 1, "a beam of at least 0 and a thread");
+    require(beam >= 0 && n_threads >= 1, "beam must be at least 0, and n_threads at least 1");
     require(static_cast<std::int64_t>(starts.shape(0)) == n_vectors + 1 && starts.data()[0] == 0 &&
                 starts.data()[n_vectors] == static_cast<std::int64_t>(features.shape(0)) &&
                 amounts.shape(0) == features.shape(0),
-            "changes for each vector");
+            "starts must divide the changes among the weight vectors");
     for (std::int64_t v = 0; v < n_vectors; ++v)
-        require(starts.data()[v] <= starts.data()[v + 1], "starts rise");
+        require(starts.data()[v] <= starts.data()[v + 1], "starts must not fall");
     for (std::size_t c = 0; c < features.shape(0); ++c)
-        require(features.data()[c] >= 0 && features.data()[c] < n_features, "features there are");
+        require(features.data()[c] >= 0 && features.data()[c] < n_features,
+                "features must be numbers of attributes or n-grams with a label");
     Output<double, 2> out(
         {static_cast<std::size_t>(reader.n_positions()), static_cast<std::size_t>(n_labels)});
     std::fill_n(out.data(), reader.n_positions() * n_labels, 0.0);
-    const Vectors vectors{n_vectors, starts.data(), features.data(), amounts.data(), survived.data()};
-    const std::int64_t n = reader.n_sequences(), pieces = std::min(n, n_threads);
-    std::vector<Voter> voters(static_cast<std::size_t>(pieces), Voter(topology, reader.n_ids(), beam));
     {
         const nb::gil_scoped_release release;
-        for (std::int64_t v = 0; v < n_vectors; v += kVectors) {
-            parallel_for(pieces, n_threads, [&] {
-                return [&](std::int64_t p) {
-                    const std::int64_t first = p * n / pieces, last = (p + 1) * n / pieces;
-                    voters[p].vote(vectors, v, std::min(v + kVectors, n_vectors), reader.slots(),
-                                   reader.starts() + first, last - first, out.data());
-                };
-            });
-            poll_interrupt();
-        }
+        add_votes({n_vectors, starts.data(), features.data(), amounts.data(), survived.data()}, topology,
+                  beam, reader.view(), out.data(), n_threads);
     }
     return out.array();
 }
@@ -259,7 +213,7 @@ Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std
 void register_online(nb::module_& m) {
     m.def("sequence_digests", &digests, nb::arg("reader"), nb::arg("gold").noconvert(),
           nb::arg("weights").noconvert(),
-          "A number for each sequence that its attributes, labels and weight alone decide.");
+          "Return a number per sequence that depends only on its attributes, gold labels and weight.");
     nb::class_<MarginTrainer>(m, "MarginTrainer", "A structured perceptron or SVM, one sequence at a time.")
         .def(nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
                       std::int64_t, std::int64_t, bool, bool, double, double, std::int64_t, bool, bool,
@@ -268,33 +222,46 @@ void register_online(nb::module_& m) {
              nb::arg("weights").noconvert(), nb::arg("kept").noconvert(), nb::arg("n_labels"),
              nb::arg("order"), nb::kw_only(), nb::arg("bias"), nb::arg("hamming"), nb::arg("margin"),
              nb::arg("growth"), nb::arg("beam"), nb::arg("early"), nb::arg("summed"), nb::arg("recorded"),
-             "At example t a wrong path must lose by margin + growth * t, for each wrong label or once.")
+             "At example t, gold must beat a wrong path by margin + growth * t.\n\n"
+             "hamming: the margin applies to each wrong label instead of once to a path; early: learn only\n"
+             "up to the position where the beam drops gold; summed: keep sums for the mean of the weights;\n"
+             "recorded: keep all changes, for voting.")
         .def("epoch", &MarginTrainer::epoch, nb::arg("order").noconvert(),
-             "Learns from the sequences named, in turn; returns how many changed the weights.")
+             "Learn from the sequences in `order`; return how many of them changed the weights.")
         .def("weights", &MarginTrainer::weights, nb::arg("mean"), nb::arg("scale"),
-             "(attributes that have weights, those by label, weights of n-grams): now, or the mean so far.")
+             "Return (attributes with weights, their weights by label, n-gram weights), times scale.\n\n"
+             "With mean=True: the mean of all weight vectors so far; otherwise the current weights.")
         .def("changes", &MarginTrainer::changes,
-             "(starts by vector, features, amounts, examples survived) of all weight vectors.")
-        .def("stay", &MarginTrainer::stay, nb::arg("n"), "Counts n more examples that change nothing.")
-        .def_prop_ro("n_seen", &MarginTrainer::n_seen, "How many examples there were.");
-    nb::class_<StochasticTrainer>(m, "StochasticTrainer", "Stochastic gradient steps on the likelihood.")
-        .def(nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>,
-                      Input<std::int64_t, 1>, Input<std::int32_t, 1>, const Input<std::int64_t, 1>&,
-                      std::int64_t, std::int64_t, double, double>(),
-             nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
-             nb::arg("weights").noconvert(), nb::arg("starts").noconvert(), nb::arg("outputs").noconvert(),
-             nb::arg("cells").noconvert(), nb::arg("n_labels"), nb::arg("order"), nb::kw_only(),
-             nb::arg("rate"), nb::arg("decay"), "Features by attribute, and n-grams as cells of the table.")
+             "Return (starts, features, amounts, survived): the changes that make each weight vector, and\n"
+             "the number of examples that the vector survived.")
+        .def("stay", &MarginTrainer::stay, nb::arg("n"), "Count n more examples that change no weight.")
+        .def_prop_ro("n_seen", &MarginTrainer::n_seen, "The number of examples so far.");
+    nb::class_<StochasticTrainer>(m, "StochasticTrainer",
+                                  "Stochastic gradient descent on the negative log-likelihood.")
+        .def(
+            nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, Input<std::int64_t, 1>,
+                     Input<std::int32_t, 1>, const Input<std::int64_t, 1>&, std::int64_t, std::int64_t,
+                     double, double>(),
+            nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
+            nb::arg("weights").noconvert(), nb::arg("starts").noconvert(), nb::arg("outputs").noconvert(),
+            nb::arg("cells").noconvert(), nb::arg("n_labels"), nb::arg("order"), nb::kw_only(),
+            nb::arg("rate"), nb::arg("decay"),
+            "starts and outputs: the features of each attribute; cells: the n-grams with a weight, as cells\n"
+            "of the transition table.")
         .def("epoch", &StochasticTrainer::epoch, nb::arg("order").noconvert(),
-             "Learns from the sequences named, in turn; returns minus their log-likelihood as it was met.")
+             "Learn from the sequences in `order`.\n\n"
+             "Returns the weighted sum of their negative log-likelihoods, each before its own step.")
         .def("loss", &StochasticTrainer::loss, nb::arg("order").noconvert(),
-             "Minus the log-likelihood of the sequences named, weighted and summed, by the weights now.")
-        .def_prop_ro("squared_size", &StochasticTrainer::squared_size, "Of the weights now.")
-        .def("mean", &StochasticTrainer::mean, "The mean of the weights so far.");
+             "Return the weighted sum of the negative log-likelihoods of the sequences in `order`.")
+        .def_prop_ro("squared_size", &StochasticTrainer::squared_size,
+                     "The sum of squares of the current weights.")
+        .def("mean", &StochasticTrainer::mean, "Return the mean of the weights so far.");
     m.def("votes", &votes, nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("beam"),
           nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("amounts").noconvert(),
           nb::arg("survived").noconvert(), nb::arg("n_threads"),
-          "(positions, labels): the examples survived by the vectors whose best path has the label there.");
+          "Return the votes (positions, labels) of a voted perceptron.\n\n"
+          "Each weight vector votes for the labels of its best path, with the number of examples that it\n"
+          "survived.");
 }
 
 }  // namespace hedgerow

@@ -232,7 +232,7 @@ class BoundForest {
                 const std::int64_t first = c * kChunkPositions, last = std::min(first + kChunkPositions, n);
                 forest_.begin(work, last - first);
                 spans.clear();
-                reader.for_each_position(
+                reader.view().for_each_position(
                     first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
                         forest_.put_depth(work, t - first, std::min(t - begin, forest_.order()));
                         spans.push_back({begin, end});

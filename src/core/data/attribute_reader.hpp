@@ -1,10 +1,12 @@
-// Attribute ids of a position: every column read at every offset of a window, padding outside the sequence.
+// The attribute ids of a position: every column is read at every offset of a window, and a read outside the
+// sequence gives a padding id.
 //
-// A slot is a (column, offset). It owns the ids [first_id, first_id + values), and one more for padding when
-// the window looks beyond the position itself. Reads are shifted, so a window costs no memory. A local column
-// has one slot, the position itself, whatever the window.
+// A slot is a pair of a column and an offset. A slot owns the ids [first_id, first_id + number of values),
+// and one more id for padding if the window has offsets other than 0. Columns are read in place with a
+// shifted index, so a window needs no memory. A local column has one slot, at offset 0, for any window.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hedgerow {
@@ -12,14 +14,14 @@ namespace hedgerow {
 constexpr uint8_t kMissingBin = 255;
 constexpr int32_t kMissingId = -1;
 
-// One column; exactly one of codes, bins, starts and numbers is not null.
+// The arrays of one column. Exactly one of codes, bins, starts and numbers is not null.
 struct ColumnView {
-    const int32_t* codes;   // categorical: one for each position, negative where missing or absent
-    const uint8_t* bins;    // numeric: one for each position, kMissingBin where missing
-    const int64_t* starts;  // bag: where each position begins in ids, and the end
-    const int32_t* ids;     // bag: kMissingId alone where missing
-    const float* weights;   // bag: one for each id; null when all are 1
-    const float* numbers;   // numeric, read as it is: one attribute with this weight; NaN where missing
+    const int32_t* codes;   // categorical: one code per position, negative where missing or absent
+    const uint8_t* bins;    // numeric: one bin per position, kMissingBin where missing
+    const int64_t* starts;  // bag: where the ids of each position begin, and the end
+    const int32_t* ids;     // bag: a single kMissingId where missing
+    const float* weights;   // bag: one weight per id; null if all weights are 1
+    const float* numbers;   // numeric without bins: the weight of a single attribute; NaN where missing
     bool has_missing = false;
 };
 
@@ -27,10 +29,10 @@ struct Slot {
     const ColumnView* column;
     int64_t offset;
     int32_t first_id;
-    int32_t padding;  // the id read outside the sequence
+    int32_t padding;  // the id outside the sequence, -1 without padding
 };
 
-// Every slot of a window: what is read at a position.
+// All slots of a window.
 struct Slots {
     const Slot* first;
     int64_t size;
@@ -40,7 +42,7 @@ struct Slots {
     const Slot* end() const { return first + size; }
 };
 
-// IN: position t of the sequence [begin, end). OUT: emit(id, weight) for each attribute there, slot by slot.
+// Calls emit(id, weight) for each attribute of position t in the sequence [begin, end), slot by slot.
 template <class Emit>
 inline void for_each_id(const Slot& slot, int64_t t, int64_t begin, int64_t end, Emit&& emit) {
     const int64_t at = t + slot.offset;
@@ -62,12 +64,32 @@ inline void for_each_id(const Slot& slot, int64_t t, int64_t begin, int64_t end,
     }
 }
 
+// The attributes of all positions of some sequences.
+struct AttributeView {
+    Slots slots;
+    const int64_t* starts;  // of the sequences, and the end
+    int64_t n_sequences;
+    int64_t n_ids;
+
+    int64_t n_positions() const { return starts[n_sequences]; }
+
+    // Calls visit(t, begin, end) for each position t of [first, last); t lies in the sequence [begin, end).
+    template <class Visit>
+    void for_each_position(int64_t first, int64_t last, Visit&& visit) const {
+        const int64_t* next = std::upper_bound(starts, starts + n_sequences + 1, first);
+        for (int64_t t = first; t < last; ++t) {
+            while (*next <= t) ++next;
+            visit(t, next[-1], *next);
+        }
+    }
+};
+
 template <class Emit>
 inline void for_each_id(const Slots& slots, int64_t t, int64_t begin, int64_t end, Emit&& emit) {
     for (const Slot& slot : slots) for_each_id(slot, t, begin, end, emit);
 }
 
-// Whether the column's value at a position is explicitly missing; an absent one is not.
+// Whether the value of the column at a position is missing. An absent value is not missing.
 inline bool is_missing_at(const ColumnView& column, int64_t at) {
     if (column.codes != nullptr) return column.codes[at] == kMissingId;
     if (column.bins != nullptr) return column.bins[at] == kMissingBin;
@@ -75,7 +97,7 @@ inline bool is_missing_at(const ColumnView& column, int64_t at) {
     return column.starts[at] < column.starts[at + 1] && column.ids[column.starts[at]] == kMissingId;
 }
 
-// Whether what the slot reads at position t is missing. Padding is not.
+// Whether the slot reads a missing value at position t. Padding is not missing.
 inline bool is_missing(const Slot& slot, int64_t t, int64_t begin, int64_t end) {
     const int64_t at = t + slot.offset;
     return at >= begin && at < end && is_missing_at(*slot.column, at);

@@ -11,6 +11,7 @@
 #include "lattice/beam.hpp"
 #include "lattice/semiring.hpp"
 #include "lattice/views.hpp"
+#include "util/label_context.hpp"
 
 namespace hedgerow {
 
@@ -33,10 +34,7 @@ struct Topology {
     std::int64_t n_label_contexts() const { return power(order); }
 
     std::int64_t label_context(const std::int32_t* labels, std::int64_t t) const {
-        std::int64_t context = 0;
-        for (std::int64_t back = 1; back <= std::min(t, order); ++back)
-            context = context * n_labels + labels[t - back];
-        return context;
+        return hedgerow::label_context(labels, t, std::min(t, order), n_labels);
     }
 
     // The first row of a table for label contexts of m = min(t, order) labels: 1 + K + ... + K^(m-1).

@@ -3,8 +3,15 @@
 #include <algorithm>
 
 #include "lattice/path_score.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
+
+namespace {
+
+constexpr std::int64_t kVectorsPerPoll = 16;  // weight vectors that vote between two polls for interrupts
+
+}  // namespace
 
 void PathFinder::search(const float* table) {
     if (beam_ == 0 && topology_.order <= 1) {
@@ -37,15 +44,13 @@ bool PathFinder::next_best(const float* table) {
     return true;
 }
 
-std::int64_t PathFinder::keep_gold(const float* table, const std::int32_t* gold) {
+std::int64_t PathFinder::positions_with_gold(const float* table, const std::int32_t* gold) {
     Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
     lattice.forward();
     const std::int64_t whole = length_;
     for (std::int64_t t = 0; t < whole; ++t) {
-        std::int64_t state = 0;
-        for (std::int64_t back = 0; back < std::min(t + 1, topology_.memory()); ++back)
-            state = state * topology_.n_labels + gold[t - back];
-        if (lattice.keeps(t, state)) continue;
+        const std::int64_t n_context = std::min(t + 1, topology_.memory());
+        if (lattice.keeps(t, label_context(gold, t + 1, n_context, topology_.n_labels))) continue;
         length_ = t + 1;
         search(table);
         length_ = whole;
@@ -55,7 +60,7 @@ std::int64_t PathFinder::keep_gold(const float* table, const std::int32_t* gold)
 }
 
 double PathFinder::score(const float* table, const std::int32_t* labels, std::int64_t length) const {
-    return path_score<float>(topology_, {length, state_.data(), nullptr, table}, labels);
+    return path_score<float>(topology_, {length, label_scores_.data(), nullptr, table}, labels);
 }
 
 bool MarginLearner::learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
@@ -73,17 +78,17 @@ bool MarginLearner::learn(const Slots& slots, std::int64_t begin, std::int64_t e
     return violated;
 }
 
-// Whether a wrong path comes within its margin of gold, or beyond; if so it is what the finder holds.
+// Whether score(path) + margin > score(gold) for some wrong path. If so, the finder holds that path.
 bool MarginLearner::violates(const Slots& slots, std::int64_t begin, std::int64_t end,
                              const std::int32_t* gold) {
     const std::int64_t length = end - begin, k = topology_.n_labels;
     const double margin = rules_.margin + rules_.growth * static_cast<double>(n_seen_ + 1);
-    float* state = finder_.room(length);
-    attributes_.score(slots, begin, end, state);
+    float* scores = finder_.label_scores(length);
+    attributes_.score(slots, begin, end, scores);
     if (rules_.hamming && margin > 0) {
         for (std::int64_t t = 0; t < length; ++t)
             for (std::int64_t y = 0; y < k; ++y)
-                if (y != gold[t]) state[t * k + y] += static_cast<float>(margin);
+                if (y != gold[t]) scores[t * k + y] += static_cast<float>(margin);
     }
     const float* table = n_grams_.table();
     const std::vector<std::int32_t>& path = finder_.best(table);
@@ -93,15 +98,18 @@ bool MarginLearner::violates(const Slots& slots, std::int64_t begin, std::int64_
         return finder_.next_best(table) &&
                finder_.score(table, path.data(), length) + margin > finder_.score(table, gold, length);
     }
-    if (wrong && rules_.early) n_used_ = finder_.keep_gold(table, gold);
+    if (wrong && rules_.early) n_used_ = finder_.positions_with_gold(table, gold);
     return wrong;
 }
 
+// weights += weight (features of gold - features of the path), over the first n_used_ positions. The
+// attribute features differ where the labels differ; the n-grams also differ at the `order` positions that
+// follow.
 void MarginLearner::update(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                            float weight) {
-    const std::int64_t k = topology_.n_labels, n_states = attributes_.n_ids() * k;
+    const std::int64_t k = topology_.n_labels, n_attribute_features = attributes_.n_ids() * k;
     const std::int32_t* path = finder_.path().data();
-    std::int64_t differed = -topology_.order - 1;  // the last position where they did
+    std::int64_t differed = -topology_.order - 1;  // the last position where gold and path differ
     for (std::int64_t t = 0; t < n_used_; ++t) {
         if (gold[t] != path[t]) {
             differed = t;
@@ -112,18 +120,20 @@ void MarginLearner::update(const Slots& slots, std::int64_t begin, std::int64_t 
             });
         }
         if (t - differed > topology_.order) continue;
-        n_grams_.each_cell(gold, t, [&](std::int64_t cell) { change(n_states + cell, weight); });
-        n_grams_.each_cell(path, t, [&](std::int64_t cell) { change(n_states + cell, -weight); });
+        n_grams_.for_each_cell(gold, t,
+                               [&](std::int64_t cell) { change(n_attribute_features + cell, weight); });
+        n_grams_.for_each_cell(path, t,
+                               [&](std::int64_t cell) { change(n_attribute_features + cell, -weight); });
     }
 }
 
 void MarginLearner::change(std::int64_t feature, float amount) {
-    const std::int64_t k = topology_.n_labels, n_states = attributes_.n_ids() * k;
+    const std::int64_t k = topology_.n_labels, n_attribute_features = attributes_.n_ids() * k;
     const auto before = static_cast<double>(n_vectors());
-    if (feature < n_states) {
+    if (feature < n_attribute_features) {
         attributes_.add(static_cast<std::int32_t>(feature / k), feature % k, amount, before);
     } else {
-        n_grams_.add(feature - n_states, amount, before);
+        n_grams_.add(feature - n_attribute_features, amount, before);
     }
     if (recorded_) changes_.push_back({feature, amount});
 }
@@ -135,25 +145,42 @@ Voter::Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam)
       n_grams_(topology, true, false),
       finder_(topology, beam) {}
 
-void Voter::vote(const Vectors& vectors, std::int64_t first, std::int64_t last, const Slots& slots,
+// votes(t, y) += sum over vectors v of survived(v) [the best path of v has label y at t]
+void Voter::vote(const WeightVectors& vectors, std::int64_t first, std::int64_t last, const Slots& slots,
                  const std::int64_t* starts, std::int64_t n_sequences, double* votes) {
-    const std::int64_t n_states = attributes_.n_ids() * k_;
+    const std::int64_t n_attribute_features = attributes_.n_ids() * k_;
     for (std::int64_t v = first; v < last; ++v) {
         for (std::int64_t c = vectors.starts[v]; c < vectors.starts[v + 1]; ++c) {
             const std::int64_t feature = vectors.features[c];
-            if (feature < n_states) {
+            if (feature < n_attribute_features) {
                 attributes_.add(static_cast<std::int32_t>(feature / k_), feature % k_, vectors.amounts[c], 0);
             } else {
-                n_grams_.add(feature - n_states, vectors.amounts[c], 0);
+                n_grams_.add(feature - n_attribute_features, vectors.amounts[c], 0);
             }
         }
         for (std::int64_t i = 0; i < n_sequences; ++i) {
             const std::int64_t length = starts[i + 1] - starts[i];
-            attributes_.score(slots, starts[i], starts[i + 1], finder_.room(length));
+            attributes_.score(slots, starts[i], starts[i + 1], finder_.label_scores(length));
             const std::vector<std::int32_t>& path = finder_.best(n_grams_.table());
             for (std::int64_t t = 0; t < length; ++t)
                 votes[(starts[i] + t) * k_ + path[t]] += static_cast<double>(vectors.survived[v]);
         }
+    }
+}
+
+void add_votes(const WeightVectors& vectors, const Topology& topology, std::int64_t beam,
+               const AttributeView& attributes, double* votes, std::int64_t n_threads) {
+    const std::int64_t n = attributes.n_sequences, n_pieces = std::min(n, n_threads);
+    std::vector<Voter> voters(static_cast<std::size_t>(n_pieces), Voter(topology, attributes.n_ids, beam));
+    for (std::int64_t v = 0; v < vectors.n; v += kVectorsPerPoll) {
+        parallel_for(n_pieces, n_threads, [&] {
+            return [&](std::int64_t p) {
+                const std::int64_t first = p * n / n_pieces, last = (p + 1) * n / n_pieces;
+                voters[p].vote(vectors, v, std::min(v + kVectorsPerPoll, vectors.n), attributes.slots,
+                               attributes.starts + first, last - first, votes);
+            };
+        });
+        poll_interrupt();
     }
 }
 

@@ -1,5 +1,9 @@
-// Learning from the best path: the structured perceptron and, with paths that are favoured for being wrong,
-// the structured SVM. Gold minus path is added to the weights wherever they differ.
+// The structured perceptron (Collins 2002) and the structured SVM: one sequence at a time, if a wrong path
+// scores too high,
+//
+//     weights += sample weight (features of gold - features of that path)
+//
+// The SVM adds a margin to the scores of wrong labels before the best path is searched.
 #pragma once
 
 #include <cstdint>
@@ -10,59 +14,61 @@
 
 namespace hedgerow {
 
-// One change of one weight. A feature is attribute * K + label or, after all those, the cell of an n-gram.
+// One change of one weight. Features are numbered attribute * K + label; the cells of n-grams follow.
 struct Change {
     std::int64_t feature;
     float amount;
 };
 
-// The best path of one sequence by weights of attributes and n-grams.
+// Finds the best path of one sequence.
 class PathFinder {
   public:
-    // beam: how many nodes a position may keep; 0 keeps all.
+    // beam: the largest number of lattice nodes kept per position; 0 keeps all.
     PathFinder(const Topology& topology, std::int64_t beam)
         : topology_(topology), beam_(beam < topology.power(topology.memory()) ? beam : 0), second_(2) {}
 
-    // Room for the scores of the next sequence, (length, labels).
-    float* room(std::int64_t length) {
+    // The buffer (length, labels) for the label scores of the next sequence.
+    float* label_scores(std::int64_t length) {
         length_ = length;
-        if (static_cast<std::int64_t>(state_.size()) < length * topology_.n_labels)
-            state_.resize(static_cast<std::size_t>(length * topology_.n_labels));
+        if (static_cast<std::int64_t>(label_scores_.size()) < length * topology_.n_labels)
+            label_scores_.resize(static_cast<std::size_t>(length * topology_.n_labels));
         path_.resize(static_cast<std::size_t>(length));
-        return state_.data();
+        return label_scores_.data();
     }
 
+    // The best path under the label scores and the transition table.
     const std::vector<std::int32_t>& best(const float* table);
-    // The best path but one; false if there is none. Asked for after best().
+    // Replaces path() by the second best path; returns false if there is none. Call best() first.
     bool next_best(const float* table);
     const std::vector<std::int32_t>& path() const { return path_; }
-    // How many positions a beam goes along with gold, at most all; asked for after best(). Where it loses
-    // gold, path() becomes the best path up to and with that position.
-    std::int64_t keep_gold(const float* table, const std::int32_t* gold);
+    // The number of positions up to and with the first one where the beam drops gold, or all positions.
+    // Where the beam drops gold, path() becomes the best path of these positions. Call best() first.
+    std::int64_t positions_with_gold(const float* table, const std::int32_t* gold);
 
+    // The score of the first `length` labels.
     double score(const float* table, const std::int32_t* labels, std::int64_t length) const;
 
   private:
-    Scores<float> scores(const float* table) const { return {length_, state_.data(), nullptr, table}; }
+    Scores<float> scores(const float* table) const { return {length_, label_scores_.data(), nullptr, table}; }
     void search(const float* table);
 
     Topology topology_;
     std::int64_t beam_;
     std::int64_t length_ = 0;
-    std::vector<float> state_;
+    std::vector<float> label_scores_;
     std::vector<double> work_;
     std::vector<std::int32_t> path_;
     Max max_;
     Best second_;
 };
 
-// A wrong path must lose by a margin, at example t of margin + growth * t.
+// At example t gold must beat a wrong path by margin + growth * t.
 struct MarginRules {
-    bool hamming;  // the margin counts for each wrong label; if not, once for a wrong path
+    bool hamming;  // the margin applies to each wrong label; otherwise once to a wrong path
     double margin;
     double growth;
     std::int64_t beam;  // 0: exact
-    bool early;         // where the beam loses gold, learn from what came before
+    bool early;         // learn only from the positions up to where the beam drops gold
 };
 
 class MarginLearner {
@@ -76,11 +82,11 @@ class MarginLearner {
           n_grams_(std::move(n_grams)),
           recorded_(recorded) {}
 
-    // Learns from the positions begin..end; true if that changed the weights.
+    // Learns from the sequence [begin, end); returns whether the weights changed.
     bool learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                float weight);
 
-    // Counts n more examples that change nothing.
+    // Counts n more examples that do not change the weights.
     void stay(std::int64_t n) {
         n_seen_ += n;
         survived_.back() += n;
@@ -88,10 +94,11 @@ class MarginLearner {
 
     const AttributeWeights& attributes() const { return attributes_; }
     const NGramWeights& n_grams() const { return n_grams_; }
-    // How many weight vectors there were, the first of zeros.
+    // The number of weight vectors so far: one after each example, and the first, which is 0.
     std::int64_t n_vectors() const { return n_seen_ + 1; }
 
-    // Where the changes that made each distinct vector begin, and for how many examples it stayed.
+    // The distinct vectors: changes()[change_starts()[v]..change_starts()[v + 1]] turn vector v - 1 into v,
+    // and survived()[v] is the number of examples that v was used for.
     const std::vector<Change>& changes() const { return changes_; }
     const std::vector<std::int64_t>& change_starts() const { return change_starts_; }
     const std::vector<std::int64_t>& survived() const { return survived_; }
@@ -108,30 +115,30 @@ class MarginLearner {
     AttributeWeights attributes_;
     NGramWeights n_grams_;
     std::int64_t n_seen_ = 0;
-    std::int64_t n_used_ = 0;  // positions of the sequence that are learned from
+    std::int64_t n_used_ = 0;  // positions of the sequence to learn from
     bool recorded_;
     std::vector<Change> changes_;
     std::vector<std::int64_t> change_starts_{0, 0};
     std::vector<std::int64_t> survived_{1};
 };
 
-// Weight vectors as changes from one to the next, and how many examples each survived.
-struct Vectors {
+// Weight vectors as changes from one to the next, and the number of examples that each survived.
+struct WeightVectors {
     std::int64_t n;
-    const std::int64_t* starts;  // n + 1: where the changes that make each begin
+    const std::int64_t* starts;  // (n + 1): where the changes of each vector begin
     const std::int64_t* features;
     const float* amounts;
     const std::int64_t* survived;
 };
 
-// Takes some sequences through one weight vector after the other: each votes for the labels of its best path.
+// The voted perceptron (Freund & Schapire 1999) on some sequences: each weight vector votes for the labels of
+// its best path, with the number of examples that it survived. Vectors must come in order.
 class Voter {
   public:
     Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam);
 
-    // Vectors first..last; votes (positions, labels) of the sequences that `starts` names grow by their
-    // survivals.
-    void vote(const Vectors& vectors, std::int64_t first, std::int64_t last, const Slots& slots,
+    // Adds the votes of the vectors first..last to votes (positions, labels). starts: n_sequences + 1.
+    void vote(const WeightVectors& vectors, std::int64_t first, std::int64_t last, const Slots& slots,
               const std::int64_t* starts, std::int64_t n_sequences, double* votes);
 
   private:
@@ -140,5 +147,9 @@ class Voter {
     NGramWeights n_grams_;
     PathFinder finder_;
 };
+
+// votes (positions, labels) += the votes of all vectors. Threads divide the sequences.
+void add_votes(const WeightVectors& vectors, const Topology& topology, std::int64_t beam,
+               const AttributeView& attributes, double* votes, std::int64_t n_threads);
 
 }  // namespace hedgerow

@@ -1,25 +1,31 @@
-// Weights that change from one sequence to the next, and are summed as they go without being touched.
+// Weights of online learners, and their averages without an extra pass per step.
 //
-// A weight w that changes by d_j at step j has, after the steps 1..T, passed through w_i = d_1 + ... + d_i.
-// With c_j the number (or weight) of vectors before step j, the sum over all of them is c_T w - (sum of c_j
-// d_j): two numbers a weight (Daume 2006). Here `values` is w, and `sums` is what is subtracted.
+// A weight w that changes by d_j at step j has the values w_i = d_1 + ... + d_i after the steps i = 1..T.
+// With c_j the number (or total weight) of vectors before step j, the sum over all vectors is
+//
+//     sum of w_i = c_T w_T - sum of c_j d_j
+//
+// so two numbers per weight suffice (Daume 2006): `values` is w, `sums` is the sum of c_j d_j.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "data/attribute_reader.hpp"
 #include "lattice/lattice.hpp"
-#include "linear/linear.hpp"
+#include "linear/linear_kernels.hpp"
+#include "util/append_buffer.hpp"
 #include "util/interrupt.hpp"
+#include "util/label_context.hpp"
 #include "util/prefetch.hpp"
 
 namespace hedgerow {
 
-// Calls learn(i) for each of the n sequences named in `order`, one after the other, and polls for interrupts.
+// Calls learn(i) for each of the n sequences i in `order`, one after the other, and polls for interrupts.
 template <class Learn>
-void each_in_turn(const std::int64_t* order, std::int64_t n, Learn learn) {
+void for_each_example(const std::int64_t* order, std::int64_t n, Learn learn) {
     InterruptPoll poll;
     for (std::int64_t i = 0; i < n; ++i) {
         learn(order[i]);
@@ -27,10 +33,23 @@ void each_in_turn(const std::int64_t* order, std::int64_t n, Learn learn) {
     }
 }
 
-// Weights of n-grams, laid out as the rows of a lattice's table; and that table, kept up to date.
+// to[i] <- scale w_i, or for the mean over n_vectors vectors scale (w_i - sums_i / n_vectors). sums: null for
+// the current weights.
+inline void copy_weights(const float* values, const double* sums, std::int64_t size, std::int64_t n_vectors,
+                         double scale, float* to) {
+    const auto n = static_cast<double>(n_vectors);
+    for (std::int64_t i = 0; i < size; ++i)
+        to[i] = static_cast<float>(scale * (static_cast<double>(values[i]) - (sums ? sums[i] / n : 0.0)));
+}
+
+// The weights of label n-grams, in the layout of a lattice's transition table, and the table itself.
 //
-// An n-gram speaks wherever the last labels are its own: a row of the table is the sum over the histories
-// that it begins with. The row of no labels at all is a bias, used only if asked for.
+// An n-gram of m + 1 labels is a label context of m labels and the next label. Its weight applies wherever
+// the label context ends with these m labels, so a cell of the table is a sum over the m:
+//
+//     table(c, y) = sum over m = shortest..order of values(the last m labels of c, y)
+//
+// The context of no labels is a bias, which is optional.
 class NGramWeights {
   public:
     NGramWeights(const Topology& topology, bool bias, bool summed)
@@ -45,25 +64,27 @@ class NGramWeights {
     const std::vector<float>& values() const { return values_; }
     const std::vector<double>& sums() const { return sums_; }
 
-    // visit(cell) for every n-gram that the labels end with at t.
+    // Calls visit(cell) for every n-gram that ends at position t of `labels`.
     template <class Visit>
-    void each_cell(const std::int32_t* labels, std::int64_t t, Visit visit) const {
-        std::int64_t history = 0;
-        for (std::int64_t m = 0; m <= std::min(t, topology_.order); ++m) {
-            if (m > 0) history = history * topology_.n_labels + labels[t - m];
-            if (m >= shortest_) visit((topology_.first_row(m) + history) * topology_.n_labels + labels[t]);
-        }
+    void for_each_cell(const std::int32_t* labels, std::int64_t t, Visit visit) const {
+        const std::int64_t k = topology_.n_labels;
+        for_each_label_context(labels, t, std::min(t, topology_.order), k,
+                               [&](std::int64_t m, std::int64_t context) {
+                                   if (m >= shortest_)
+                                       visit((topology_.first_row(m) + context) * k + labels[t]);
+                               });
     }
 
+    // values[cell] += amount, and the same in every cell of the table that the n-gram applies to.
     void add(std::int64_t cell, float amount, double before) {
         const std::int64_t k = topology_.n_labels, label = cell % k;
         values_[cell] += amount;
         if (!sums_.empty()) sums_[cell] += before * static_cast<double>(amount);
         std::int64_t m = 0;
         while (m < topology_.order && topology_.first_row(m + 1) <= cell / k) ++m;
-        const std::int64_t history = cell / k - topology_.first_row(m);
+        const std::int64_t context = cell / k - topology_.first_row(m);
         for (std::int64_t width = 1; m <= topology_.order; ++m, width *= k) {
-            float* rows = table_.data() + (topology_.first_row(m) + history * width) * k + label;
+            float* rows = table_.data() + (topology_.first_row(m) + context * width) * k + label;
             for (std::int64_t r = 0; r < width; ++r) rows[r * k] += amount;
         }
     }
@@ -76,8 +97,8 @@ class NGramWeights {
     std::vector<float> table_;
 };
 
-// Rows of weights over all labels, in the order in which they were first needed, so that what is read
-// together lies together.
+// Rows of weights, one weight per label. Rows are stored in the order of their first change, so rows that are
+// used together tend to be close in memory.
 class WeightRows {
   public:
     WeightRows(std::int64_t n_labels, bool summed)
@@ -85,10 +106,10 @@ class WeightRows {
 
     std::int64_t n_labels() const { return k_; }
     const float* values(std::int64_t row) const { return values_.data() + row * stride_; }
-    // Null if nothing is summed.
+    // Null without sums.
     const double* sums(std::int64_t row) const { return summed_ ? sums_.data() + row * stride_ : nullptr; }
 
-    // One more row, of zeros.
+    // Appends a row of zeros.
     void grow() {
         values_.resize(values_.size() + static_cast<std::size_t>(stride_), 0.0f);
         if (summed_) sums_.resize(values_.size(), 0.0);
@@ -100,39 +121,41 @@ class WeightRows {
     }
 
   private:
-    static constexpr std::int64_t kPad = 8;  // half a cache line, so that rows cross few
+    static constexpr std::int64_t kPad = 8;  // half a cache line, so that few rows cross a line
     std::int64_t k_, stride_;
     bool summed_;
     std::vector<float> values_;
     std::vector<double> sums_;
 };
 
-// Weights of attributes: a row for each attribute that was ever changed. Others weigh nothing and take no
-// room.
+// The weights of attributes. Only attributes whose weights have changed have a row; all other weights are 0.
 class AttributeWeights {
   public:
-    // kept: which of the attributes may have weights.
+    // kept: which attributes may have weights.
     AttributeWeights(const std::uint8_t* kept, std::int64_t n_ids, std::int64_t n_labels, bool summed)
         : weights_(n_labels, summed), row_of_(n_ids) {
-        for (std::int64_t id = 0; id < n_ids; ++id) row_of_[id] = kept[id] ? kUntouched : kLeftOut;
+        for (std::int64_t id = 0; id < n_ids; ++id) row_of_[id] = kept[id] ? kUnchanged : kLeftOut;
     }
 
     std::int64_t n_ids() const { return static_cast<std::int64_t>(row_of_.size()); }
-    // The attributes that have a row, by row.
+    // The attribute of each row.
     const std::vector<std::int32_t>& ids() const { return ids_; }
     const float* values(std::int64_t row) const { return weights_.values(row); }
-    // Null if nothing is summed.
+    // Null without sums.
     const double* sums(std::int64_t row) const { return weights_.sums(row); }
-    // The row of an attribute, negative if it has none.
+    // The row of an attribute; negative if there is none.
     std::int64_t row(std::int64_t id) const { return row_of_[id]; }
 
-    // scores (end - begin, labels) <- what the attributes of the sequence say.
+    // OUT: scores (end - begin, labels) of the sequence [begin, end).
     void score(const Slots& slots, std::int64_t begin, std::int64_t end, float* scores) {
         score(slots, begin, end, begin, end, scores);
     }
 
-    // The same of the positions first..last alone. Memory is asked long before it is used: for the numbers of
-    // rows while attributes are read, for rows while numbers are looked up.
+    // OUT: scores (last - first, labels) of the positions first..last of the sequence [begin, end):
+    //
+    //     scores(t, y) = sum over the attributes a of position t of value(t, a) weight(a, y)
+    //
+    // Three passes, each of which prefetches what the next one reads: attributes, row numbers, rows.
     void score(const Slots& slots, std::int64_t first, std::int64_t last, std::int64_t begin,
                std::int64_t end, float* scores) {
         const std::int64_t k = weights_.n_labels();
@@ -173,8 +196,9 @@ class AttributeWeights {
 
     bool keeps(std::int32_t id) const { return row_of_[id] != kLeftOut; }
 
+    // weight(id, label) += amount; before: c_j of the formula at the top.
     void add(std::int32_t id, std::int64_t label, float amount, double before) {
-        if (row_of_[id] == kUntouched) {
+        if (row_of_[id] == kUnchanged) {
             row_of_[id] = static_cast<std::int32_t>(ids_.size());
             ids_.push_back(id);
             weights_.grow();
@@ -183,7 +207,7 @@ class AttributeWeights {
     }
 
   private:
-    static constexpr std::int32_t kUntouched = -1, kLeftOut = -2;
+    static constexpr std::int32_t kUnchanged = -1, kLeftOut = -2;
     struct Read {
         std::int32_t id;
         float value;
@@ -191,9 +215,9 @@ class AttributeWeights {
     WeightRows weights_;
     std::vector<std::int32_t> row_of_;
     std::vector<std::int32_t> ids_;
-    Pile<Read> reads_;  // of the positions at hand
-    Pile<WeightedRow> rows_;
-    std::vector<std::int64_t> ends_;  // of each position
+    AppendBuffer<Read> reads_;  // of the positions that are being scored
+    AppendBuffer<WeightedRow> rows_;
+    std::vector<std::int64_t> ends_;  // by position, in reads_ and then in rows_
 };
 
 }  // namespace hedgerow

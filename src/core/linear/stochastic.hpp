@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lattice/fast_lane.hpp"
-#include "linear/linear.hpp"
+#include "linear/features.hpp"
 #include "linear/online.hpp"
 
 namespace hedgerow {
