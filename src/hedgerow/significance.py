@@ -316,7 +316,7 @@ def _refuse_separation(right: Floats, count: Floats, treatments: Levels, blocks:
 def _is_overlapping(right: Floats, count: Floats, treatments: Levels, blocks: Levels) -> bool:
     """True if the likelihood has a finite maximum.
 
-    It has none when the coefficients can move for ever without lowering the likelihood of any row (Albert and
+    It has none when the coefficients can grow without bound without lowering the likelihood of any row (Albert and
     Anderson, 1984): δ + σ may rise in rows that are all right, fall in rows that are all wrong, and must stay in the
     others. Read a bound δ[i] ≥ −σ[j] as an edge i → j, and δ[i] ≤ −σ[j] as j → i. A move exists exactly when some edge
     lies on no cycle. The graph is connected, as the design has full rank, so that means: not strongly connected.

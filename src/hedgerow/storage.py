@@ -1,4 +1,4 @@
-"""One file for arrays and JSON metadata: a safetensors file with a checksum. docs/model-format.md tells all.
+"""One file for arrays and JSON metadata: a safetensors file with a checksum. docs/model-format.md describes the format.
 
 Written beside and renamed, so that a failure leaves the old file; read by mmap, all checked before use.
 """

@@ -146,7 +146,7 @@ BAD = [
     ({"w": ["x"]}, "column 'w': .* held text before, but got bags"),
     ({1: "x"}, "keys must be str, but got int"),
     ({"a": {None: "x"}}, "keys must be str, but got None"),
-    ({"a": {"b": 1}, "a:b": 2}, "column 'a:b': column names must differ, but this one came twice"),
+    ({"a": {"b": 1}, "a:b": 2}, "column 'a:b': column names must differ, but this one occurs twice"),
     ("word", "the positions before are dicts, but got str; use one form throughout"),
     (None, "the positions before are dicts, but got None"),
 ]

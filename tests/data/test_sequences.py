@@ -278,7 +278,7 @@ def test_of_columns() -> None:
     ):
         with pytest.raises(InputError, match=rule):
             Sequences.of_columns(bad, columns)
-    with pytest.raises(InputError, match="'c' came twice"):
+    with pytest.raises(InputError, match="'c' occurs twice"):
         Sequences.of_columns(starts(0, 3), (columns[0], columns[0]))
     with pytest.raises(InputError, match="at least one column"):
         Sequences.of_columns(starts(0, 3), ())

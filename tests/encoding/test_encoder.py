@@ -175,7 +175,7 @@ NUMERIC = {"name": "n", "kind": "numeric", "presence": [1.0, 1.0]}
         ({"columns": [{"name": "w", "kind": ["bag"]}]}, ARRAYS, "known kind"),
         ({"columns": [NUMERIC | {"presence": None}]}, ARRAYS, "column 0 of an encoder must have"),
         ({"columns": [NUMERIC | {"presence": [1.0, 1.5]}]}, ARRAYS, "column 0 of an encoder must have"),
-        ({"columns": [NUMERIC, NUMERIC]}, ARRAYS, "distinct names, but 'n' came twice"),
+        ({"columns": [NUMERIC, NUMERIC]}, ARRAYS, "distinct names, but 'n' occurs twice"),
         (GOOD, {}, "column 0 of an encoder lacks its alphabet"),
         (GOOD, ARRAYS | {"0.offsets": np.array([0, 9, 2])}, "offsets of an alphabet"),
         (GOOD, ARRAYS | {"0.blob": np.array([255, 255], np.uint8)}, "UTF-8"),

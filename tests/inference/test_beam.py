@@ -109,7 +109,7 @@ def test_a_beam_keeps_the_lower_of_equals():
 @pytest.mark.parametrize(
     ("keep", "message"),
     [
-        ([0, 1], "keep has one label for each position; given are .*keep \\(2,\\)"),
+        ([0, 1], "keep has one label for each position; got .*keep \\(2,\\)"),
         ([0, 1, 3], "labels to keep are below n_labels"),
         ([0, 1, -2], "keep must hold label codes, or -1 for none; it goes from -2 to 1"),
         ([0.0, 1.0, 1.0], "keep must hold a label code, an integer, for each position; it has the type float64"),

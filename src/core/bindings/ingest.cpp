@@ -189,7 +189,7 @@ class DictReader {
         if (key.last == place_.position)
             reject_value(
                 place_, names_.text(name),
-                "column names must differ, but this one came twice (a nested dict joins names with ':'); "
+                "column names must differ, but this one occurs twice (a nested dict joins names with ':'); "
                 "rename a key");
         key.last = place_.position;
         if (key.column != nullptr) return put(*key.column, place_, value, numpy_);

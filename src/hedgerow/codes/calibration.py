@@ -50,7 +50,7 @@ class Calibration:
 
     @property
     def record(self) -> Record:
-        """What the training log says of the calibration."""
+        """Fields of the training log about the calibration."""
         record: Record = {"temperature": self.temperature}
         return record if self.log_ratios is None else {**record, "transition_weight": self.transition_weight}
 

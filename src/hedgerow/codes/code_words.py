@@ -78,21 +78,21 @@ def checked(matrix: Any, n_labels: int) -> CodeWords:
     """A user's matrix as code words; raises InputError where it breaks a rule."""
     rule = f"code must be a matrix of 0 and 1 with a row for each of the {n_labels} labels, in the order of classes_"
     try:
-        given = np.asarray(matrix)
+        array = np.asarray(matrix)
     except ValueError:
         raise InputError(f"{rule}; its rows have different lengths") from None
-    if given.ndim != 2 or len(given) != n_labels or given.shape[1] == 0:
-        raise InputError(f"{rule}; its shape is {given.shape}")
-    if given.dtype.kind not in "biuf" or not ((given == 0) | (given == 1)).all():
-        raise InputError(f"{rule}; it holds other values, the first is {_first_not_a_bit(given)!r}")
-    code_words = np.ascontiguousarray(given, dtype=np.uint8)
+    if array.ndim != 2 or len(array) != n_labels or array.shape[1] == 0:
+        raise InputError(f"{rule}; its shape is {array.shape}")
+    if array.dtype.kind not in "biuf" or not ((array == 0) | (array == 1)).all():
+        raise InputError(f"{rule}; it holds other values, the first is {_first_not_a_bit(array)!r}")
+    code_words = np.ascontiguousarray(array, dtype=np.uint8)
     _check_columns(code_words)
     _check_rows(code_words)
     return code_words
 
 
-def _first_not_a_bit(given: NDArray[Any]) -> Any:
-    return next((value for value in given.ravel().tolist() if value not in (0, 1)), None)
+def _first_not_a_bit(array: NDArray[Any]) -> Any:
+    return next((value for value in array.ravel().tolist() if value not in (0, 1)), None)
 
 
 def _check_columns(code_words: CodeWords) -> None:

@@ -66,16 +66,16 @@ class CodePotential(ScoredPotential):
 
     def probabilities(self, encoded: Encoded, n_threads: int = 1) -> NDArray[np.float32]:
         """(positions, bits): P(the bit is 1). Bits of a cascade read the predictions of earlier bits."""
-        found = np.empty((encoded.n_positions, len(self.bits)), np.float32)
+        p = np.empty((encoded.n_positions, len(self.bits)), np.float32)
         threads, columns = threads_for_one_bit(n_threads, encoded), list[Columns]()
         for i, potential in enumerate(self.bits):
             read = encoded.with_columns(chain.from_iterable(columns[j] for j in self.cascade.read_by(i)))
-            found[:, i] = bit_probabilities(potential, self.bit_order, read, threads)
+            p[:, i] = bit_probabilities(potential, self.bit_order, read, threads)
             if self.cascade.length:
-                columns.append(self.cascade.columns(i, found[:, i] > 0.5, encoded.starts))
+                columns.append(self.cascade.columns(i, p[:, i] > 0.5, encoded.starts))
             if i >= self.cascade.length > 0:
                 columns[i - self.cascade.length] = ()  # no later bit reads it
-        return found
+        return p
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         probabilities = self.probabilities(encoded, n_threads)

@@ -44,7 +44,7 @@ class ColumnStore:
             raise InputError("sequences need at least one column")
         twice = first_duplicate(column.name for column in columns)
         if twice is not None:
-            raise InputError(f"columns must have distinct names, but {twice!r} came twice")
+            raise InputError(f"columns must have distinct names, but {twice!r} occurs twice")
         for column in columns:
             if len(column) != starts[-1]:
                 raise InputError(

@@ -1,4 +1,4 @@
-"""Data frames, of any library that narwhals knows, into columns."""
+"""Reads data frames, of any library that narwhals supports, into columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_frame(value: object) -> bool:
 
 
 def open_frame(frame: Any, subject: str) -> nw.DataFrame[Any]:
-    """The frame behind narwhals' face; raises InputError when its column names are not distinct str."""
+    """The frame as a narwhals frame; raises InputError unless the column names are distinct strings."""
     try:
         import narwhals
     except ImportError as error:
@@ -38,7 +38,7 @@ def open_frame(frame: Any, subject: str) -> nw.DataFrame[Any]:
             raise InputError(f"{subject} must have str as column names, but got {name!r}; rename the columns")
     twice = first_duplicate(names)
     if twice is not None:
-        raise InputError(f"{subject} must have distinct columns, but {twice!r} came twice; rename one")
+        raise InputError(f"{subject} must have distinct columns, but {twice!r} occurs twice; rename one")
     return narwhals.from_native(frame, eager_only=True)
 
 

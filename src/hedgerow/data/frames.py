@@ -122,7 +122,7 @@ def to_frame(
 
 
 def _with_levels(df: Any, names: list[Any]) -> Any:
-    """The frame, with those levels of its pandas index as columns that `names` asks for."""
+    """The frame, with the levels of its pandas index that are in `names` as columns."""
     levels = getattr(getattr(df, "index", None), "names", ())
     wanted = [name for name in names if isinstance(name, str) and name in levels and name not in df.columns]
     return df.assign(**{name: df.index.get_level_values(name) for name in wanted}) if wanted else df

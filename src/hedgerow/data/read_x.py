@@ -1,4 +1,4 @@
-"""Every form that X may have, told apart by its first sequence and read into columns."""
+"""Reads X in every form into columns. The first sequence decides which form it is."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _form(sequence: Any) -> str:
 
 
 def _is_sparse(value: object) -> bool:
-    sparse = sys.modules.get("scipy.sparse")  # whoever holds a sparse matrix has imported it
+    sparse = sys.modules.get("scipy.sparse")  # imported already if X has a sparse matrix
     return sparse is not None and bool(sparse.issparse(value))
 
 

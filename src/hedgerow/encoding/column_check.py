@@ -38,7 +38,7 @@ class Presence:
     def expected_in(self, sequences: Sequences) -> bool:
         """Whether it is unlikely that these sequences lack the column by chance.
 
-        Both shares must say so: an optional key may stand at one position of every sequence, or at every position of
+        Both shares must agree: an optional key may be at one position of every sequence, or at every position of
         few sequences.
         """
         by_positions: float = (1 - self.positions) ** sequences.n_positions

@@ -96,18 +96,18 @@ class Encoder:
         sequences = self._refolded(sequences)
         if len(sequences):
             check_columns([spec for spec in self.columns if spec.marks is None], sequences)
-        given = {column.name: column for column in sequences.columns}
+        raw = {column.name: column for column in sequences.columns}
         unseen: dict[str, int] = {}
         columns: dict[str, Column] = {}
         for spec in self.columns:
             if spec.marks is not None and spec.alphabet is not None:
                 columns[spec.name] = mark(spec.name, columns[spec.marks].missing(), spec.alphabet)
-            elif spec.name in given:
-                columns[spec.name], unseen[spec.name] = _encode_checked(given.pop(spec.name), spec)
+            elif spec.name in raw:
+                columns[spec.name], unseen[spec.name] = _encode_checked(raw.pop(spec.name), spec)
             else:
                 without = _missing if is_missing_without(spec, sequences) else _absent
                 columns[spec.name] = without(spec, sequences.n_positions)
-        unseen |= {name: _occurrences(column) for name, column in given.items()}
+        unseen |= {name: _occurrences(column) for name, column in raw.items()}
         counted = {name: count for name, count in unseen.items() if count}
         return Encoded.trusted(sequences.starts, tuple(columns.values()), counted)
 
@@ -138,7 +138,7 @@ class Encoder:
         )
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """(metadata for JSON, arrays) from which `from_state` makes an equal encoder."""
+        """(metadata for JSON, arrays) from which `from_arrays` builds an equal encoder."""
         arrays: dict[str, NDArray[Any]] = {}
         for i, spec in enumerate(self.columns):
             if spec.alphabet is not None:
@@ -148,14 +148,14 @@ class Encoder:
 
     @classmethod
     def from_arrays(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Encoder:
-        """The encoder that `state` described; raises InputError when there is anything wrong with that."""
+        """The encoder that `to_arrays` described; raises InputError if the description is not valid."""
         described = metadata.get("columns") if isinstance(metadata, Mapping) else None
         if not isinstance(described, list) or not described:
             raise InputError("the description of an encoder must list its columns")
         specs = tuple(_stored_spec(i, entry, arrays) for i, entry in enumerate(described))
         twice = first_duplicate(spec.name for spec in specs)
         if twice is not None:
-            raise InputError(f"columns of an encoder must have distinct names, but {twice!r} came twice")
+            raise InputError(f"columns of an encoder must have distinct names, but {twice!r} occurs twice")
         _check_treatment(specs)
         return cls(specs)
 

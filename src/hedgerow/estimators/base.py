@@ -18,7 +18,7 @@ from hedgerow.encoding.imputation import Treatment
 from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import DAMAGE, InputError, ModelFileError, not_fitted
 from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
-from hedgerow.estimators.given_labels import label_codes
+from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.parameters import SEED, AtLeast, CountOrAll
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
@@ -562,8 +562,8 @@ def _nbest(answers: Answers, n: int, labels: Labels) -> Iterator[list[tuple[floa
     scores, paths = answers.nbest(n)
     log_z = answers.keeping(paths[0]).log_partition()  # a beam over sums may have lost what one over paths found
     for i, (begin, end) in enumerate(pairwise(answers.starts.tolist())):
-        found = [rank for rank in range(n) if scores[i, rank] > -np.inf]
-        yield [(float(scores[i, rank] - log_z[i]), labels.decode(paths[rank, begin:end])) for rank in found]
+        ranks = [rank for rank in range(n) if scores[i, rank] > -np.inf]
+        yield [(float(scores[i, rank] - log_z[i]), labels.decode(paths[rank, begin:end])) for rank in ranks]
 
 
 def _by_sequence(rows: NDArray[Any], starts: NDArray[np.int64]) -> list[NDArray[Any]]:

@@ -25,7 +25,7 @@ def estimator(cls: type[T]) -> type[T]:
 
 @dataclass_transform(kw_only_default=True)
 def with_parameters(cls: type[T]) -> type[T]:
-    """Make the annotated fields of a class its keyword parameters: signature and docstring tell of them."""
+    """Make the annotated fields of a class its keyword parameters, in its signature and docstring."""
     declared = declare(cls)
     for name in vars(cls).get("__annotations__", {}):
         if name in declared:
@@ -156,7 +156,7 @@ class Conventions:
         return hasattr(self, "model_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags  # only scikit-learn itself asks
+        from sklearn.utils import InputTags, Tags, TargetTags  # only scikit-learn calls this
 
         return Tags(
             estimator_type=None,

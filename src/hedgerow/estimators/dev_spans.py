@@ -44,14 +44,15 @@ def span_f1_function(
         return _Spans(first, last, kinds[first])
 
     code_of = {name: i for i, name in enumerate(names)}
-    wanted = spans(np.array([code_of[label] for label in gold]))
+    gold_spans = spans(np.array([code_of[label] for label in gold]))
     end_at, type_at = np.full(len(gold), -1), np.full(len(gold), -1)
-    end_at[wanted.starts], type_at[wanted.starts] = wanted.ends, wanted.types
+    end_at[gold_spans.starts], type_at[gold_spans.starts] = gold_spans.ends, gold_spans.types
 
     def span_f1(codes: NDArray[np.int32]) -> float:
-        found = spans(codes)
-        right = np.count_nonzero((end_at[found.starts] == found.ends) & (type_at[found.starts] == found.types))
-        n_spans = len(found.starts) + len(wanted.starts)
-        return 2 * right / n_spans if n_spans else 0.0
+        predicted = spans(codes)
+        first = predicted.starts
+        n_correct = np.count_nonzero((end_at[first] == predicted.ends) & (type_at[first] == predicted.types))
+        n_spans = len(predicted.starts) + len(gold_spans.starts)
+        return 2 * n_correct / n_spans if n_spans else 0.0
 
     return span_f1

@@ -19,7 +19,7 @@ from hedgerow.errors import BeamWarning, InputError, StopTraining, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint
 from hedgerow.estimators.dev_spans import span_f1_function
-from hedgerow.estimators.given_labels import label_codes
+from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST
 from hedgerow.learning.base import DevData, Learner, Record, TrainingData, split_off_dev
@@ -51,15 +51,15 @@ def prepare(
     if (X_dev is None) != (y_dev is None):
         raise InputError("X_dev and y_dev belong together; one of them is missing")
     raw = Sequences(X)
-    given = read_labels(y, raw)  # once, for y may be a generator
-    warn_of_padding(given)
+    gold_labels = read_labels(y, raw)  # once, because y may be a generator
+    warn_of_padding(gold_labels)
     warn_of_missing_columns(raw)
-    labels = Labels.fit(given, raw) if earlier is None else earlier.labels
+    labels = Labels.fit(gold_labels, raw) if earlier is None else earlier.labels
     encoder = Encoder.fit(raw, settings._treatment) if earlier is None else earlier.encoder
-    codes = labels.codes(given, raw)
+    codes = labels.codes(gold_labels, raw)
     if (codes < 0).any():
         raise InputError(
-            f"label {labels.unseen(given)[0]!r} was not among the labels of the warm-started model; "
+            f"label {labels.unseen(gold_labels)[0]!r} was not among the labels of the warm-started model; "
             "set warm_start=False"
         )
     encoded, dev = settings._encode_checked(encoder, raw, settings.get_params()), None
@@ -184,13 +184,13 @@ def _warn_of_wide_beam(training: TrainingData) -> None:
         )
 
 
-def checked_weights(given: Any, n: int) -> NDArray[np.float64]:
-    """The weight of each of n sequences, 1 if none are given; raises InputError for anything but weights."""
-    if given is None:
+def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """The weight of each of n sequences, 1 by default; raises InputError if there is not one valid weight for each."""
+    if sample_weight is None:
         return np.ones(n)
     rule = f"sample_weight must hold one number for each of the {n} sequences"
     try:
-        weights = np.ma.filled(np.ma.asarray(given, dtype=np.float64), np.nan)
+        weights = np.ma.filled(np.ma.asarray(sample_weight, dtype=np.float64), np.nan)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{rule}; it is no array of numbers ({error})") from None
     if weights.shape != (n,):

@@ -173,8 +173,8 @@ class OutputCode(Estimator):
             If X does not fit the training data.
         """
         sequences = self._encode(X)
-        found = self._potential.probabilities(sequences, n_threads(self._value("n_jobs")))
-        return np.split(found, sequences.starts[1:-1])
+        bits = self._potential.probabilities(sequences, n_threads(self._value("n_jobs")))
+        return np.split(bits, sequences.starts[1:-1])
 
     @property
     def _potential(self) -> CodePotential:

@@ -50,8 +50,8 @@ class TreeEstimator(Estimator):
 
     def _growth(self, **own: Any) -> _core.GrowthRules:
         """The growth rules of the parameters that all tree estimators have; `own` are further rules or other values."""
-        given = self.get_params()
-        shared = {name: given[name] for name in ("l2", "newton", "min_leaf", "max_leaves")}
+        values = self.get_params()
+        shared = {name: values[name] for name in ("l2", "newton", "min_leaf", "max_leaves")}
         missing = "weighting" if self._treatment else self._missing  # the encoder has filled in everything
         return _core.GrowthRules(**{**shared, "missing": missing, **own})
 

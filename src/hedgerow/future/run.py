@@ -228,8 +228,8 @@ class TrainingRun:
         rules = self.rules.discovery
         train = self.train.discovery_data(self.train.instance_tree_data(rules.growth))
         dev = None if self.dev is None else self.dev.discovery_data()
-        found = [Discovery(rules, train, dev, back).best() for back in self.rules.sides]
-        return max((one for one in found if one is not None), key=lambda one: one.merit, default=None)
+        candidates = [Discovery(rules, train, dev, back).best() for back in self.rules.sides]
+        return max((c for c in candidates if c is not None), key=lambda c: c.merit, default=None)
 
     def _transferred(self, candidate: Candidate) -> Candidate:
         """A feature that was found on other data, with its values on the training data of this run."""

@@ -61,8 +61,8 @@ class Lattice:
     ) -> None:
         if beam is not None and (not is_count(beam) or beam < 1):
             raise InputError(f"beam must be an integer of at least 1, or None for an exact lattice; it is {beam!r}")
-        given = [x for x in (state, edge, table) if x is not None]
-        single = bool(given) and all(x.dtype == np.float32 for x in given)
+        scores = [x for x in (state, edge, table) if x is not None]
+        single = bool(scores) and all(x.dtype == np.float32 for x in scores)
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self.topology = topology
         self._normalised = normalised and allowed is None and topology.allowed is None
@@ -115,9 +115,9 @@ class Lattice:
                 self.topology.n_labels, self.topology.order, self.starts, **scores, keep=self._keep, **self._options
             )
         except ValueError as rule:
-            given = scores | {"keep": self._keep}
-            shapes = ", ".join(f"{name} {x.shape}" for name, x in given.items() if x is not None)
-            raise InputError(f"the scores do not fit the lattice: {rule}; given are {shapes}") from None
+            arrays = scores | {"keep": self._keep}
+            shapes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items() if x is not None)
+            raise InputError(f"the scores do not fit the lattice: {rule}; got {shapes}") from None
 
     def keeping(self, labels: NDArray[np.int32]) -> Lattice:
         """This lattice with another path that the beam never drops; the scores are the same arrays."""
@@ -208,22 +208,22 @@ class Lattice:
 
 
 def _labels(name: str, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-    given = np.asarray(labels)
-    if given.dtype.kind not in "iu" or given.ndim != 1:
+    codes = np.asarray(labels)
+    if codes.dtype.kind not in "iu" or codes.ndim != 1:
         raise InputError(
             f"{name} must hold a label code, an integer, for each position; "
-            f"it has the type {given.dtype} and the shape {given.shape}"
+            f"it has the type {codes.dtype} and the shape {codes.shape}"
         )
-    if len(given) and not -1 <= given.min() <= given.max() < 2**31:
-        raise InputError(f"{name} must hold label codes, or -1 for none; it goes from {given.min()} to {given.max()}")
-    return np.ascontiguousarray(given, dtype=np.int32)
+    if len(codes) and not -1 <= codes.min() <= codes.max() < 2**31:
+        raise InputError(f"{name} must hold label codes, or -1 for none; it goes from {codes.min()} to {codes.max()}")
+    return np.ascontiguousarray(codes, dtype=np.int32)
 
 
 def fixed_labels(labels: Iterable[int | None], n_labels: int) -> NDArray[np.bool_]:
     """The `allowed` mask of positions whose label is known; None leaves a position free."""
-    given = list(labels)
-    allowed = np.ones((len(given), n_labels), dtype=bool)
-    for t, label in enumerate(given):
+    known = list(labels)
+    allowed = np.ones((len(known), n_labels), dtype=bool)
+    for t, label in enumerate(known):
         if label is not None:
             allowed[t] = np.arange(n_labels) == label
     return allowed

@@ -123,7 +123,7 @@ class RunningScores:
             self.table += step.table
 
     def restart(self, start: TreePotential, steps: list[BoostingStep]) -> None:
-        """Add up everything anew; the sums are the same to the bit."""
+        """Compute all sums again; they are the same to the bit."""
         self.scores[:] = 0
         if self.table is not None:
             self.table[:] = self._first_table

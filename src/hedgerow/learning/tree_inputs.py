@@ -39,20 +39,20 @@ class TreeInputs:
             return {column.name: self._binnings[id(column)][1] for column in numeric}
 
     def tree_data(
-        self, rows: AttributeReader, binnings: Mapping[str, Binning], order: int, rules: _core.GrowthRules
+        self, attributes: AttributeReader, binnings: Mapping[str, Binning], order: int, rules: _core.GrowthRules
     ) -> _core.TreeData:
-        """The attributes that rows read, as codes. `binnings` are those with which the rows were built."""
-        sequences = rows.sequences
+        """The binned matrix of the attributes. `binnings` are those with which the reader was built."""
+        sequences = attributes.sequences
         key = _Key(
             sequences.starts,
             (*sequences.columns, *binnings.values()),
-            (rows.window, order, rules.min_leaf, rules.category_splits),
+            (attributes.window, order, rules.min_leaf, rules.category_splits),
         )
         with self._lock:
             if self._first is None:
-                self._first = key, _core.TreeData(rows.reader, order, rules)
+                self._first = key, _core.TreeData(attributes.reader, order, rules)
         first, data = self._first
-        return data if first.equals(key) else _core.TreeData(rows.reader, order, rules)
+        return data if first.equals(key) else _core.TreeData(attributes.reader, order, rules)
 
 
 class _Key(NamedTuple):

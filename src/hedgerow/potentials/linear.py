@@ -45,7 +45,7 @@ class Features:
     @classmethod
     def observed(
         cls,
-        rows: AttributeReader,
+        attributes: AttributeReader,
         outputs: NDArray[np.int32],
         width: int,
         *,
@@ -53,7 +53,7 @@ class Features:
         all_outputs: bool = False,
     ) -> Features:
         """Features that occur at least min_freq times; with `all_outputs`, every output of attributes that do."""
-        return cls(*_core.observed_features(rows.reader, outputs, width, min_freq, all_outputs), width)
+        return cls(*_core.observed_features(attributes.reader, outputs, width, min_freq, all_outputs), width)
 
     def __len__(self) -> int:
         return len(self.outputs)
@@ -139,9 +139,9 @@ class LinearPotential(ScoredPotential):
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         if not hasattr(self, "_scorers"):  # built once, at the first use
             object.__setattr__(self, "_scorers", self._make_scorers())
-        rows = AttributeReader(encoded, self.window, self.scalings, self.conjunctions)
+        attributes = AttributeReader(encoded, self.window, self.scalings, self.conjunctions)
         state, *edge = (
-            scored(scorer, rows, features.width, skip, n_threads)
+            scored(scorer, attributes, features.width, skip, n_threads)
             for scorer, features, skip in zip(
                 self._scorers, (self.state_features, self.edge_features), (0, self.n_grams.order), strict=False
             )
@@ -220,11 +220,11 @@ class LinearPotential(ScoredPotential):
         return potential
 
 
-def scored(scorer: _core.LinearScorer, rows: AttributeReader, width: int, skip: int, n_threads: int) -> Floats32:
+def scored(scorer: _core.LinearScorer, attributes: AttributeReader, width: int, skip: int, n_threads: int) -> Floats32:
     """The scores (positions, width) of all positions."""
-    n = rows.sequences.n_positions
+    n = attributes.sequences.n_positions
     scores = np.empty((n, width), np.float32)
-    scorer.score(rows.reader, 0, n, skip, scores, n_threads)
+    scorer.score(attributes.reader, 0, n, skip, scores, n_threads)
     return scores
 
 
@@ -251,7 +251,8 @@ def _conjunctions(
 def scalings_of(metadata: Mapping[str, Any], encoder: Encoder) -> dict[str, Scaling]:
     """The scalings of the encoder's numeric columns, from the metadata."""
     numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
-    return {name: Scaling(*map(float, metadata["scalings"][name])) for name in numeric}
+    stored = {name: [float(number) for number in metadata["scalings"][name]] for name in numeric}
+    return {name: Scaling(mean, deviation) for name, (mean, deviation) in stored.items()}
 
 
 def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats32:

@@ -121,11 +121,11 @@ class Trees:
         first = int(node["first_surrogate"])
         return [int(one) for one in self.surrogates[first : first + int(node["n_surrogates"])]]
 
-    def compiled(self, rows: AttributeReader, n_labels: int, order: int) -> _core.Forest:
-        """For evaluation on rows of this layout; raises ValueError if the trees do not fit it."""
+    def compiled(self, attributes: AttributeReader, n_labels: int, order: int) -> _core.Forest:
+        """The forest for attributes of this layout; raises ValueError if the trees do not fit it."""
         nodes = np.ascontiguousarray(self.nodes).view(np.uint8).reshape(len(self.nodes), NODE.itemsize)
         return _core.Forest(
-            rows.reader, n_labels, order, labels=self.labels, starts=self.starts, nodes=nodes, values=self.values,
+            attributes.reader, n_labels, order, labels=self.labels, starts=self.starts, nodes=nodes, values=self.values,
             alternatives=self.alternatives, surrogates=self.surrogates,
         )  # fmt: skip
 
@@ -165,12 +165,12 @@ class TreePotential(ScoredPotential):
     kind: ClassVar[str] = "trees"
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
-        rows = AttributeReader(encoded, self.window, self.binnings)
+        attributes = AttributeReader(encoded, self.window, self.binnings)
         if not hasattr(self, "_forest"):  # compiled once, at the first use
-            object.__setattr__(self, "_forest", self.trees.compiled(rows, self.n_labels, self.tree_order))
+            object.__setattr__(self, "_forest", self.trees.compiled(attributes, self.n_labels, self.tree_order))
         shape = (encoded.n_positions, self.n_labels**self.tree_order, self.n_labels)
         scores = np.zeros(shape, dtype=np.float32)
-        self._forest.add_scores(rows.reader, scores, n_threads)
+        self._forest.add_scores(attributes.reader, scores, n_threads)
         if self.table is None:
             return Scores(edge=scores)
         return Scores(state=scores[:, 0], table=self.table)

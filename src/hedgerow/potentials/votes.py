@@ -60,10 +60,10 @@ class VotedPotential(ScoredPotential):
 
     def votes(self, encoded: Encoded, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
         """(positions, labels): the votes of the vectors whose best path has the label there."""
-        rows = AttributeReader(encoded, self.window, self.scalings)
+        attributes = AttributeReader(encoded, self.window, self.scalings)
         return _core.votes(
-            rows.reader, self.n_labels, self.order, beam or 0, self.starts, self.features, self.amounts, self.survived,
-            n_threads,
+            attributes.reader, self.n_labels, self.order, beam or 0, self.starts, self.features, self.amounts,
+            self.survived, n_threads,
         )  # fmt: skip
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

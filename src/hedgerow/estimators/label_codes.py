@@ -1,4 +1,4 @@
-"""Given labels as codes."""
+"""Codes of the labels in y, with a warning about labels that training never saw."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hedgerow.errors import UnseenLabelWarning, first_few, warn_user
 
 def label_codes(labels: Labels, y: object, encoded: Encoded) -> NDArray[np.int32]:
     """The codes of y; -1 for labels that training never saw, with one warning for all of them."""
-    given = read_labels(y, encoded)
-    codes = labels.codes(given, encoded)
+    gold = read_labels(y, encoded)
+    codes = labels.codes(gold, encoded)
     if (codes < 0).any():
-        unseen = labels.unseen(given)
+        unseen = labels.unseen(gold)
         warn_user(
-            f"{len(unseen)} of the given labels never occurred in training ({first_few(unseen)}): they count as wrong, "
+            f"{len(unseen)} of the labels in y never occurred in training ({first_few(unseen)}): they count as wrong, "
             "and their sequences have no likelihood",
             UnseenLabelWarning,
         )
