@@ -64,13 +64,15 @@ def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dic
 
 class LatticeBatch32:
     def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, general: bool) -> None:
-        """Checked scores of a batch of sequences; no beam is 0."""
+        """Scores of a batch of sequences. beam=0 keeps every node."""
 
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
     def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
-        """(log Z, state marginals, pair marginals summed over positions)"""
+        """
+        (log Z, state marginals, pair marginals summed over positions by row of the table)
+        """
 
     def best_path(self) -> tuple:
         """(scores, labels)"""
@@ -79,26 +81,28 @@ class LatticeBatch32:
         """(scores by sequence and rank, labels by rank)"""
 
     def sample_paths(self, n: int, seed: int) -> tuple:
-        """(log Z, labels by draw)"""
+        """(log Z, labels by sample)"""
 
     def path_entropy(self) -> object:
-        """Entropy of each sequence's paths, in nats."""
+        """Entropy of the distribution over each sequence's paths, in nats."""
 
     def log_path_count(self) -> object:
-        """Log of the number of allowed paths."""
+        """Log of the number of each sequence's allowed paths."""
 
     def path_score(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
-        """Score of the given path."""
+        """Score of the given path of each sequence."""
 
 class LatticeBatch64:
     def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, general: bool) -> None:
-        """Checked scores of a batch of sequences; no beam is 0."""
+        """Scores of a batch of sequences. beam=0 keeps every node."""
 
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
     def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
-        """(log Z, state marginals, pair marginals summed over positions)"""
+        """
+        (log Z, state marginals, pair marginals summed over positions by row of the table)
+        """
 
     def best_path(self) -> tuple:
         """(scores, labels)"""
@@ -107,25 +111,25 @@ class LatticeBatch64:
         """(scores by sequence and rank, labels by rank)"""
 
     def sample_paths(self, n: int, seed: int) -> tuple:
-        """(log Z, labels by draw)"""
+        """(log Z, labels by sample)"""
 
     def path_entropy(self) -> object:
-        """Entropy of each sequence's paths, in nats."""
+        """Entropy of the distribution over each sequence's paths, in nats."""
 
     def log_path_count(self) -> object:
-        """Log of the number of allowed paths."""
+        """Log of the number of each sequence's allowed paths."""
 
     def path_score(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
-        """Score of the given path."""
+        """Score of the given path of each sequence."""
 
 def instruction_sets() -> list[str]:
-    """The vector instruction sets this processor has, best first."""
+    """Names of the vector instruction sets of this processor, best first."""
 
 def instruction_set() -> str:
-    """The one in use."""
+    """Name of the instruction set in use."""
 
 def use_instruction_set(name: str) -> None:
-    """Chooses another one, for tests and benchmarks."""
+    """Use another instruction set, for tests and benchmarks."""
 
 class LinearFeatures:
     """The features (attribute, output) of a linear model."""
@@ -342,25 +346,25 @@ class AttributeReader:
         """
 
 class SearchTrainer:
-    """Learning to search, one sequence at a time."""
+    """Learner of a beam search from one sequence at a time."""
 
     def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, update: str, beam: int, backward: bool, tie: float, summed: bool) -> None: ...
 
     def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
         """
-        Learns from the sequences named, in turn: (how many changed the weights, how often that was).
+        Learn from the given sequences in order. Returns (sequences that changed the weights, updates).
         """
 
     def stay(self, n: int) -> None:
-        """Counts n more examples that change nothing."""
+        """Count n more examples that leave the weights unchanged."""
 
     def weights(self, mean: bool) -> tuple:
         """
-        (attributes that have weights, those by label, the same of n-grams): now, or the mean so far.
+        (attributes, their weights by label, n-grams, their weights by label): current or averaged.
         """
 
 class SearchGrams:
-    """Weights of label n-grams, a cell being its number * K + label."""
+    """Weights of label n-grams; cell = number of the n-gram * K + label."""
 
     def __init__(self, n_labels: int, order: int, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
@@ -370,16 +374,18 @@ class SearchBatch:
     def __init__(self, grams: SearchGrams, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], beam: int, backward: bool, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None: ...
 
     def best(self) -> tuple:
-        """(scores, labels) of the best hypotheses."""
+        """(score of each sequence's best hypothesis, its labels)"""
 
     def sums(self, temperature: float, want_marginals: bool) -> tuple:
-        """(log Z, marginals or None) over the paths of what the searches kept."""
+        """(log Z, marginals or None) over the paths that each search kept."""
 
     def ranked(self, temperature: float, n: int) -> tuple:
-        """(scores by sequence and rank, labels by rank) of those paths."""
+        """
+        (scores by sequence and rank, labels by rank) of the best paths that each search kept.
+        """
 
     def score(self, temperature: float, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
-        """The score of the given labels."""
+        """Score of the given labels of each sequence."""
 
 @overload
 def log_gold(scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...

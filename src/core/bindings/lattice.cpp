@@ -223,18 +223,23 @@ void register_batch(nb::module_& m, const char* name) {
             },
             nb::arg("n_labels"), nb::arg("order"), nb::arg("starts"), nb::arg("state").none(),
             nb::arg("edge").none(), nb::arg("table").none(), nb::arg("beam"), nb::arg("keep").none(),
-            nb::arg("n_threads"), nb::arg("general"), "Checked scores of a batch of sequences; no beam is 0.")
+            nb::arg("n_threads"), nb::arg("general"),
+            "Scores of a batch of sequences. beam=0 keeps every node.")
         .def("sum_over_paths", &sum_over_paths_of<Real>, nb::arg("want_state"), nb::arg("want_pair"),
              "(log Z, state marginals or None, pair marginals or None)")
         .def("sum_pairs", &sum_pairs_of<Real>, nb::arg("weights").none(),
-             "(log Z, state marginals, pair marginals summed over positions)")
+             "(log Z, state marginals, pair marginals summed over positions by row of the table)")
         .def("best_path", &best_path_of<Real>, "(scores, labels)")
         .def("best_paths", &best_paths_of<Real>, nb::arg("n"),
              "(scores by sequence and rank, labels by rank)")
-        .def("sample_paths", &sample_paths_of<Real>, nb::arg("n"), nb::arg("seed"), "(log Z, labels by draw)")
-        .def("path_entropy", &path_entropy_of<Real>, "Entropy of each sequence's paths, in nats.")
-        .def("log_path_count", &log_path_count_of<Real>, "Log of the number of allowed paths.")
-        .def("path_score", &path_score_of<Real>, nb::arg("labels"), "Score of the given path.");
+        .def("sample_paths", &sample_paths_of<Real>, nb::arg("n"), nb::arg("seed"),
+             "(log Z, labels by sample)")
+        .def("path_entropy", &path_entropy_of<Real>,
+             "Entropy of the distribution over each sequence's paths, in nats.")
+        .def("log_path_count", &log_path_count_of<Real>,
+             "Log of the number of each sequence's allowed paths.")
+        .def("path_score", &path_score_of<Real>, nb::arg("labels"),
+             "Score of the given path of each sequence.");
 }
 
 }  // namespace
@@ -249,14 +254,16 @@ void register_lattice(nb::module_& m) {
             for (const char* const* name = instruction_sets(); *name; ++name) names.emplace_back(*name);
             return names;
         },
-        "The vector instruction sets this processor has, best first.");
-    m.def("instruction_set", [] { return std::string(instruction_set()); }, "The one in use.");
+        "Names of the vector instruction sets of this processor, best first.");
+    m.def(
+        "instruction_set", [] { return std::string(instruction_set()); },
+        "Name of the instruction set in use.");
     m.def(
         "use_instruction_set",
         [](const std::string& name) {
-            require(use_instruction_set(name.c_str()), "no such instruction set here");
+            require(use_instruction_set(name.c_str()), "name is not one of instruction_sets()");
         },
-        nb::arg("name"), "Chooses another one, for tests and benchmarks.");
+        nb::arg("name"), "Use another instruction set, for tests and benchmarks.");
 }
 
 }  // namespace hedgerow
