@@ -160,7 +160,3 @@ def test_examples_in_docstrings_run(cls):
     for test in examples:
         runner.run(test)
     assert runner.failures == 0
-
-
-def test_the_example_of_load_runs():
-    assert doctest.run_docstring_examples(base.load, {}, name="load") is None

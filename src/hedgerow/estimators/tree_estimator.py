@@ -44,7 +44,7 @@ class TreeEstimator(Estimator):
         >>> import hedgerow as hr
         >>> model = hr.TreeCRF(n_rounds=2, n_jobs=1).fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
         >>> print(model.tree(1, "a").splitlines()[0])
-        symbol = 'a'
+        symbol is a?  (gain 1.25, 6 positions)
         """
         return tree_text(self._fitted(), round, label)
 
