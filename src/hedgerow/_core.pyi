@@ -8,59 +8,68 @@ from numpy.typing import NDArray
 
 def sort_strings(values: list[str]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
     """
-    (blob, offsets) of the distinct strings of a list. Raises InputError for anything but str.
+    Return (blob, offsets) of the distinct strings of a list, sorted.
+
+    Raises InputError if a value is not a str.
     """
 
 class SortedSet:
-    """Sorted distinct strings: a blob of UTF-8 and n + 1 offsets."""
+    """Sorted distinct strings, as a blob of UTF-8 and n + 1 offsets."""
 
     def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Raises InputError unless the offsets rise from 0 to the size of the blob.
+        Raises InputError unless the offsets go from 0 to the size of the blob and do not fall.
         """
 
     def __len__(self) -> int: ...
 
     def text(self, i: int) -> str:
-        """String i."""
+        """Return string i."""
 
     def check(self) -> None:
-        """Raises InputError unless the strings are UTF-8 and strictly rising."""
+        """Raise InputError unless the strings are UTF-8, distinct and sorted."""
 
     def ids(self, values: list[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
-        """Index of each str of a list, -1 where it is not there."""
+        """
+        Return the index of each str of a list, -1 if the set does not have it.
+        """
 
     def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
-        """Index in `other` of each of these strings, -1 where it is not there."""
+        """
+        Return the index in `other` of each string, -1 if `other` does not have it.
+        """
 
     def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
         """
-        (codes in `other`, absent where it lacks the string; how many were left out).
+        Return (codes in `other`, -2 where `other` lacks the string; the number of such codes).
         """
 
 def bag_sums(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, back: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """
-    For each position the sum over those in its bag: the next `size` of its sequence, or the last.
+    Return for each position the sum over its bag: the next `size` positions of its sequence, or with
+    back=True the last `size`.
     """
 
 def bag_probabilities(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, back: bool, n_threads: int) -> tuple:
     """
-    (p, 1 - p) for each position: the noisy-or over its bag of what scores say as log-odds.
+    Return (p, 1 - p) for each position: the noisy-or over its bag, with scores as log-odds.
     """
 
 def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[tuple[Any, ...]]:
     """
-    Columns of a flat list of dicts, one for each position, in the order of first sight.
+    Return the columns of a flat list of dicts, one dict per position.
 
     A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or
-    (name, 'bag', starts, ids, weights or None, blob, offsets). `starts` is where each sequence begins,
-    and the end. Numeric keys that are many and mostly absent become one bag (None, 'folded', ...), the last
-    column.
-    Raises InputError, naming sequence, position and column.
+    (name, 'bag', starts, ids, weights or None, blob, offsets). Columns come in the order of their
+    first occurrence. If many numeric keys are absent at most positions, they become one bag
+    (None, 'folded', ...), the last column. `starts` is where each sequence begins, and the end.
+    Raises InputError with sequence, position and column.
     """
 
 def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> tuple[Any, ...]:
-    """The one column of a flat list of values, as in ingest_dicts."""
+    """
+    Return the column of a flat list of values, in the form of ingest_dicts.
+    """
 
 class LatticeBatch32:
     def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, general: bool) -> None:
@@ -171,35 +180,39 @@ class LinearPostings:
         """
 
 def dot(a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
-    """The scalar product, the same for any number of threads."""
+    """Return the dot product. It does not depend on the number of threads."""
 
 def penalize(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float, l2: float, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> float:
     """
-    l1 * sum |w| + l2 * sum w^2; the slope of the second part is added to the gradient.
+    Return l1 * sum |w| + l2 * sum w^2; add the derivative 2 * l2 * w to the gradient.
     """
 
 def slope(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
-    """The gradient with that of the penalty l1 * sum |w|."""
+    """Return the pseudo-gradient: the gradient plus that of l1 * sum |w|."""
 
 def step(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: float, within: bool, n_threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """
-    (weights + step, step = length * direction); within an orthant, weights that would leave it are 0.
+    Return (weights + step, step) with step = length * direction.
+
+    within: a weight that would change its sign becomes 0.
     """
 
 class QuasiNewton:
-    """A guess at the inverse Hessian from the last steps."""
+    """Limited-memory BFGS: an estimate of the inverse Hessian."""
 
     def __init__(self, n: int, memory: int) -> None: ...
 
     def remember(self, step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], change: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
-        """Takes in a step and how the gradient changed along it."""
+        """Add a step and the change of the gradient along it."""
 
     def forget(self) -> bool:
-        """Starts again from the identity; false if that is where it is."""
+        """Reset the estimate to the identity; return False if it already was."""
 
     def down(self, slope: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], within: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """
-        Minus the guess at the inverse Hessian times the slope; within an orthant only what leads down.
+        Return minus the estimate times the slope.
+
+        within: components that do not descend become 0.
         """
 
 def sequence_digests(reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
@@ -393,7 +406,9 @@ def log_gold(scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), 
 @overload
 def log_gold(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """
-    log P(gold) of each position, from scores (positions, labels) and q * eta, if there is a feature; where a code is below 0, that of label 0.
+    Return log P(gold) of each position, from scores (positions, labels) plus q * eta.
+
+    A negative code stands for label 0.
     """
 
 @overload
@@ -401,7 +416,9 @@ def softmax(scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), o
 
 @overload
 def softmax(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
-    """P of each label at each position, from the same."""
+    """
+    Return P(label) at each position, from scores (positions, labels) plus q * eta.
+    """
 
 def induce(reader: AttributeReader, features: LinearFeatures, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float, min_count: int, observed_only: bool, n_wanted: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """

@@ -171,7 +171,7 @@ def test_refuses_dicts_that_hold_themselves() -> None:
     [
         ([["a", 1]], "sequence 0, position 1, column 'symbol': .* held text before, but got numbers"),
         ([["a"], ["b", ["c"]]], "sequence 1, position 1, column 'symbol': .* held text before, but got bags"),
-        ([["a", {"b": 1}]], "sequence 0, position 1: the positions before are no dicts, but got a dict"),
+        ([["a", {"b": 1}]], "sequence 0, position 1: the positions before are not dicts, but got a dict"),
         ([["a", b"b"]], "column 'symbol': text must be str, but got bytes"),
         ([[["a"], [b"b"]]], "column 'bag': a bag holds str, but got bytes"),
         ([[["a"], "b"]], "column 'bag': .* but got text"),
@@ -195,7 +195,7 @@ def test_refuses_mixed_lists(X: Any, rule: str) -> None:
 
 def test_too_many_columns_are_meant_to_be_a_bag() -> None:
     item = {f"w={i}": "text" for i in range(1100)}
-    with pytest.raises(InputError, match="put attributes that come and go into one bag"):
+    with pytest.raises(InputError, match="put rare attributes into one bag"):
         Sequences([[item] + [{}] * 600_000])
 
 

@@ -91,11 +91,11 @@ def test_sums_of_what_is_not_negative_are_not_negative():
 @pytest.mark.parametrize(
     ("values", "starts", "size", "threads", "message"),
     [
-        (np.zeros(3), [0, 2], 1, 1, "starts go from 0"),
-        (np.zeros(3), [1, 3], 1, 1, "starts go from 0"),
-        (np.zeros(3), [0, 2, 1, 3], 1, 1, "starts rise"),
-        (np.zeros(3), [0, 3], 0, 1, "room for a position"),
-        (np.zeros(3), [0, 3], 1, 0, "at least one thread"),
+        (np.zeros(3), [0, 2], 1, 1, "starts must go from 0"),
+        (np.zeros(3), [1, 3], 1, 1, "starts must go from 0"),
+        (np.zeros(3), [0, 2, 1, 3], 1, 1, "starts must not fall"),
+        (np.zeros(3), [0, 3], 0, 1, "size must be at least 1"),
+        (np.zeros(3), [0, 3], 1, 0, "n_threads must be at least 1"),
     ],
 )
 def test_bad_arguments_of_bags(values, starts, size, threads, message):

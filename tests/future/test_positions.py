@@ -31,9 +31,9 @@ def test_the_softmax_of_positions(dtype):
     [
         ([0], None, None, "one code"),
         ([0, 3], None, None, "below the number"),
-        ([0, 0], np.zeros(3), None, "a direction and values"),
-        ([0, 0], np.zeros(2), np.zeros(2), "a number for each label"),
-        ([0, 0], np.zeros(3), np.zeros(3), "a value for each position"),
+        ([0, 0], np.zeros(3), None, "must be given together"),
+        ([0, 0], np.zeros(2), np.zeros(2), "one value per label"),
+        ([0, 0], np.zeros(3), np.zeros(3), "one value per position"),
     ],
 )
 def test_bad_arguments_of_a_softmax(codes, eta, q, message):

@@ -1,4 +1,4 @@
-// Alphabets: building, checking and looking up.
+// Alphabets: builds and checks them, and maps strings to indices.
 #include "data/alphabet.hpp"
 
 #include <nanobind/nanobind.h>
@@ -19,11 +19,10 @@ namespace hedgerow {
 namespace {
 
 void check_text(PyObject* value) {
-    if (!PyUnicode_Check(value))
-        refuse("an alphabet holds str, but got %s; convert it", type_name(value));
+    if (!PyUnicode_Check(value)) refuse("an alphabet holds str, but got %s; convert it", type_name(value));
 }
 
-// Strings whose offsets were checked once, so that a lookup need not.
+// A sorted set of strings. The constructor checks the offsets, so that other methods need not.
 class SortedSet {
   public:
     SortedSet(Input<uint8_t, 1> blob, Input<int64_t, 1> offsets)
@@ -31,7 +30,7 @@ class SortedSet {
         const auto n = static_cast<int64_t>(offsets_.shape(0)) - 1;
         const int64_t* at = offsets_.data();
         if (n < 0 || at[0] != 0 || at[n] != static_cast<int64_t>(blob_.shape(0)))
-            refuse("the offsets of an alphabet must run from 0 to the size of its blob; the data is damaged");
+            refuse("the offsets of an alphabet must go from 0 to the size of its blob; the data is damaged");
         if (n > std::numeric_limits<int32_t>::max()) refuse("an alphabet holds at most 2147483647 strings");
         for (int64_t i = 0; i < n; ++i)
             if (at[i] > at[i + 1]) refuse("the offsets of an alphabet must not fall; the data is damaged");
@@ -41,7 +40,7 @@ class SortedSet {
     int64_t size() const { return strings_.size; }
 
     nb::object text(int64_t i) const {
-        if (i < 0 || i >= size()) throw nb::index_error("no such string in the alphabet");
+        if (i < 0 || i >= size()) throw nb::index_error("the index lies outside the alphabet");
         const Bytes bytes = strings_[i];
         nb::object result = nb::steal(PyUnicode_DecodeUTF8(
             reinterpret_cast<const char*>(bytes.data), static_cast<Py_ssize_t>(bytes.size), "surrogatepass"));
@@ -73,12 +72,15 @@ class SortedSet {
         return to_array(std::move(found));
     }
 
-    Array<int32_t, 1> into(const SortedSet& other) const { return to_array(found_in(other)); }
+    Array<int32_t, 1> into(const SortedSet& other) const {
+        return to_array(indices_in(strings_, other.strings_));
+    }
 
-    // Codes of these strings as codes of `other`, and how many values were left out because it lacks them.
+    // Turns codes of this alphabet into codes of `other`, absent where `other` lacks the string; also returns
+    // the number of such codes.
     std::pair<Array<int32_t, 1>, int64_t> recode(const Input<int32_t, 1>& codes,
                                                  const SortedSet& other) const {
-        const std::vector<int32_t> found = found_in(other);
+        const std::vector<int32_t> found = indices_in(strings_, other.strings_);
         std::vector<int32_t> result(codes.data(), codes.data() + codes.shape(0));
         int64_t left_out = 0;
         for (int32_t& code : result) {
@@ -93,17 +95,6 @@ class SortedSet {
     }
 
   private:
-    std::vector<int32_t> found_in(const SortedSet& other) const {
-        std::vector<int32_t> found(static_cast<size_t>(size()), -1);
-        int64_t at = 0;
-        for (int64_t i = 0; i < size(); ++i) {
-            at = lower_bound(other.strings_, strings_[i], at);
-            if (at < other.size() && compare(other.strings_[at], strings_[i]) == 0)
-                found[static_cast<size_t>(i)] = static_cast<int32_t>(at);
-        }
-        return found;
-    }
-
     Input<uint8_t, 1> blob_;
     Input<int64_t, 1> offsets_;
     Strings strings_{};
@@ -123,21 +114,23 @@ std::pair<Array<uint8_t, 1>, Array<int64_t, 1>> sort_strings(const nb::typed<nb:
 
 void register_alphabet(nb::module_& m) {
     m.def("sort_strings", &sort_strings, nb::arg("values"),
-          "(blob, offsets) of the distinct strings of a list. Raises InputError for anything but str.");
-    nb::class_<SortedSet>(m, "SortedSet", "Sorted distinct strings: a blob of UTF-8 and n + 1 offsets.")
+          "Return (blob, offsets) of the distinct strings of a list, sorted.\n\n"
+          "Raises InputError if a value is not a str.");
+    nb::class_<SortedSet>(m, "SortedSet", "Sorted distinct strings, as a blob of UTF-8 and n + 1 offsets.")
         .def(nb::init<Input<uint8_t, 1>, Input<int64_t, 1>>(), nb::arg("blob").noconvert(),
              nb::arg("offsets").noconvert(),
-             "Raises InputError unless the offsets rise from 0 to the size of the blob.")
+             "Raises InputError unless the offsets go from 0 to the size of the blob and do not fall.")
         .def("__len__", &SortedSet::size)
-        .def("text", &SortedSet::text, nb::arg("i"), nb::sig("def text(self, i: int) -> str"), "String i.")
+        .def("text", &SortedSet::text, nb::arg("i"), nb::sig("def text(self, i: int) -> str"),
+             "Return string i.")
         .def("check", &SortedSet::check,
-             "Raises InputError unless the strings are UTF-8 and strictly rising.")
+             "Raise InputError unless the strings are UTF-8, distinct and sorted.")
         .def("ids", &SortedSet::ids, nb::arg("values"),
-             "Index of each str of a list, -1 where it is not there.")
+             "Return the index of each str of a list, -1 if the set does not have it.")
         .def("into", &SortedSet::into, nb::arg("other"),
-             "Index in `other` of each of these strings, -1 where it is not there.")
+             "Return the index in `other` of each string, -1 if `other` does not have it.")
         .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"),
-             "(codes in `other`, absent where it lacks the string; how many were left out).");
+             "Return (codes in `other`, -2 where `other` lacks the string; the number of such codes).");
 }
 
 }  // namespace hedgerow

@@ -1,4 +1,4 @@
-// One column while it is read: it takes values position by position and fills what was skipped with "absent".
+// Builds one column from values that come position by position; skipped positions are absent.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace hedgerow {
 
 constexpr int32_t kMissing = -1;  // None or NaN
-constexpr int32_t kAbsent = -2;   // the key is not there
+constexpr int32_t kAbsent = -2;   // the dict does not have the key
 
 // A column is `unknown` until its first value other than None or NaN.
 enum class Kind { unknown, categorical, numeric, bag };
@@ -26,7 +26,7 @@ inline const char* contents(Kind kind) {
                                      : "bags (lists or sets of str)";
 }
 
-// Where a value stands, for messages: found from the flat position only when something is wrong.
+// The place of a value, for messages: sequence and offset are computed only for an error.
 struct Place {
     const int64_t* starts;
     int64_t n_sequences;
@@ -44,13 +44,12 @@ struct Place {
 [[noreturn]] inline void reject_kind(const Place& place, PyObject* name, Kind before, Kind now) {
     refuse(
         "sequence %lld, position %lld, column %R: a column has one kind, and this one held %s before, but "
-        "got %s; "
-        "make them all the same kind",
+        "got %s; make them all the same kind",
         static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()), name,
         contents(before), contents(now));
 }
 
-// The number as a 32-bit float; refuses what is not finite as such.
+// The number as a 32-bit float. Raises InputError if it is not finite as a float.
 inline float to_single(const Place& place, PyObject* name, double number) {
     if (std::isinf(number))
         reject_value(place, name,
@@ -65,7 +64,7 @@ class ColumnBuilder {
   public:
     ColumnBuilder(nb::object name, size_t n_positions) : name_(std::move(name)), n_positions_(n_positions) {}
 
-    // Missing at `position`, whatever the kind is or will be.
+    // Marks `position` as missing; allowed before the kind is known.
     void put_missing(int64_t position) {
         fill(static_cast<size_t>(position));
         if (kind_ == Kind::numeric) {
@@ -92,7 +91,7 @@ class ColumnBuilder {
         numbers_.push_back(single);
     }
 
-    // A bag: open it, add its members, close it.
+    // A bag is opened, filled with members and closed.
     void open_bag(const Place& place) {
         become(Kind::bag, place);
         fill(static_cast<size_t>(place.position));
@@ -111,7 +110,7 @@ class ColumnBuilder {
     PyObject* name() const { return name_.ptr(); }
     Kind kind() const { return kind_; }
 
-    // (name, kind, arrays...): see ingest_dicts. The builder is spent afterwards.
+    // Returns (name, kind, arrays...), see ingest_dicts. The builder cannot be used afterwards.
     nb::tuple finish() {
         fill(n_positions_);
         if (kind_ == Kind::numeric) return nb::make_tuple(name_, "numeric", to_array(std::move(numbers_)));
@@ -129,6 +128,7 @@ class ColumnBuilder {
     }
 
   private:
+    // Marks all positions before `position` that have no value as absent.
     void fill(size_t position) {
         if (kind_ == Kind::numeric) {
             numbers_.reserve(n_positions_);
@@ -142,10 +142,11 @@ class ColumnBuilder {
         }
     }
 
+    // Sets the kind of the column, or checks it.
     void become(Kind kind, const Place& place) {
         if (kind_ == kind) return;
         if (kind_ != Kind::unknown) reject_kind(place, name_.ptr(), kind_, kind);
-        std::vector<int32_t> before;  // only missing and absent so far
+        std::vector<int32_t> before;  // only missing and absent values
         if (kind != Kind::categorical) before.swap(codes_);
         kind_ = kind;
         if (kind == Kind::bag) ends_.assign(1, 0);
@@ -153,7 +154,7 @@ class ColumnBuilder {
             if (before[i] == kMissing) put_missing(static_cast<int64_t>(i));
     }
 
-    // Ids by rank, ascending and once each within a position.
+    // Replaces ids by ranks, and sorts the ids of each position without duplicates.
     void sort_bags(const std::vector<int32_t>& rank) {
         for (int32_t& id : ids_)
             if (id >= 0) id = rank[static_cast<size_t>(id)];

@@ -1,4 +1,4 @@
-// Minimising: quasi-Newton directions, and steps under a penalty.
+// Quasi-Newton directions and penalised steps: checks arguments, works without the GIL.
 #include "linear/descent.hpp"
 
 #include <nanobind/nanobind.h>
@@ -20,18 +20,18 @@ OrderedSum ordered_sum(const Input<double, 1>& vector, std::int64_t n_threads) {
 
 double penalize_by(const Input<double, 1>& weights, double l1, double l2, InOut<double, 1> gradient,
                    std::int64_t n_threads) {
-    require(weights.shape(0) == gradient.shape(0), "two vectors of one size");
+    require(weights.shape(0) == gradient.shape(0), "both vectors must have the same size");
     const nb::gil_scoped_release release;
     return penalize(weights.data(), l1, l2, gradient.data(), ordered_sum(weights, n_threads));
 }
 
 Array<double, 1> slope_by(const Input<double, 1>& weights, const Input<double, 1>& gradient, double l1,
                           std::int64_t n_threads) {
-    require(weights.shape(0) == gradient.shape(0), "two vectors of one size");
+    require(weights.shape(0) == gradient.shape(0), "both vectors must have the same size");
     Output<double, 1> out({weights.shape(0)});
     {
         const nb::gil_scoped_release release;
-        slope_of(weights.data(), gradient.data(), l1, out.data(), ordered_sum(weights, n_threads));
+        pseudo_gradient(weights.data(), gradient.data(), l1, out.data(), ordered_sum(weights, n_threads));
     }
     return out.array();
 }
@@ -39,7 +39,7 @@ Array<double, 1> slope_by(const Input<double, 1>& weights, const Input<double, 1
 std::pair<Array<double, 1>, Array<double, 1>> step_by(const Input<double, 1>& weights,
                                                       const Input<double, 1>& direction, double length,
                                                       bool within, std::int64_t n_threads) {
-    require(weights.shape(0) == direction.shape(0), "two vectors of one size");
+    require(weights.shape(0) == direction.shape(0), "both vectors must have the same size");
     Output<double, 1> reached({weights.shape(0)}), step({weights.shape(0)});
     {
         const nb::gil_scoped_release release;
@@ -55,26 +55,26 @@ void register_descent(nb::module_& m) {
     m.def(
         "dot",
         [](const Input<double, 1>& a, const Input<double, 1>& b, std::int64_t n_threads) {
-            require(a.shape(0) == b.shape(0), "two vectors of one size");
+            require(a.shape(0) == b.shape(0), "both vectors must have the same size");
             const nb::gil_scoped_release release;
             return ordered_sum(a, n_threads).dot(a.data(), b.data());
         },
         nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("n_threads"),
-        "The scalar product, the same for any number of threads.");
+        "Return the dot product. It does not depend on the number of threads.");
     m.def("penalize", &penalize_by, nb::arg("weights").noconvert(), nb::arg("l1"), nb::arg("l2"),
           nb::arg("gradient").noconvert(), nb::arg("n_threads"),
-          "l1 * sum |w| + l2 * sum w^2; the slope of the second part is added to the gradient.");
+          "Return l1 * sum |w| + l2 * sum w^2; add the derivative 2 * l2 * w to the gradient.");
     m.def("slope", &slope_by, nb::arg("weights").noconvert(), nb::arg("gradient").noconvert(), nb::arg("l1"),
-          nb::arg("n_threads"), "The gradient with that of the penalty l1 * sum |w|.");
-    m.def(
-        "step", &step_by, nb::arg("weights").noconvert(), nb::arg("direction").noconvert(), nb::arg("length"),
-        nb::arg("within"), nb::arg("n_threads"),
-        "(weights + step, step = length * direction); within an orthant, weights that would leave it are 0.");
-    nb::class_<QuasiNewton>(m, "QuasiNewton", "A guess at the inverse Hessian from the last steps.")
+          nb::arg("n_threads"), "Return the pseudo-gradient: the gradient plus that of l1 * sum |w|.");
+    m.def("step", &step_by, nb::arg("weights").noconvert(), nb::arg("direction").noconvert(),
+          nb::arg("length"), nb::arg("within"), nb::arg("n_threads"),
+          "Return (weights + step, step) with step = length * direction.\n\n"
+          "within: a weight that would change its sign becomes 0.");
+    nb::class_<QuasiNewton>(m, "QuasiNewton", "Limited-memory BFGS: an estimate of the inverse Hessian.")
         .def(
             "__init__",
             [](QuasiNewton* self, std::int64_t n, std::int64_t memory) {
-                require(n >= 0 && memory >= 1, "a size of at least 0 and a memory of at least 1");
+                require(n >= 0 && memory >= 1, "n must be at least 0, and memory at least 1");
                 new (self) QuasiNewton(n, memory);
             },
             nb::arg("n"), nb::arg("memory"))
@@ -83,18 +83,19 @@ void register_descent(nb::module_& m) {
             [](QuasiNewton& self, const Input<double, 1>& step, const Input<double, 1>& change,
                std::int64_t n_threads) {
                 const auto n = static_cast<std::size_t>(self.n());
-                require(step.shape(0) == n && change.shape(0) == n, "vectors of its size");
+                require(step.shape(0) == n && change.shape(0) == n, "both vectors must have n values");
                 const nb::gil_scoped_release release;
                 self.remember(step.data(), change.data(), n_threads);
             },
             nb::arg("step").noconvert(), nb::arg("change").noconvert(), nb::arg("n_threads"),
-            "Takes in a step and how the gradient changed along it.")
-        .def("forget", &QuasiNewton::forget, "Starts again from the identity; false if that is where it is.")
+            "Add a step and the change of the gradient along it.")
+        .def("forget", &QuasiNewton::forget,
+             "Reset the estimate to the identity; return False if it already was.")
         .def(
             "down",
             [](QuasiNewton& self, const Input<double, 1>& slope, bool within, std::int64_t n_threads) {
                 const auto n = static_cast<std::size_t>(self.n());
-                require(slope.shape(0) == n, "a vector of its size");
+                require(slope.shape(0) == n, "the slope must have n values");
                 Output<double, 1> out({n});
                 {
                     const nb::gil_scoped_release release;
@@ -103,13 +104,13 @@ void register_descent(nb::module_& m) {
                     sums.for_each_block([&](std::int64_t begin, std::int64_t end, std::int64_t) {
                         for (std::int64_t i = begin; i < end; ++i) out.data()[i] = -out.data()[i];
                     });
-                    if (within) turn_down(out.data(), slope.data(), sums);
+                    if (within) keep_descent(out.data(), slope.data(), sums);
                 }
                 return out.array();
             },
             nb::arg("slope").noconvert(), nb::arg("within"), nb::arg("n_threads"),
-            "Minus the guess at the inverse Hessian times the slope; within an orthant only what leads "
-            "down.");
+            "Return minus the estimate times the slope.\n\n"
+            "within: components that do not descend become 0.");
 }
 
 }  // namespace hedgerow

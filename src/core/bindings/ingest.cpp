@@ -1,7 +1,8 @@
-// Python objects into ragged columns: the one place where kernels would have to know Python.
+// Turns Python objects into ragged columns.
 //
-// Nothing here trusts what it reads to hold still: strings, exact numbers, lists and tuples are read without
-// running Python; around anything else (scalars of numpy, sets, signal handlers) owned references are held.
+// Python code that runs meanwhile may change the objects. Strings, exact numbers, lists and tuples are read
+// without running Python code; everything else (numpy scalars, sets, signal handlers) may run Python code, so
+// owned references are held around it.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -18,13 +19,12 @@
 namespace hedgerow {
 namespace {
 
-constexpr int64_t kSignalInterval = 1 << 14;  // positions between two looks for Ctrl-C
-constexpr int kMaxDepth = 32;                 // of nested dicts: one that holds itself must end
-constexpr size_t kManyColumns = 1000;         // columns are dense: beyond this many ...
-constexpr size_t kManyCells = size_t{1}
-                              << 29;  // ... and this many cells (2 GiB), the input is meant to be bags
+constexpr int64_t kSignalInterval = 1 << 14;    // positions between two checks for Ctrl-C
+constexpr int kMaxDepth = 32;                   // of nested dicts; stops at a dict that contains itself
+constexpr size_t kManyColumns = 1000;           // columns are dense: beyond this many ...
+constexpr size_t kManyCells = size_t{1} << 29;  // ... and this many cells (2 GiB), the input should use bags
 
-// The scalars of numpy that are numbers; float64 is a float and str_ a str, and need no entry.
+// The numeric scalar types of numpy. float64 is a subclass of float and str_ of str, so they need no entry.
 struct NumpyNumbers {
     nb::object integer, floating, boolean;
 
@@ -88,13 +88,13 @@ void put_bag(ColumnBuilder& column, const Place& place, PyObject* value) {
     column.close_bag();
 }
 
-// Whether a value is a number; most frequent types first.
+// Whether a value is a number. Tests the most frequent types first.
 bool is_number(PyObject* value, const NumpyNumbers& numpy) {
     return PyFloat_Check(value) || PyLong_Check(value) ||
            (!PyUnicode_Check(value) && !PyList_Check(value) && !PyAnySet_Check(value) && numpy.has(value));
 }
 
-// One value of one column. A set and a scalar of numpy may run Python, so they are held.
+// Adds one value to a column. Sets and numpy scalars may run Python code, so a reference is held.
 void put(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
     if (PyUnicode_Check(value)) return column.put_text(place, value);
     if (value == Py_None) return column.put_missing(place.position);
@@ -104,8 +104,8 @@ void put(ColumnBuilder& column, const Place& place, PyObject* value, const Numpy
     refuse_value(place, column.name(), value);
 }
 
-// Reads dicts. A dict tends to have the keys of the one before, in the same order and as the same objects; so
-// the i-th key is first compared by address with the i-th key of last time.
+// Reads dicts. Most dicts have the same keys as the previous dict, in the same order and as the same objects,
+// so the i-th key is first compared by address with the i-th key of the previous dict.
 class DictReader {
   public:
     DictReader(const int64_t* starts, int64_t n_sequences, size_t n_positions)
@@ -125,8 +125,7 @@ class DictReader {
         numbers_.end_position();
     }
 
-    // All columns in the order of first sight; then the bag of numeric keys that are mostly absent, if there
-    // is one.
+    // All columns in the order of their first occurrence, and then the bag of folded numeric keys, if any.
     nb::list finish() {
         const std::vector<int32_t> numeric = numeric_keys();
         const std::vector<int32_t> folded = numbers_.keys_to_fold(numeric, keys_.size());
@@ -160,8 +159,8 @@ class DictReader {
     };
     struct Key {
         Kind kind = Kind::unknown;
-        int64_t last = -1;                      // the position that had it last
-        std::unique_ptr<ColumnBuilder> column;  // of text and bags
+        int64_t last = -1;                      // the last position with this key
+        std::unique_ptr<ColumnBuilder> column;  // only for text and bags
     };
 
     void walk(PyObject* dict, int32_t prefix, int depth) {
@@ -214,7 +213,7 @@ class DictReader {
                     PyUnicode_Check(value) ? Kind::categorical : Kind::bag);
     }
 
-    // The builder of a column of text or bags, made when it is first needed; it may have been missing before.
+    // The builder of a column of text or bags. Created on first use, with the missing values so far.
     ColumnBuilder& builder(int32_t name) {
         Key& key = keys_[static_cast<size_t>(name)];
         if (key.column == nullptr) {
@@ -229,8 +228,7 @@ class DictReader {
         if (n_columns > kManyColumns && n_columns * n_positions_ > kManyCells)
             refuse(
                 "X has more than %zu columns (distinct keys of its dicts) over %zu positions; a column is "
-                "stored "
-                "for every position: put attributes that come and go into one bag, {'bag': ['w=the', ...]}",
+                "stored for every position: put rare attributes into one bag, {'bag': ['w=the', ...]}",
                 n_columns - 1, n_positions_);
     }
 
@@ -261,7 +259,7 @@ class DictReader {
         return text;
     }
 
-    // Id of the name "prefix:key".
+    // The id of the name "prefix:key".
     int32_t resolve(int32_t prefix, PyObject* key) {
         const size_t i = step_++;
         if (i < steps_.size() && steps_[i].key.ptr() == key && steps_[i].prefix == prefix)
@@ -304,7 +302,7 @@ void check_starts(const Input<int64_t, 1>& starts, size_t n_positions) {
     if (!good) refuse("starts must rise from 0 to the number of positions");
 }
 
-// Calls read(i, item) for each item of a list that may change under us.
+// Calls read(i, item) for each item of a list. Raises InputError if the list changes meanwhile.
 template <class Read>
 void read_all(const nb::list& items, Read&& read) {
     const auto size = static_cast<int64_t>(items.size());
@@ -318,7 +316,7 @@ void read_all(const nb::list& items, Read&& read) {
 
 [[noreturn]] void refuse_dict(const Place& place) {
     refuse(
-        "sequence %lld, position %lld: the positions before are no dicts, but got a dict; use one form "
+        "sequence %lld, position %lld: the positions before are not dicts, but got a dict; use one form "
         "throughout",
         static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()));
 }
@@ -353,16 +351,14 @@ nb::typed<nb::tuple, nb::any, nb::ellipsis> ingest_values(const nb::typed<nb::li
 
 void register_ingest(nb::module_& m) {
     m.def("ingest_dicts", &ingest_dicts, nb::arg("positions"), nb::arg("starts"),
-          "Columns of a flat list of dicts, one for each position, in the order of first sight.\n\n"
+          "Return the columns of a flat list of dicts, one dict per position.\n\n"
           "A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or\n"
-          "(name, 'bag', starts, ids, weights or None, blob, offsets). `starts` is where each sequence "
-          "begins,\n"
-          "and the end. Numeric keys that are many and mostly absent become one bag (None, 'folded', ...), "
-          "the last\n"
-          "column.\n"
-          "Raises InputError, naming sequence, position and column.");
+          "(name, 'bag', starts, ids, weights or None, blob, offsets). Columns come in the order of their\n"
+          "first occurrence. If many numeric keys are absent at most positions, they become one bag\n"
+          "(None, 'folded', ...), the last column. `starts` is where each sequence begins, and the end.\n"
+          "Raises InputError with sequence, position and column.");
     m.def("ingest_values", &ingest_values, nb::arg("values"), nb::arg("starts"), nb::arg("name"),
-          "The one column of a flat list of values, as in ingest_dicts.");
+          "Return the column of a flat list of values, in the form of ingest_dicts.");
 }
 
 }  // namespace hedgerow

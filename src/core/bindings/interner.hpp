@@ -1,4 +1,5 @@
-// Python strings to ids: open addressing on the hash that every str caches, the object itself compared first.
+// Maps Python strings to ids, by open addressing on the hash that every str caches. Objects are compared by
+// address before they are compared by content.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace hedgerow {
 
-// Contents of two str: no Python code runs, whatever a subclass overrides.
+// Whether two str have the same content. Runs no Python code, even for a subclass of str.
 inline bool same_text(PyObject* a, PyObject* b) {
     if (a == b) return true;
     const Py_ssize_t length = PyUnicode_GET_LENGTH(a);
@@ -35,17 +36,18 @@ inline void append_utf8(std::vector<uint8_t>& blob, PyObject* text) {
 struct SortedStrings {
     std::vector<uint8_t> blob;
     std::vector<int64_t> offsets;
-    std::vector<int32_t> rank;  // of each string in the order of first sight
+    std::vector<int32_t> rank;  // by id: the place of the string in sorted order
 };
 
 class Interner {
   public:
     Interner() : slots_(16, Slot{0, -1}) {}
 
-    // Id of `text` in the order of first sight; keeps a reference to each new one.
+    // The id of `text`: the number of distinct strings before its first occurrence. Keeps a reference to a
+    // new string.
     int32_t intern(PyObject* text) {
         const auto hash =
-            static_cast<uint64_t>(PyUnicode_Type.tp_hash(text));  // cached; a subclass has no say
+            static_cast<uint64_t>(PyUnicode_Type.tp_hash(text));  // cached; ignores a subclass's __hash__
         const auto tag = static_cast<uint32_t>(hash >> 32 ^ hash);
         const size_t mask = slots_.size() - 1;
         for (size_t i = hash & mask;; i = (i + 1) & mask) {

@@ -1,93 +1,69 @@
-// The softmax of every position by itself: what a locally normalised model makes of its scores.
+// The softmax of each position on its own, for locally normalised models.
 #include "util/softmax.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "bindings/arrays.hpp"
 #include "bindings/errors.hpp"
-#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {
 
-constexpr std::int64_t kPiece = 1024;  // positions that a thread takes at a time
 using Feature = std::optional<Input<double, 1>>;
 
 template <class Real>
-SpokenScores<Real> spoken(const Input<Real, 2>& scores, const Feature& eta, const Feature& q,
-                          std::int64_t n_threads) {
-    require(scores.shape(1) >= 1, "there is a label");
-    require(eta.has_value() == q.has_value(), "a feature has a direction and values");
+PositionScores<Real> checked_scores(const Input<Real, 2>& scores, const Feature& eta, const Feature& q,
+                                    std::int64_t n_threads) {
+    require(scores.shape(1) >= 1, "there must be at least one label");
+    require(eta.has_value() == q.has_value(), "eta and q must be given together");
     require(!eta || (eta->shape(0) == scores.shape(1) && q->shape(0) == scores.shape(0)),
-            "a feature has a number for each label, and a value for each position");
-    require(n_threads >= 1, "at least one thread");
-    return {scores.data(), static_cast<std::int64_t>(scores.shape(1)), eta ? eta->data() : nullptr,
-            q ? q->data() : nullptr};
-}
-
-template <class Visit>
-void by_position(std::size_t n, std::int64_t n_labels, std::int64_t n_threads, Visit visit) {
-    const auto n_positions = static_cast<std::int64_t>(n);
-    parallel_for((n_positions + kPiece - 1) / kPiece, n_threads, [&] {
-        return
-            [&, room = std::vector<double>(static_cast<std::size_t>(n_labels))](std::int64_t piece) mutable {
-                const std::int64_t end = std::min((piece + 1) * kPiece, n_positions);
-                for (std::int64_t t = piece * kPiece; t < end; ++t) visit(t, room.data());
-            };
-    });
+            "eta must have one value per label, and q one value per position");
+    require(n_threads >= 1, "n_threads must be at least 1");
+    return {scores.data(), static_cast<std::int64_t>(scores.shape(0)),
+            static_cast<std::int64_t>(scores.shape(1)), eta ? eta->data() : nullptr, q ? q->data() : nullptr};
 }
 
 template <class Real>
-Array<double, 1> log_gold(const Input<Real, 2>& scores, const Input<std::int32_t, 1>& codes,
-                          const Feature& eta, const Feature& q, std::int64_t n_threads) {
-    const SpokenScores<Real> given = spoken(scores, eta, q, n_threads);
-    require(codes.shape(0) == scores.shape(0), "one code for each position");
+Array<double, 1> checked_log_gold(const Input<Real, 2>& scores, const Input<std::int32_t, 1>& codes,
+                                  const Feature& eta, const Feature& q, std::int64_t n_threads) {
+    const PositionScores<Real> checked = checked_scores(scores, eta, q, n_threads);
+    require(codes.shape(0) == scores.shape(0), "there must be one code per position");
     for (std::size_t t = 0; t < codes.shape(0); ++t)
-        require(codes.data()[t] < given.n_labels, "codes are below the number of labels");
-    const Output<double, 1> found({scores.shape(0)});
+        require(codes.data()[t] < checked.n_labels, "codes must be below the number of labels");
+    const Output<double, 1> out({scores.shape(0)});
     {
         const nb::gil_scoped_release release;
-        by_position(scores.shape(0), given.n_labels, n_threads, [&](std::int64_t t, double* room) {
-            const auto [highest, sum] = given.powers(t, room);
-            const std::int32_t gold = std::max(codes.data()[t], 0);
-            found.data()[t] = given.score(t, gold) - highest - std::log(sum);
-        });
+        log_gold(checked, codes.data(), out.data(), n_threads);
     }
-    return found.array();
+    return out.array();
 }
 
 template <class Real>
-Array<double, 2> softmax(const Input<Real, 2>& scores, const Feature& eta, const Feature& q,
-                         std::int64_t n_threads) {
-    const SpokenScores<Real> given = spoken(scores, eta, q, n_threads);
-    const Output<double, 2> found({scores.shape(0), scores.shape(1)});
+Array<double, 2> checked_softmax(const Input<Real, 2>& scores, const Feature& eta, const Feature& q,
+                                 std::int64_t n_threads) {
+    const PositionScores<Real> checked = checked_scores(scores, eta, q, n_threads);
+    const Output<double, 2> out({scores.shape(0), scores.shape(1)});
     {
         const nb::gil_scoped_release release;
-        by_position(scores.shape(0), given.n_labels, n_threads, [&](std::int64_t t, double*) {
-            double* to = found.data() + t * given.n_labels;
-            const double sum = given.powers(t, to).sum;
-            for (std::int64_t l = 0; l < given.n_labels; ++l) to[l] /= sum;
-        });
+        softmax(checked, out.data(), n_threads);
     }
-    return found.array();
+    return out.array();
 }
 
 template <class Real>
 void register_for(nb::module_& m) {
-    m.def("log_gold", &log_gold<Real>, nb::arg("scores").noconvert(), nb::arg("codes").noconvert(),
+    m.def("log_gold", &checked_log_gold<Real>, nb::arg("scores").noconvert(), nb::arg("codes").noconvert(),
           nb::arg("eta").none(), nb::arg("q").none(), nb::arg("n_threads"),
-          "log P(gold) of each position, from scores (positions, labels) and q * eta, if there is a feature; "
-          "where a code is below 0, that of label 0.");
-    m.def("softmax", &softmax<Real>, nb::arg("scores").noconvert(), nb::arg("eta").none(),
-          nb::arg("q").none(), nb::arg("n_threads"), "P of each label at each position, from the same.");
+          "Return log P(gold) of each position, from scores (positions, labels) plus q * eta.\n\n"
+          "A negative code stands for label 0.");
+    m.def("softmax", &checked_softmax<Real>, nb::arg("scores").noconvert(), nb::arg("eta").none(),
+          nb::arg("q").none(), nb::arg("n_threads"),
+          "Return P(label) at each position, from scores (positions, labels) plus q * eta.");
 }
 
 }  // namespace

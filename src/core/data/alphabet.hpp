@@ -1,5 +1,5 @@
-// Sorted sets of strings as one blob of UTF-8 and n + 1 offsets: what a model file can hold and a map can
-// open. Byte order of UTF-8 is code-point order; lone surrogates are let through in their three-byte form.
+// Sorted sets of strings as one blob of UTF-8 and n + 1 offsets, a form that a model file can store and that
+// can be memory-mapped. Byte order of UTF-8 is code-point order. Lone surrogates are allowed, as three bytes.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ inline int compare(Bytes a, Bytes b) {
 
 struct Strings {
     const uint8_t* blob;
-    const int64_t* offsets;  // size + 1 of them
+    const int64_t* offsets;  // (size + 1)
     int64_t size;
 
     Bytes operator[](int64_t i) const { return {blob + offsets[i], offsets[i + 1] - offsets[i]}; }
 };
 
-// Bytes of the character that starts at `p`, or 0 when it is not well formed.
+// The number of bytes of the character at `p`, or 0 if the character is not well formed.
 inline int utf8_character(const uint8_t* p, int64_t left) {
     const uint8_t lead = p[0];
     if (lead < 0x80) return 1;
@@ -51,11 +51,11 @@ inline bool is_utf8(Bytes text) {
     return true;
 }
 
-// First index in [first, strings.size) whose string is not below `text`. Gallops, so that looking up m sorted
-// strings one after the other costs m log(n / m): a binary search when m is 1, a merge when m is n.
+// The first index in [first, strings.size) whose string is not below `text`. Gallops: finding m sorted
+// strings one after the other costs m log(n / m), like a binary search for m = 1 and like a merge for m = n.
 inline int64_t lower_bound(Strings strings, Bytes text, int64_t first = 0) {
     int64_t step = 1;
-    int64_t below = first - 1;  // the last index known to be below text
+    int64_t below = first - 1;  // the last index whose string is known to be below text
     int64_t above = first;
     while (above < strings.size && compare(strings[above], text) < 0) {
         below = above;
@@ -70,6 +70,7 @@ inline int64_t lower_bound(Strings strings, Bytes text, int64_t first = 0) {
     return above;
 }
 
+// The index of `text`, -1 if it is not among the strings.
 inline int32_t find(Strings strings, Bytes text) {
     int64_t below = -1, above = strings.size;
     while (above - below > 1) {
@@ -79,7 +80,20 @@ inline int32_t find(Strings strings, Bytes text) {
     return above < strings.size && compare(strings[above], text) == 0 ? static_cast<int32_t>(above) : -1;
 }
 
-// The order of distinct strings; their first eight bytes decide most comparisons without a look at the blob.
+// The index in `other` of each of some strings, -1 if `other` does not have it. Both are sorted.
+inline std::vector<int32_t> indices_in(Strings strings, Strings other) {
+    std::vector<int32_t> found(static_cast<size_t>(strings.size), -1);
+    int64_t at = 0;
+    for (int64_t i = 0; i < strings.size; ++i) {
+        at = lower_bound(other, strings[i], at);
+        if (at < other.size && compare(other[at], strings[i]) == 0)
+            found[static_cast<size_t>(i)] = static_cast<int32_t>(at);
+    }
+    return found;
+}
+
+// The indices of distinct strings in sorted order. The first eight bytes, kept in the key, decide most
+// comparisons without reading the blob.
 inline std::vector<int32_t> sorted_order(Strings strings) {
     struct Key {
         uint64_t head;

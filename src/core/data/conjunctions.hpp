@@ -1,4 +1,4 @@
-// Conjunctions: sets of attributes that a position shows together.
+// Conjunctions: sets of attributes. A conjunction holds at a position that has all its members.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 
 namespace hedgerow {
 
-// Finds which conjunctions hold at a position. Each waits at one of its members, the one that the fewest
-// have, and the others are looked at only where that is there. Attributes that are members are counted anew,
-// so that what a search needs is small however many attributes there are.
+// Finds the conjunctions that hold at a position. Each conjunction is filed under its rarest member, the one
+// that the fewest conjunctions share, and tested only where that member is present. Members get small numbers
+// of their own, so the memory of a search does not grow with the number of attributes.
 class Conjunctions {
   public:
-    // Conjunction c has the members[starts[c]] to members[starts[c + 1]], rising, at least one.
+    // Conjunction c has the members starts[c]..starts[c + 1], rising, at least one.
     Conjunctions(const std::int64_t* starts, const std::int32_t* members, std::int64_t n)
         : starts_(starts, starts + n + 1), members_(members, members + starts[n]) {
         number_members();
@@ -27,41 +27,41 @@ class Conjunctions {
             ++first_[*begin + 1];
         }
         for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-        waiting_.resize(static_cast<std::size_t>(n));
+        filed_.resize(static_cast<std::size_t>(n));
         std::vector<std::int64_t> at = first_;
         for (std::int64_t c = 0; c < n; ++c) {
             const std::int32_t* m = members_.data() + starts_[c];
-            waiting_[at[m[0]]++] = {static_cast<std::int32_t>(c), m[starts_[c + 1] - starts_[c] > 1]};
+            filed_[at[m[0]]++] = {static_cast<std::int32_t>(c), m[starts_[c + 1] - starts_[c] > 1]};
         }
     }
 
-    std::int64_t n() const { return static_cast<std::int64_t>(waiting_.size()); }
-    // Members are below this.
+    std::int64_t n() const { return static_cast<std::int64_t>(filed_.size()); }
+    // All members are below this number.
     std::int64_t n_ids() const { return static_cast<std::int64_t>(number_.size()); }
 
-    // What a search writes on; one for each thread.
+    // Working memory of find(); one per thread.
     struct Scratch {
-        std::vector<std::int32_t> shown;
-        std::vector<char> there;
+        std::vector<std::int32_t> members;
+        std::vector<char> present;  // by member
     };
 
-    // found += the conjunctions that hold where `ids` are shown, rising.
+    // Appends the conjunctions whose members are all among `ids` to `found`, in rising order.
     void find(const std::vector<std::int32_t>& ids, Scratch& scratch,
               std::vector<std::int32_t>& found) const {
-        scratch.there.resize(static_cast<std::size_t>(n_members_), 0);
-        scratch.shown.clear();
+        scratch.present.resize(static_cast<std::size_t>(n_members_), 0);
+        scratch.members.clear();
         for (const std::int32_t id : ids) {
             const std::int32_t member = id < n_ids() ? number_[id] : -1;
-            if (member < 0 || scratch.there[member]) continue;
-            scratch.there[member] = 1;
-            scratch.shown.push_back(member);
+            if (member < 0 || scratch.present[member]) continue;
+            scratch.present[member] = 1;
+            scratch.members.push_back(member);
         }
         const auto before = static_cast<std::ptrdiff_t>(found.size());
-        for (const std::int32_t member : scratch.shown)
+        for (const std::int32_t member : scratch.members)
             for (std::int64_t w = first_[member]; w < first_[member + 1]; ++w)
-                if (scratch.there[waiting_[w].next] && holds(waiting_[w].conjunction, scratch.there))
-                    found.push_back(waiting_[w].conjunction);
-        for (const std::int32_t member : scratch.shown) scratch.there[member] = 0;
+                if (scratch.present[filed_[w].next] && holds(filed_[w].conjunction, scratch.present))
+                    found.push_back(filed_[w].conjunction);
+        for (const std::int32_t member : scratch.members) scratch.present[member] = 0;
         std::sort(found.begin() + before, found.end());
     }
 
@@ -74,21 +74,22 @@ class Conjunctions {
             m = number_[m];
         }
     }
-    bool holds(std::int32_t c, const std::vector<char>& there) const {
+    bool holds(std::int32_t c, const std::vector<char>& present) const {
         return std::all_of(members_.begin() + starts_[c], members_.begin() + starts_[c + 1],
-                           [&](std::int32_t m) { return there[m] != 0; });
+                           [&](std::int32_t m) { return present[m] != 0; });
     }
 
     std::vector<std::int64_t> starts_;
-    std::vector<std::int32_t> members_;  // by their numbers, those first that few conjunctions have
-    std::vector<std::int32_t> number_;   // of an attribute, -1 if it is no member
+    std::vector<std::int32_t> members_;  // numbers of members, the rarest first within a conjunction
+    std::vector<std::int32_t> number_;   // number of each attribute, -1 if it is not a member
     std::int32_t n_members_ = 0;
-    struct Waiting {
+    struct Filed {
         std::int32_t conjunction;
-        std::int32_t next;  // the member to look at first, kept here so that most looks are at one place
+        std::int32_t
+            next;  // its second member (or the only one): testing it here saves most reads of members_
     };
-    std::vector<std::int64_t> first_;  // of those that wait at each member
-    std::vector<Waiting> waiting_;
+    std::vector<std::int64_t> first_;  // index in filed_ of the conjunctions filed under each member
+    std::vector<Filed> filed_;
 };
 
 }  // namespace hedgerow

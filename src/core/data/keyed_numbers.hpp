@@ -1,8 +1,8 @@
-// Numbers under keys, as dicts have them, before it is known which keys deserve a column of their own.
+// Numeric values of dicts, before the columns are known.
 //
-// They are kept as they come, (key, value) pairs end to end, so that memory follows the number of pairs and
-// not keys times positions. Keys that most positions have become dense columns. Keys that are mostly absent
-// become attributes of one bag, with their values as weights, if there are many of them.
+// The (key, value) pairs are stored one after the other, so memory grows with the number of pairs, not with
+// keys times positions. At the end a key becomes a dense column; but if many keys are absent at most
+// positions, these keys become attributes of one bag, with their values as weights.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace hedgerow {
 
-// The rule, as docs/sequences.md states it: keys fold into a bag when at least this many numeric keys are
-// each different from 0 at fewer than half of the positions and never missing.
+// The rule of docs/sequences.md: keys that are never missing and differ from 0 at fewer than half of the
+// positions are folded into a bag if there are at least this many such keys.
 constexpr size_t kFewestFolded = 100;
 
 class KeyedNumbers {
   public:
-    // A value at the current position. Positions end in order, with end_position.
+    // Adds a value at the current position; end_position() moves to the next one.
     void add(int32_t key, float value) {
         keys_.push_back(key);
         values_.push_back(value);
@@ -29,7 +29,8 @@ class KeyedNumbers {
     void add_missing(int32_t key, int64_t position) { missing_[key].push_back(position); }
     void end_position() { ends_.push_back(static_cast<int64_t>(keys_.size())); }
 
-    // The positions at which a key is missing, which are forgotten: its values turn out to be no numbers.
+    // Removes and returns the positions where a key is missing; called when the key turns out not to be
+    // numeric.
     std::vector<int64_t> take_missing(int32_t key) {
         const auto found = missing_.find(key);
         if (found == missing_.end()) return {};
@@ -38,8 +39,7 @@ class KeyedNumbers {
         return positions;
     }
 
-    // Which of the numeric keys to fold into one bag; empty if there are too few of them. Keys are below
-    // n_keys.
+    // The numeric keys to fold into one bag; empty if there are too few. All keys are below n_keys.
     std::vector<int32_t> keys_to_fold(const std::vector<int32_t>& numeric, size_t n_keys) const {
         if (numeric.size() < kFewestFolded) return {};
         std::vector<int64_t> nonzero(n_keys, 0);
@@ -52,8 +52,7 @@ class KeyedNumbers {
         return rare.size() < kFewestFolded ? std::vector<int32_t>{} : rare;
     }
 
-    // IN: the keys of dense columns. OUT: for each of them its value at every position, 0 where it is absent
-    // and NaN where it is missing.
+    // The dense columns of some keys: a value per position, 0 where the key is absent, NaN where missing.
     std::vector<std::vector<float>> dense_columns(const std::vector<int32_t>& keys, size_t n_keys) const {
         std::vector<std::vector<float>> columns(keys.size());
         std::vector<float*> column_of(n_keys, nullptr);
@@ -79,11 +78,11 @@ class KeyedNumbers {
     struct Bag {
         std::vector<int64_t> starts;
         std::vector<int32_t> ids;    // rising within a position
-        std::vector<float> weights;  // one for each id
+        std::vector<float> weights;  // one per id
         bool has_weights = false;    // whether a weight differs from 1
     };
 
-    // IN: the id of each key in the bag, -1 for those that are not folded. Values of 0 are absent.
+    // The bag of the folded keys. id_of: by key, the id in the bag, -1 if not folded. Values of 0 are absent.
     Bag bag(const std::vector<int32_t>& id_of) const {
         Bag bag;
         bag.starts.reserve(ends_.size() + 1);
@@ -112,7 +111,7 @@ class KeyedNumbers {
 
     std::vector<int32_t> keys_;
     std::vector<float> values_;
-    std::vector<int64_t> ends_;  // of each position among the pairs
+    std::vector<int64_t> ends_;  // end of the pairs of each position
     std::unordered_map<int32_t, std::vector<int64_t>> missing_;
 };
 

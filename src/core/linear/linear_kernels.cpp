@@ -1,5 +1,5 @@
-// Sums of weighted rows, kept in registers: as many vectors side by side as there are, the last one moved
-// back so that it ends where the row does. Where two vectors overlap, both hold the same sums.
+// Sums of weighted rows, kept in registers. A row is covered by vectors of N lanes; the last vector is moved
+// back to end where the row ends. Where two vectors overlap, both compute the same sums.
 #include "linear/linear_kernels.hpp"
 
 #include "util/numeric.hpp"
@@ -8,7 +8,7 @@ namespace hedgerow::HEDGEROW_ISA {
 
 namespace {
 
-// W vectors of N lanes from out + at[j].
+// W vectors of N lanes, the j-th at out + at[j].
 template <int N, int W>
 void add_columns(const WeightedRow* rows, std::int64_t n, const std::int64_t* at, float* out) {
     Vec<float, N> sums[W];
@@ -21,7 +21,7 @@ void add_columns(const WeightedRow* rows, std::int64_t n, const std::int64_t* at
 
 template <int N>
 void add_rows_by(const WeightedRow* rows, std::int64_t n, std::int64_t width, float* out) {
-    // All overlapping vectors must be read before one of them is written: they belong to one call.
+    // Overlapping vectors must be read before one of them is written, so they belong to one call.
     const std::int64_t n_vectors = (width + N - 1) / N;
     std::int64_t v = 0;
     for (; n_vectors - v > 4; v += 2) {

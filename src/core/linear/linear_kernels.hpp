@@ -1,4 +1,4 @@
-// The loop of linear scores that is compiled for each instruction set; see dispatch.cpp for the choice.
+// The inner loop of linear scores, compiled for each instruction set; dispatch.cpp chooses.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct WeightedRow {
 };
 
 struct LinearKernels {
-    // out[0..width) += the sum of n rows, each times its weight.
+    // out[y] += sum over the n rows of weight row[y], for y < width.
     void (*add_rows)(const WeightedRow* rows, std::int64_t n, std::int64_t width, float* out);
 };
 

@@ -1,6 +1,6 @@
-// What a beam search kept, as a lattice: a node for each hypothesis, and between those of one step and the
-// next every edge that their labels allow, also those whose paths lost against a better one. Its best path is
-// that of the search; sums and n-best lists go over all of its paths.
+// The hypotheses of a beam search as a lattice. Each hypothesis is a node. There is an edge from a hypothesis
+// to one of the next step wherever their label contexts agree, even if the search recombined that path into a
+// better one. The best path is the one of the search; sums and n-best lists go over all paths.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hedgerow {
 
-// state(step): the scores of the labels there. Scores are divided by the temperature.
+// state(step): the label scores of a step. All scores are divided by the temperature.
 template <class Semiring, class State>
 class BeamLattice {
     using Score = typename Semiring::Score;
@@ -39,8 +39,8 @@ class BeamLattice {
 
     std::int64_t goal() const { return search_.to(search_.n_steps()); }
 
-    // After forward(): hands `weight` back from the goal; visit(step, label, weight) for every node that gets
-    // some.
+    // The reverse sweep, after forward(): distributes `weight` from the goal over the nodes. Calls
+    // visit(step, label, weight) for every node with a weight other than 0.
     template <class Visit>
     void reverse(double weight, Visit visit) {
         weights_.assign(static_cast<std::size_t>(goal()), 0.0);
@@ -58,7 +58,8 @@ class BeamLattice {
     }
 
   private:
-    // Edges to the hypothesis i, which has n labels.
+    // The edges to hypothesis i of step n. The score of an edge is (label score + n-gram weights) /
+    // temperature.
     void incoming(std::int64_t n, std::int64_t i) {
         const GramNumbers& numbers = grams_.numbers();
         const Hypothesis& to = search_.at(i);

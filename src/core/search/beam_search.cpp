@@ -34,7 +34,7 @@ void BeamSearch::step(const float* state, std::int64_t gold, std::int64_t keep) 
     const std::int64_t most = std::min(beam_, size);
     if (static_cast<std::int64_t>(chosen_.size()) <= most) chosen_.resize(static_cast<std::size_t>(most + 1));
     n_chosen_ = search_kernels().highest(pool_.data(), size, most, chosen_.data());
-    if (n_chosen_ == 0) chosen_[n_chosen_++] = {0.0f, 0};  // no score is a number any more
+    if (n_chosen_ == 0) chosen_[n_chosen_++] = {0.0f, 0};  // all scores are NaN or minus infinity
     keep_also(keep);
     const float best = chosen_[0].value;
     score_ += static_cast<double>(best);
@@ -51,13 +51,14 @@ void BeamSearch::go_on_from(std::int64_t gold) {
     firsts_.back() = static_cast<std::int64_t>(all_.size());
 }
 
-// Where the group is; groups_.size() if there is none.
+// The index of the group; groups_.size() if there is none.
 std::int64_t BeamSearch::group(std::int64_t shared) {
     const auto found =
         std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.shared == shared; });
     return found - groups_.begin();
 }
 
+// pool(group, y) <- max over the hypotheses of the group of score + state[y] + sum of n-gram weights of y
 void BeamSearch::expand(const float* state) {
     const std::int64_t step = n_steps(), begin = from(step), n = to(step) - begin;
     const auto add = search_kernels().expand;
@@ -69,12 +70,12 @@ void BeamSearch::expand(const float* state) {
     groups_.clear();
     const float** row = rows_.data();
     for (std::int64_t i = 0; i < n; ++i) {
-        const Hypothesis& from_here = all_[begin + i];
+        const Hypothesis& parent = all_[begin + i];
         const float** const first = row;
         *row++ = state;
-        grams_.each_row(from_here.code, step, [&](const float* weights) { *row++ = weights; });
+        grams_.each_row(parent.code, step, [&](const float* weights) { *row++ = weights; });
         expansions_[i] = {first, row - first, -1};
-        const std::int64_t shared = grams_.numbers().shared(from_here.code);
+        const std::int64_t shared = grams_.numbers().shared(parent.code);
         const auto n_groups = static_cast<std::int64_t>(groups_.size());
         const std::int64_t g = merges_ ? group(shared) : n_groups;
         if (g == n_groups) {
@@ -83,10 +84,11 @@ void BeamSearch::expand(const float* state) {
             expansions_[groups_[g].last].next = i;
             groups_[g].last = i;
         }
-        add(from_here.score, first, row - first, k_, g < n_groups, pool_.data() + g * stride_);
+        add(parent.score, first, row - first, k_, g < n_groups, pool_.data() + g * stride_);
     }
 }
 
+// Adds the hypothesis to keep to the chosen ones if the beam dropped it.
 void BeamSearch::keep_also(std::int64_t label) {
     if (kept_ < 0) return;
     const std::int64_t g = group(grams_.numbers().shared(kept_));
@@ -98,7 +100,7 @@ void BeamSearch::keep_also(std::int64_t label) {
         chosen_[n_chosen_++] = {pool_[at], at};
 }
 
-// Of the hypotheses that the chosen one may come from, the first that is as good; added up as in expand().
+// The first hypothesis of the group whose expansion has the chosen score. Adds in the order of expand().
 std::int64_t BeamSearch::winner(const Choice& choice) const {
     const Group& of = groups_[choice.at / stride_];
     const std::int64_t label = choice.at % stride_, begin = from(n_steps());

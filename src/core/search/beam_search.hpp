@@ -1,8 +1,8 @@
-// Beam search over partial labellings of one sequence. There is no dynamic programming but this, if asked
-// for: hypotheses whose last labels are the same are one, for nothing that follows can tell them apart.
+// Beam search over partial labellings (hypotheses) of one sequence, with optional recombination: hypotheses
+// with the same label context score all continuations equally, so only the best of them is kept.
 //
-// Hypotheses are expanded best first, each by the labels in turn. Of two that are one, the better is kept, of
-// equals the first; and so it is with those that the beam has room for.
+// Hypotheses are expanded from best to worst, each by the labels in order. Ties are broken in favour of the
+// first, both in recombination and in the choice of the beam.
 #pragma once
 
 #include <cstdint>
@@ -14,52 +14,52 @@
 namespace hedgerow {
 
 struct Hypothesis {
-    std::int64_t code;    // the last labels, see GramNumbers
-    std::int64_t parent;  // where among all hypotheses; -1 for the first
-    std::int32_t label;   // of the step that made it
-    float score;          // less that of the best of its step
+    std::int64_t code;    // the label context, see GramNumbers
+    std::int64_t parent;  // index among all hypotheses; -1 for the first
+    std::int32_t label;   // of its last step
+    float score;          // minus the score of the best hypothesis of its step
 };
 
 class BeamSearch {
   public:
-    // merges: hypotheses that nothing can tell apart are one.
+    // merges: recombine hypotheses.
     BeamSearch(const GramWeights& grams, std::int64_t beam, bool merges);
 
-    // Nothing is labelled yet.
+    // Begins a sequence: one hypothesis without labels.
     void start();
-    // Labels one more position whose labels score `state`. The hypothesis of the gold labels is watched. With
-    // merging, the labels that `keep` names step by step, until a negative one, lead to a hypothesis that no
-    // beam loses.
+    // Labels one more position with the label scores `state`. gold: the gold label; the search tracks the
+    // hypothesis of all gold labels. keep: as long as it is not negative, the hypothesis of the labels `keep`
+    // stays in the beam; needs recombination.
     void step(const float* state, std::int64_t gold = -1, std::int64_t keep = -1);
-    // Goes on from gold alone, which the last step lost.
+    // Replaces the hypotheses of the last step, which dropped gold, by gold alone.
     void go_on_from(std::int64_t gold);
 
     std::int64_t n_steps() const { return static_cast<std::int64_t>(firsts_.size()) - 2; }
-    // The hypotheses after so many steps are from..to, best first.
+    // The hypotheses after n_steps steps are from..to, best first.
     std::int64_t from(std::int64_t n_steps) const { return firsts_[n_steps]; }
     std::int64_t to(std::int64_t n_steps) const { return firsts_[n_steps + 1]; }
     const Hypothesis& at(std::int64_t i) const { return all_[i]; }
-    // Of the best hypothesis now.
+    // The score of the best hypothesis of the last step.
     double score() const { return score_; }
     bool has_gold() const { return gold_ >= 0; }
     bool gold_leads() const { return gold_ == from(n_steps()); }
-    // The end of the hypotheses now that are ahead of gold.
+    // The end of the hypotheses of the last step that score higher than gold.
     std::int64_t ahead_of_gold() const { return has_gold() ? gold_ : to(n_steps()); }
-    // The last n labels of hypothesis i, by step.
+    // OUT: the last n labels of hypothesis i, in the order of steps.
     void trace(std::int64_t i, std::int64_t n, std::int32_t* labels) const {
         for (; n > 0; i = all_[i].parent) labels[--n] = all_[i].label;
     }
 
   private:
-    // Hypotheses whose successors by the same label are one; linked, the first first.
+    // Hypotheses that the same label leads to one label context: a linked list of expansions.
     struct Group {
         std::int64_t shared, first, last;
     };
-    // What speaks of the next label of a hypothesis.
+    // The rows of scores whose sum scores the next label of a hypothesis.
     struct Expansion {
         const float* const* rows;
         std::int64_t n_rows;
-        std::int64_t next;  // of its group, -1 for none
+        std::int64_t next;  // expansion of the same group, -1 for none
     };
     void expand(const float* state);
     std::int64_t group(std::int64_t shared);
@@ -72,11 +72,11 @@ class BeamSearch {
     bool merges_;
     std::vector<Hypothesis> all_;
     std::vector<std::int64_t> firsts_;         // where the hypotheses of each step begin, and the end
-    std::int64_t gold_ = 0, gold_before_ = 0;  // the hypothesis that is gold, now and a step ago; -1: none
-    std::int64_t kept_ = 0;                    // the code of the hypothesis that is kept; -1: none
+    std::int64_t gold_ = 0, gold_before_ = 0;  // the gold hypothesis of this step and of the last; -1: none
+    std::int64_t kept_ = 0;                    // the code of the hypothesis to keep; -1: none
     double score_ = 0;
     std::vector<Group> groups_;
-    std::vector<Expansion> expansions_;  // of the hypotheses before this step
+    std::vector<Expansion> expansions_;  // of the hypotheses of the last step
     std::vector<const float*> rows_;
     std::vector<float> pool_;  // (groups, stride): the best score of each label; minus infinity beyond K
     std::vector<Choice> chosen_;

@@ -1,9 +1,13 @@
-// Weights of label n-grams of any length: the last labels, whatever they are, speak of the next one.
+// Sparse weights of label n-grams: (label context of j labels, next label) for all j up to the order. Only
+// n-grams with weights use memory.
 //
-// A code holds the last `memory` labels, most recent first, as digits of so many bits that they also hold K,
-// which is `start`: no label there yet. Its first j digits are the n-gram of the last j labels. The number of
-// an n-gram is that of its digits plus 2^(bits j) - 1, so that 0 is the one of no labels, a bias. Only those
-// that have weights take room.
+// A code holds the last `memory` labels, the most recent one in the highest bits, with a fixed number of bits
+// per label. The value K stands for `start`, a label before the sequence. The first j labels of a code are
+// the label context of j labels; its number is
+//
+//     2^(bits j) - 1 + (the bits of these j labels)
+//
+// so 0 is the empty context, a bias.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +15,13 @@
 #include <vector>
 
 #include "linear/online.hpp"
+#include "util/random.hpp"
 
 namespace hedgerow {
 
 class GramNumbers {
   public:
-    // Whether all n-grams of this order, times the labels that they speak of, can be numbered.
+    // Whether all n-grams of this order, with a next label each, have a 64-bit number.
     static bool fit(std::int64_t n_labels, std::int64_t order) {
         return order < 64 && bits_of(n_labels) * (std::max<std::int64_t>(order, 1) + 1) < 62;
     }
@@ -26,24 +31,26 @@ class GramNumbers {
 
     std::int64_t memory() const { return std::max<std::int64_t>(order_, 1); }
     std::int64_t order() const { return order_; }
-    // All numbers are below.
+    // All numbers are below this one.
     std::int64_t n() const { return 2 * power(order_) - 1; }
 
-    // No label yet.
+    // The code of an empty labelling.
     std::int64_t start() const {
         std::int64_t code = 0;
         for (std::int64_t m = 0; m < memory(); ++m) code = code << bits_ | start_;
         return code;
     }
+    // The code after one more label.
     std::int64_t next(std::int64_t code, std::int64_t label) const {
         return label << bits_ * (memory() - 1) | shared(code);
     }
-    // What codes have in common whose successors by the same label are the same.
+    // The part of a code that next() keeps: codes with the same part have the same successors.
     std::int64_t shared(std::int64_t code) const { return code >> bits_; }
-    // Of a code that next() made: what the codes share that it can have been made of.
+    // shared() of every code from which next() can have made this code.
     std::int64_t before(std::int64_t code) const { return code & (power(memory() - 1) - 1); }
 
-    // visit(n-gram) for those that speak at the given step: at most one `start`, for more say the same.
+    // Calls visit(number) for each label context of a code at a step. A context has at most one `start`:
+    // longer ones would carry no more information.
     template <class Visit>
     void each(std::int64_t code, std::int64_t step, Visit visit) const {
         if (bias_) visit(std::int64_t{0});
@@ -63,12 +70,12 @@ class GramNumbers {
     bool bias_;
 };
 
-// From numbers to rows: low ones in a list, the others by open addressing, never more than half full.
+// A map from numbers to rows: a list for small numbers, open addressing (at most half full) for the others.
 class RowIndex {
   public:
     RowIndex() : listed_(kListed, -1), keys_(16, kNone), rows_(16) {}
 
-    // Negative if it has none.
+    // The row of a key, -1 if there is none.
     std::int64_t find(std::int64_t key) const {
         if (key < kListed) return listed_[key];
         const std::size_t at = place(key);
@@ -89,9 +96,8 @@ class RowIndex {
   private:
     static constexpr std::int64_t kNone = -1, kListed = 2048;
     std::size_t place(std::int64_t key) const {
-        std::size_t at =
-            static_cast<std::size_t>((static_cast<std::uint64_t>(key) * 0x9E3779B97F4A7C15u) >> 20) &
-            (keys_.size() - 1);
+        std::size_t at = static_cast<std::size_t>((static_cast<std::uint64_t>(key) * kGoldenRatio64) >> 20) &
+                         (keys_.size() - 1);
         while (keys_[at] != kNone && keys_[at] != key) at = (at + 1) & (keys_.size() - 1);
         return at;
     }
@@ -121,13 +127,13 @@ class GramWeights {
 
     const GramNumbers& numbers() const { return numbers_; }
     std::int64_t n_labels() const { return weights_.n_labels(); }
-    // The n-grams that have a row, by row.
+    // The number of the label context of each row.
     const std::vector<std::int64_t>& grams() const { return grams_; }
     const float* values(std::int64_t row) const { return weights_.values(row); }
-    // Null if nothing is summed.
+    // Null without sums.
     const double* sums(std::int64_t row) const { return weights_.sums(row); }
 
-    // visit(weights by label) for each n-gram that speaks after `code` at the given step and has weights.
+    // Calls visit(weights by next label) for each label context of `code` that has weights.
     template <class Visit>
     void each_row(std::int64_t code, std::int64_t step, Visit visit) const {
         numbers_.each(code, step, [&](std::int64_t gram) {

@@ -10,8 +10,8 @@ namespace hedgerow::HEDGEROW_ISA {
 
 namespace {
 
-// As many vectors side by side as there are, the last one moved back so that it ends where the row does:
-// where two overlap, both hold the same.
+// A row is covered by vectors of N lanes; the last vector is moved back to end where the row ends. Where two
+// vectors overlap, both compute the same.
 template <int N>
 void expand_by(float score, const float* const* rows, std::int64_t n_rows, std::int64_t k, bool raise,
                float* out) {
@@ -40,7 +40,8 @@ void expand(float score, const float* const* rows, std::int64_t n_rows, std::int
     }
 }
 
-// How high each of a block is among its first n: 0 for the highest, of equals the first.
+// ranks[i] <- the number of the first n scores of the block that come before score i: higher scores, and
+// equal scores with a lower index.
 void rank(const float* block, std::int32_t n, std::int32_t* ranks) {
     for (std::int64_t i = 0; i < kScoreBlock; ++i) ranks[i] = 0;
     for (std::int32_t j = 0; j < n; ++j) {
@@ -51,8 +52,8 @@ void rank(const float* block, std::int32_t n, std::int32_t* ranks) {
     }
 }
 
-// A number that at least `most` of the scores reach, and few more: every column of blocks has a largest
-// score, and of those the last of the `most` highest is such a number.
+// A lower bound that at least `most` scores reach, and few others: the scores are arranged in kScoreBlock
+// columns; the bound is the `most`-th highest of the maxima of the columns.
 float bound(const float* scores, std::int64_t n, std::int64_t most) {
     constexpr int N = kLanes<float>;
     float columns[kScoreBlock];
@@ -81,45 +82,45 @@ float bound_of_many(const float* scores, std::int64_t n, std::int64_t most) {
     return cut(scores, n, most, lowest, half_way).perhaps;
 }
 
-// The `most` highest of a few that come in their order.
+// Collects the `most` highest of some scores that come in the order of their indices.
 class Highest {
   public:
     Highest(std::int64_t most, Choice* out) : most_(most), out_(out) {}
 
-    void take(float value, std::int64_t at) {
-        if (n_few_ == kScoreBlock) put_few();
-        few_[n_few_] = value;
-        at_[n_few_++] = at;
+    void add(float value, std::int64_t at) {
+        if (n_waiting_ == kScoreBlock) insert_waiting();
+        waiting_[n_waiting_] = value;
+        at_[n_waiting_++] = at;
     }
     std::int64_t finish() {
         if (count_ > 0) {
-            put_few();
+            insert_waiting();
             return count_;
         }
         std::int32_t ranks[kScoreBlock];
-        rank(few_, static_cast<std::int32_t>(n_few_), ranks);
-        for (std::int64_t i = 0; i < n_few_; ++i)
-            if (ranks[i] < most_) out_[ranks[i]] = {few_[i], at_[i]};
-        return n_few_ < most_ ? n_few_ : most_;
+        rank(waiting_, static_cast<std::int32_t>(n_waiting_), ranks);
+        for (std::int64_t i = 0; i < n_waiting_; ++i)
+            if (ranks[i] < most_) out_[ranks[i]] = {waiting_[i], at_[i]};
+        return n_waiting_ < most_ ? n_waiting_ : most_;
     }
 
   private:
-    // Where there are too many to rank them at once.
-    void put_few() {
-        for (std::int64_t i = 0; i < n_few_; ++i) {
-            if (count_ == most_ && !(few_[i] > out_[count_ - 1].value)) continue;
+    // Inserts the waiting scores into the sorted output; used if there are too many to rank at once.
+    void insert_waiting() {
+        for (std::int64_t i = 0; i < n_waiting_; ++i) {
+            if (count_ == most_ && !(waiting_[i] > out_[count_ - 1].value)) continue;
             std::int64_t place = count_ < most_ ? count_++ : count_ - 1;
-            for (; place > 0 && few_[i] > out_[place - 1].value; --place) out_[place] = out_[place - 1];
-            out_[place] = {few_[i], at_[i]};
+            for (; place > 0 && waiting_[i] > out_[place - 1].value; --place) out_[place] = out_[place - 1];
+            out_[place] = {waiting_[i], at_[i]};
         }
-        n_few_ = 0;
+        n_waiting_ = 0;
     }
 
     std::int64_t most_;
     Choice* out_;
-    float few_[kScoreBlock] = {};
+    float waiting_[kScoreBlock] = {};
     std::int64_t at_[kScoreBlock];
-    std::int64_t n_few_ = 0, count_ = 0;
+    std::int64_t n_waiting_ = 0, count_ = 0;
 };
 
 std::int64_t highest(const float* scores, std::int64_t n, std::int64_t most, Choice* out) {
@@ -132,7 +133,7 @@ std::int64_t highest(const float* scores, std::int64_t n, std::int64_t most, Cho
         std::uint32_t in = lanes_from<float, N>(load<N>(scores + first), least);
         for (; in != 0; in &= in - 1) {
             const std::int64_t at = first + lowest_bit(in);
-            found.take(scores[at], at);
+            found.add(scores[at], at);
         }
     }
     return found.finish();

@@ -1,24 +1,25 @@
-// The loops of beam search that are compiled for each instruction set; see dispatch.cpp for the choice.
+// The inner loops of beam search, compiled for each instruction set; dispatch.cpp chooses.
 #pragma once
 
 #include <cstdint>
 
 namespace hedgerow {
 
-// What is chosen of a row of scores, and where it is.
+// A chosen score and its index.
 struct Choice {
     float value;
     std::int64_t at;
 };
 
-constexpr std::int64_t kScoreBlock = 16;  // a row of scores is made of whole blocks
+constexpr std::int64_t kScoreBlock = 16;  // the size of a row of scores is a multiple of this
 
 struct SearchKernels {
-    // out[y] <- score + rows[0][y] + rows[1][y] + ... for y below k, or the larger of that and what is there.
+    // out[y] <- score + rows[0][y] + rows[1][y] + ... for y < k; with `raise`, the maximum of that and
+    // out[y].
     void (*expand)(float score, const float* const* rows, std::int64_t n_rows, std::int64_t k, bool raise,
                    float* out);
-    // The `most` highest of n scores, highest first, of equals the first; minus infinity is never chosen.
-    // Returns how many there are.
+    // OUT: the `most` highest of n scores, highest first, ties in favour of the lower index. Minus infinity
+    // is never chosen. Returns the number of chosen scores.
     std::int64_t (*highest)(const float* scores, std::int64_t n, std::int64_t most, Choice* out);
 };
 

@@ -7,8 +7,8 @@ namespace hedgerow {
 
 namespace {
 
-// Steps that are scored at a time: enough for memory to be asked in advance, few enough to lose little when
-// the weights change.
+// Steps that are scored together: enough to prefetch weights, few enough that little is wasted when the
+// weights change.
 constexpr std::int64_t kAhead = 32;
 
 }  // namespace
@@ -26,7 +26,7 @@ std::int64_t SearchLearner::learn(const Slots& slots, std::int64_t begin, std::i
     return n;
 }
 
-// The scores of the labels at a step, gold's less by a tie. Asked for step by step.
+// The label scores of a step; the score of the gold label is lower by `tie`. Steps must come in order.
 const float* SearchLearner::state(const Example& example, std::int64_t step) {
     const std::int64_t k = grams_.n_labels();
     if (step >= scored_to_) {
@@ -48,7 +48,7 @@ std::int64_t SearchLearner::with_laso(const Example& example) {
         search_.step(state(example, step), gold_[step]);
         const bool last = step + 1 == example.length();
         if (search_.has_gold() && !(last && !search_.gold_leads())) continue;
-        move(example, step + 1, search_.from(step + 1), search_.ahead_of_gold());
+        update(example, step + 1, search_.from(step + 1), search_.ahead_of_gold());
         ++n_updates;
         if (last) break;
         search_.go_on_from(gold_[step]);
@@ -59,7 +59,7 @@ std::int64_t SearchLearner::with_laso(const Example& example) {
 
 std::int64_t SearchLearner::with_one_update(const Example& example) {
     const std::int64_t length = example.length();
-    std::int64_t n_steps = length;  // to learn from
+    std::int64_t n_steps = length;  // steps to learn from
     double gold = 0, largest = -std::numeric_limits<double>::infinity();
     for (std::int64_t step = 0; step < length; ++step) {
         const float* scores = state(example, step);
@@ -72,16 +72,16 @@ std::int64_t SearchLearner::with_one_update(const Example& example) {
         gold += gold_score(scores, step);
         const double ahead = search_.score() - gold;
         if (ahead <= largest + static_cast<double>(rules_.tie) / 2)
-            continue;  // so that rounding decides nothing
+            continue;  // half a tie, so that rounding errors decide nothing
         largest = ahead;
         n_steps = step + 1;
     }
     if (search_.n_steps() == length && search_.gold_leads()) return 0;
-    move(example, n_steps, search_.from(n_steps), search_.from(n_steps) + 1);
+    update(example, n_steps, search_.from(n_steps), search_.from(n_steps) + 1);
     return 1;
 }
 
-// What the search gives gold for a step, whether or not it still has it.
+// The score that gold gets at a step, even if the beam has dropped gold.
 double SearchLearner::gold_score(const float* state, std::int64_t step) {
     const std::int64_t label = gold_[step];
     auto score = static_cast<double>(state[label]);
@@ -91,9 +91,10 @@ double SearchLearner::gold_score(const float* state, std::int64_t step) {
     return score;
 }
 
-// Gold minus the mean of the hypotheses first..last, over the first n_steps.
-void SearchLearner::move(const Example& example, std::int64_t n_steps, std::int64_t first,
-                         std::int64_t last) {
+// weights += weight (features of gold - mean of the features of the hypotheses first..last), over the first
+// n_steps steps.
+void SearchLearner::update(const Example& example, std::int64_t n_steps, std::int64_t first,
+                           std::int64_t last) {
     const std::int64_t n = n_steps - agreed_;
     const float share = example.weight / static_cast<float>(last - first);
     labels_.resize(static_cast<std::size_t>((last - first) * n));
@@ -102,12 +103,12 @@ void SearchLearner::move(const Example& example, std::int64_t n_steps, std::int6
         differing_.clear();
         for (std::int64_t at = t; at < static_cast<std::int64_t>(labels_.size()); at += n)
             if (labels_[at] != gold_[agreed_ + t]) differing_.push_back(labels_[at]);
-        if (!differing_.empty()) move_attributes(example, agreed_ + t, share);
+        if (!differing_.empty()) update_attributes(example, agreed_ + t, share);
     }
-    for (std::int64_t i = 0; i < last - first; ++i) move_grams(n_steps, labels_.data() + i * n, share);
+    for (std::int64_t i = 0; i < last - first; ++i) update_grams(n_steps, labels_.data() + i * n, share);
 }
 
-void SearchLearner::move_attributes(const Example& example, std::int64_t step, float share) {
+void SearchLearner::update_attributes(const Example& example, std::int64_t step, float share) {
     const auto before = static_cast<double>(n_vectors());
     const float n = static_cast<float>(differing_.size());
     const std::int64_t t = example.begin + place(example, step);
@@ -118,7 +119,7 @@ void SearchLearner::move_attributes(const Example& example, std::int64_t step, f
     });
 }
 
-void SearchLearner::move_grams(std::int64_t n_steps, const std::int32_t* labels, float amount) {
+void SearchLearner::update_grams(std::int64_t n_steps, const std::int32_t* labels, float amount) {
     const GramNumbers& numbers = grams_.numbers();
     const auto before = static_cast<double>(n_vectors());
     std::int64_t gold = numbers.start();

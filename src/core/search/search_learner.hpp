@@ -1,11 +1,13 @@
-// Learning to search: weights that change where a beam search loses gold.
+// Learning to search: the weights are updated where a beam search prefers other labels to gold.
 //
-// Standard: after the search, gold minus the best labelling (Collins 2002). Early: the same at the step where
-// gold is lost, and no further (Collins & Roark 2004). Max-violation: of all prefixes the one where the best
-// is furthest ahead of gold (Huang, Fayong & Guo 2012). LaSO: gold minus the mean of those ahead of it, which
-// is the whole beam at the step where gold is lost; the search then goes on from gold alone (Daume & Marcu
-// 2005). Beams of LaSO do not merge: hypotheses that must differ in their last labels are no fair sample of
-// those that compete with gold.
+// standard       after the search: features of gold minus features of the best labelling (Collins 2002)
+// early          the same, at the step where the beam drops gold (Collins & Roark 2004)
+// max_violation  the same, over the prefix where the best labelling beats gold by most (Huang et al. 2012)
+// laso           gold minus the mean of the hypotheses that beat gold, at each step where the beam drops
+// gold;
+//                the search then continues from gold alone (Daume & Marcu 2005)
+//
+// LaSO does not recombine hypotheses: recombination would bias the sample of the competitors of gold.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +24,8 @@ enum class Update { laso, early, max_violation, standard };
 struct SearchRules {
     Update update;
     std::int64_t beam;
-    bool backward;  // the last position is labelled first
-    float tie;      // by which gold must win
+    bool backward;  // label from the last position to the first
+    float tie;      // the margin by which gold must win
 };
 
 class SearchLearner {
@@ -33,19 +35,19 @@ class SearchLearner {
           attributes_(std::move(attributes)),
           grams_(std::move(grams)),
           search_(grams_, rules.beam, rules.update != Update::laso) {}
-    SearchLearner(const SearchLearner&) = delete;  // the search reads its own weights
+    SearchLearner(const SearchLearner&) = delete;  // search_ refers to grams_
     SearchLearner& operator=(const SearchLearner&) = delete;
 
-    // Learns from the positions begin..end, whose labels are `gold`; how often that changed the weights.
+    // Learns from the sequence [begin, end) with labels `gold`; returns the number of updates.
     std::int64_t learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                        float weight);
 
-    // Counts n more examples that change nothing.
+    // Counts n more examples that do not change the weights.
     void stay(std::int64_t n) { n_seen_ += n; }
 
     const AttributeWeights& attributes() const { return attributes_; }
     const GramWeights& grams() const { return grams_; }
-    // How many weight vectors there were, one after each example, the first of zeros.
+    // The number of weight vectors so far: one after each example, and the first, which is 0.
     std::int64_t n_vectors() const { return n_seen_ + 1; }
 
   private:
@@ -64,20 +66,20 @@ class SearchLearner {
     std::int64_t with_laso(const Example& example);
     std::int64_t with_one_update(const Example& example);
     double gold_score(const float* state, std::int64_t step);
-    void move(const Example& example, std::int64_t n_steps, std::int64_t first, std::int64_t last);
-    void move_attributes(const Example& example, std::int64_t step, float share);
-    void move_grams(std::int64_t n_steps, const std::int32_t* labels, float amount);
+    void update(const Example& example, std::int64_t n_steps, std::int64_t first, std::int64_t last);
+    void update_attributes(const Example& example, std::int64_t step, float share);
+    void update_grams(std::int64_t n_steps, const std::int32_t* labels, float amount);
 
     SearchRules rules_;
     AttributeWeights attributes_;
     GramWeights grams_;
     BeamSearch search_;
     std::int64_t n_seen_ = 0;
-    // Of the sequence at hand:
+    // Of the current sequence:
     std::vector<std::int32_t> gold_;                // by step
-    std::int64_t agreed_ = 0;                       // steps at which all hypotheses are gold
-    std::int64_t gold_code_ = 0;                    // of the steps whose gold score was asked for
-    std::int64_t scored_from_ = 0, scored_to_ = 0;  // steps whose labels have scores
+    std::int64_t agreed_ = 0;                       // steps at which all hypotheses agree with gold
+    std::int64_t gold_code_ = 0;                    // of the steps so far in gold_score()
+    std::int64_t scored_from_ = 0, scored_to_ = 0;  // steps whose label scores are in state_
     std::vector<float> state_;                      // (their positions, labels)
     std::vector<std::int32_t> labels_;              // (hypotheses, steps not agreed on)
     std::vector<std::int32_t> differing_;

@@ -1,4 +1,4 @@
-// Vectors that begin where a cache line does, so that no load or store of a wide register touches two lines.
+// Vectors aligned to cache lines, so that no load or store of a wide register touches two lines.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Work on long vectors, piece by piece: pieces have a fixed size, so that threads do not change a sum.
+// Sums over long vectors on several threads. Blocks have a fixed size and are added in order, so the number
+// of threads does not change a result.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@ class OrderedSum {
   public:
     OrderedSum(std::int64_t n, std::int64_t n_threads) : n_(n), n_threads_(n_threads) {}
 
-    // work(begin, end, number of the piece)
+    // Calls work(begin, end, c) for each block c, on threads.
     template <class Work>
     void for_each_block(Work work) const {
         parallel_for(count(), count() < 4 ? 1 : n_threads_, [&] {
@@ -21,23 +22,25 @@ class OrderedSum {
         });
     }
 
-    // The sum of what sum_of(begin, end) gives for each piece.
+    // sum over blocks of sum_of(begin, end)
     template <class SumOf>
     double sum(SumOf sum_of) const {
-        std::vector<double> parts(static_cast<std::size_t>(count()));
-        for_each_block(
-            [&](std::int64_t begin, std::int64_t end, std::int64_t c) { parts[c] = sum_of(begin, end); });
-        double whole = 0;
-        for (const double part : parts) whole += part;
-        return whole;
+        std::vector<double> block_sums(static_cast<std::size_t>(count()));
+        for_each_block([&](std::int64_t begin, std::int64_t end, std::int64_t c) {
+            block_sums[c] = sum_of(begin, end);
+        });
+        double total = 0;
+        for (const double block_sum : block_sums) total += block_sum;
+        return total;
     }
 
+    // sum of a_i b_i
     template <class A, class B>
     double dot(const A* a, const B* b) const {
         return sum([&](std::int64_t begin, std::int64_t end) { return dot_of(a, b, begin, end); });
     }
 
-    // Four sums side by side, which do not wait for each other.
+    // The same over [begin, end): four interleaved sums, so that additions overlap.
     template <class A, class B>
     static double dot_of(const A* a, const B* b, std::int64_t begin, std::int64_t end) {
         double sum[4] = {};

@@ -1,6 +1,6 @@
-// Sets of the positions of a chunk, as words of 64: one word each where that is enough, which is what a
-// single sequence needs, or eight, one register of the widest vector units. Plain data; what is done with
-// sets lies in the files that are compiled for each instruction set.
+// Sets of the positions of a chunk, as words of 64 bits: one word if the chunk has at most 64 positions (one
+// short sequence), otherwise eight words, one register of the widest vector units. Operations on sets are in
+// the files that are compiled for each instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@ namespace hedgerow {
 
 constexpr std::int64_t kChunkPositions = 512;
 
-// Words of a set of n positions.
+// The number of words of a set of n positions.
 constexpr std::int64_t position_set_words(std::int64_t n) {
     return n <= 64 ? 1 : kChunkPositions / 64;
 }
 
-// Of 64 positions, number 16 i + j is bit 4 j + i: when a word becomes 64 bytes, in 16 lanes of 4, the i-th
-// bytes of all lanes are 16 positions in a row.
+// Position 16 i + j of 64 is bit 4 j + i: when a word is expanded to 64 bytes, 16 lanes of 4 bytes, the i-th
+// bytes of all lanes are 16 consecutive positions.
 constexpr std::int64_t bit_of_place(std::int64_t place) {
     return (place & 15) << 2 | place >> 4;
 }

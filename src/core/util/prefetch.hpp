@@ -1,4 +1,4 @@
-// A hint that memory will be read soon.
+// Asks the processor to load memory that will be read soon.
 #pragma once
 
 namespace hedgerow {
