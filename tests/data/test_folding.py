@@ -146,7 +146,7 @@ def test_what_cannot_be_an_attribute_is_refused() -> None:
     encoder = Encoder.fit(Sequences(presence_dicts()))
     for X, rule in (
         ([[{"k=1": "text"}]], "column 'k=1' must be numeric, as in training, but it is categorical"),
-        ([[{"k=1": 1.0}, {"k=1": None}]], "column 'k=1' must not be missing"),
+        ([[{"k=1": 1.0}, {"k=1": None}]], "column 'k=1' must not have missing values"),
     ):
         with pytest.raises(InputError, match=rule):
             encoder.transform(Sequences(X))

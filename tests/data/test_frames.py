@@ -122,7 +122,7 @@ def test_refuses_bad_frames(frame: Any) -> None:
 
 
 def test_refuses_names_that_are_not_distinct_str() -> None:
-    with pytest.raises(InputError, match="sequence 0 must have distinct columns, but 'a' occurs twice"):
+    with pytest.raises(InputError, match="sequence 0 must have distinct column names, but 'a' occurs twice"):
         Sequences([pd.DataFrame([[1, 2]], columns=["a", "a"])])
     with pytest.raises(InputError, match="sequence 0 must have str as column names, but got 0"):
         Sequences([pd.DataFrame([[1, 2]])])

@@ -46,7 +46,7 @@ def test_says_what_it_holds() -> None:
     assert X.column("n") is X.columns[1]
     assert repr(X) == "Sequences(4 sequences, 7 positions; 'w' categorical, 'n' numeric, 'b' bag)"
     assert repr(Sequences([[{str(i): 1 for i in range(9)}]])).endswith("'5' numeric, ... 3 more)")
-    with pytest.raises(InputError, match=r"no column 'q'; there are \['w', 'n', 'b'\]"):
+    with pytest.raises(InputError, match=r"no column 'q'; the columns are \['w', 'n', 'b'\]"):
         X.column("q")
 
 
@@ -209,7 +209,7 @@ REFUSED = [
     (scipy.sparse.eye(2), "X must be a list of sequences, but got one .*_(matrix|array); wrap it"),
     (3, "X must be a list of sequences, but got int"),
     (None, "X must be a list of sequences, but got None"),
-    ([{"a": 1}], "sequence 0 is a dict, which is one position.* wrap X in a list"),
+    ([{"a": 1}], "sequence 0 must be a list of positions, but it is a dict, which is one position.* wrap X in a list"),
     (["a", 3], "sequence 1 is of type int; a sequence is a str; a list"),
     (["a", None], "sequence 1 is of type None"),
     (["a", b"b"], "sequence 1 is of type bytes"),
@@ -221,7 +221,7 @@ REFUSED = [
     ([["a"], []], "sequence 1 is empty; drop it"),
     ([ONES, ONES[:0]], "sequence 1 is empty; drop it"),
     ([ONES, np.ones((2, 3))], "sequence 0 has 2 and sequence 1 has 3"),
-    ([np.ones((2, 0))], "sequence 0 has no columns"),
+    ([np.ones((2, 0))], "at least one column, but sequence 0 has none"),
     ([np.ones((1, 1, 1))], "sequence 0 must be an array of 2 dimensions.* but it has 3"),
     ([np.array(1.0)], "sequence 0 must be an array of 2 dimensions.* but it has 0"),
     ([ONES.astype(complex)], "array of numbers or text, but got complex128"),
@@ -270,9 +270,9 @@ def test_of_columns() -> None:
     assert [column.missing().tolist() for column in columns] == [[False, True, False]] * 3
     assert X[1:].column("b").weights.tolist() == [0.0]
     for bad, rule in (
-        (starts(0), "starts must rise"),
-        (starts(0, 0, 3), "no sequence is empty"),
-        (starts(1, 3), "starts must rise"),
+        (starts(0), "starts must increase"),
+        (starts(0, 0, 3), "no sequence may be empty"),
+        (starts(1, 3), "starts must increase"),
         (starts(0, 2), "column 'c' must have one value for each of the 2 positions, but has 3"),
         (int32(0, 3), "starts must be a 1-D array of int64"),
     ):
@@ -287,21 +287,21 @@ def test_of_columns() -> None:
 @pytest.mark.parametrize(
     ("make", "rule"),
     [
-        (lambda: CategoricalColumn("c", int32(2), AB), "outside its alphabet of 2 values"),
-        (lambda: CategoricalColumn("c", int32(-3), AB), "outside its alphabet"),
+        (lambda: CategoricalColumn("c", int32(2), AB), "must lie in its alphabet of 2 values"),
+        (lambda: CategoricalColumn("c", int32(-3), AB), "must lie in its alphabet"),
         (lambda: CategoricalColumn("c", starts(0), AB), "codes of column 'c' must be a 1-D array of int32"),
-        (lambda: NumericColumn("n", np.float32([np.inf])), "must be finite"),
+        (lambda: NumericColumn("n", np.float32([np.inf])), "must hold finite numbers"),
         (lambda: NumericColumn("n", np.float64([1])), "values of column 'n' must be a 1-D array of float32"),
         (
             lambda: BagColumn("b", starts(0, 2), int32(0), None, AB),
-            "must rise from 0 to the number of its ids",
+            "must increase from 0 to its number of ids",
         ),
-        (lambda: BagColumn("b", starts(0, 2, 1), int32(0), None, AB), "must rise from 0"),
-        (lambda: BagColumn("b", starts(), int32(), None, AB), "must rise from 0"),
-        (lambda: BagColumn("b", starts(0, 2), int32(1, 0), None, AB), "must rise within a position"),
-        (lambda: BagColumn("b", starts(0, 2), int32(1, 1), None, AB), "must rise within a position"),
-        (lambda: BagColumn("b", starts(0, 2), int32(-1, 0), None, AB), "missing stands alone"),
-        (lambda: BagColumn("b", starts(0, 1), int32(-2), None, AB), "outside its alphabet"),
+        (lambda: BagColumn("b", starts(0, 2, 1), int32(0), None, AB), "must increase from 0"),
+        (lambda: BagColumn("b", starts(), int32(), None, AB), "must increase from 0"),
+        (lambda: BagColumn("b", starts(0, 2), int32(1, 0), None, AB), "must increase strictly within a position"),
+        (lambda: BagColumn("b", starts(0, 2), int32(1, 1), None, AB), "must increase strictly within a position"),
+        (lambda: BagColumn("b", starts(0, 2), int32(-1, 0), None, AB), "must have no other ids"),
+        (lambda: BagColumn("b", starts(0, 1), int32(-2), None, AB), "must lie in its alphabet"),
         (
             lambda: BagColumn("b", starts(0, 1), int32(0), np.float32([1, 2]), AB),
             "one finite weight for each",

@@ -157,7 +157,7 @@ def test_a_window_longer_than_everything_reads_padding() -> None:
 
 def test_rows_refuse() -> None:
     X = Sequences([[{"n": 1.0}, {"n": 2.0}]])
-    with pytest.raises(InputError, match="numeric column 'n' has neither bins nor a scale"):
+    with pytest.raises(InputError, match="numeric column 'n' must have a Binning or a Scaling"):
         AttributeReader(X, Window.of(0))
     rows = rows_of(X, 1)
     for first, last in ((-1, 1), (1, 0), (0, 3), (3, 3)):

@@ -166,9 +166,9 @@ NUMERIC = {"name": "n", "kind": "numeric", "presence": [1.0, 1.0]}
 @pytest.mark.parametrize(
     ("metadata", "arrays", "rule"),
     [
-        ({}, ARRAYS, "must list its columns"),
-        ([], ARRAYS, "must list its columns"),
-        ({"columns": []}, ARRAYS, "must list its columns"),
+        ({}, ARRAYS, "must have a list of columns"),
+        ([], ARRAYS, "must have a list of columns"),
+        ({"columns": []}, ARRAYS, "must have a list of columns"),
         ({"columns": ["w"]}, ARRAYS, "column 0 of an encoder must have a name and a known kind"),
         ({"columns": [{"name": 1, "kind": "bag"}]}, ARRAYS, "column 0 of an encoder must have a name"),
         ({"columns": [{"name": "w", "kind": "odd"}]}, ARRAYS, "known kind"),
@@ -176,7 +176,7 @@ NUMERIC = {"name": "n", "kind": "numeric", "presence": [1.0, 1.0]}
         ({"columns": [NUMERIC | {"presence": None}]}, ARRAYS, "column 0 of an encoder must have"),
         ({"columns": [NUMERIC | {"presence": [1.0, 1.5]}]}, ARRAYS, "column 0 of an encoder must have"),
         ({"columns": [NUMERIC, NUMERIC]}, ARRAYS, "distinct names, but 'n' occurs twice"),
-        (GOOD, {}, "column 0 of an encoder lacks its alphabet"),
+        (GOOD, {}, "column 0 of an encoder must have an alphabet"),
         (GOOD, ARRAYS | {"0.offsets": np.array([0, 9, 2])}, "offsets of an alphabet"),
         (GOOD, ARRAYS | {"0.blob": np.array([255, 255], np.uint8)}, "UTF-8"),
         (GOOD, ARRAYS | {"2.blob": "xy"}, "blob of an alphabet must be a 1-D array"),

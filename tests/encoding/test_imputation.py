@@ -75,7 +75,7 @@ def again(encoder: Encoder) -> Encoder:
 def test_filling_equals_its_slow_twin(treatment: Any, train: list[Any], new: list[Any]) -> None:
     raw = Sequences([train])
     encoder = Encoder.fit(raw, treatment)
-    assert encoder.fills
+    assert encoder.fills_missing
     assert found(encoder, raw) == expected(raw, raw, treatment)
     for here in (encoder, again(encoder)):
         untreated = Encoder.fit(raw).transform(Sequences([new]))
@@ -152,7 +152,7 @@ def test_values_of_a_column_that_had_none_are_unseen_whatever_their_kind(value: 
 
 def test_a_name_that_is_taken_is_refused_only_if_it_is_needed() -> None:
     taken = [[{"w": "a", "w missing": "no"}, {"w": None, "w missing": "yes"}]]
-    rule = "missing values of column 'w' are marked in a column 'w missing', but there is one"
+    rule = "missing values of column 'w' are marked in a column 'w missing', but X already has a column"
     with pytest.raises(InputError, match=rule):
         Encoder.fit(Sequences(taken), "indicator")
     Encoder.fit(Sequences(taken), "impute")
@@ -206,8 +206,8 @@ def test_a_description_with_half_a_treatment_is_refused() -> None:
     for at in (0, 1):
         broken = json.loads(json.dumps(metadata))
         del broken["columns"][at]["typical"]
-        with pytest.raises(InputError, match="fits no treatment"):
+        with pytest.raises(InputError, match="does not match the treatment"):
             Encoder.from_arrays(broken, arrays)
     del metadata["columns"][0]["typical"], metadata["columns"][1]["typical"]
-    with pytest.raises(InputError, match="fits no treatment"):
+    with pytest.raises(InputError, match="does not match the treatment"):
         Encoder.from_arrays(metadata, arrays)

@@ -117,15 +117,15 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("y", "rule"),
     [
-        ([["a", "b", "c"]], "there are 2 sequences and 1 lists"),
+        ([["a", "b", "c"]], "there are 2 sequences and 1 lists of labels"),
         (
             [["a", "b", "c"], ["a"]],
             "sequence 1 has 2 positions but 1 labels; give one label for each position",
         ),
-        (["abc", ["a", "b"]], r"sequence 0 has the str 'abc' as labels.* use list\(\.\.\.\)"),
-        ([["a", "b", "c"], "de"], "sequence 1 has the str 'de' as labels"),
-        ([["a", "b", "c"], 7], "sequence 1 has int as labels"),
-        ([["a", "b", "c"], {"a", "b"}], "sequence 1 has set as labels"),
+        (["abc", ["a", "b"]], r"the labels of sequence 0 must be a list, but got the str 'abc'.* use list\(\.\.\.\)"),
+        ([["a", "b", "c"], "de"], "the labels of sequence 1 must be a list, but got the str 'de'"),
+        ([["a", "b", "c"], 7], "the labels of sequence 1 must be a list, but got int"),
+        ([["a", "b", "c"], {"a", "b"}], "the labels of sequence 1 must be a list, but got set"),
         ("ab", "y must be a list with a list of labels for each sequence, but got str"),
         (None, "y must be a list .* but got None"),
         ({"a": 1}, "y must be a list .* but got dict"),
@@ -149,7 +149,7 @@ NAN = float("nan")
             "sequence 1, position 1: .* all strings or all integers, but got 1 after 'a'",
         ),
         ([[True, 0, 1], [0, 1]], "sequence 0, position 1: .* but got 0 after True"),
-        ([["a", "a", "a"], ["a", "a"]], r"at least 2 distinct labels, but it holds \['a'\] only"),
+        ([["a", "a", "a"], ["a", "a"]], r"at least 2 distinct labels, but it holds only \['a'\]"),
         ([[1, 2, 3], [2**63, 1]], "must fit 64 bits"),
         ([np.array([1, 2, 3], np.uint64), np.array([2**63, 1], np.uint64)], "must fit 64 bits"),
         ([["a", "b", "c\0"], ["a", "b"]], "must not end in a NUL"),
@@ -170,7 +170,7 @@ def test_decode_refuses_codes_without_a_label() -> None:
     assert labels.decode(np.array([[0, 1], [1, 1]])).tolist() == [["a", "b"], ["b", "b"]]
     assert labels.decode(np.array([], np.int32)).tolist() == []
     for codes in ([-1], [0, 2]):
-        with pytest.raises(InputError, match=r"codes must lie in 0\.\.1"):
+        with pytest.raises(InputError, match=r"codes of labels must lie in 0\.\.1"):
             labels.decode(np.array(codes))
 
 

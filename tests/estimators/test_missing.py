@@ -193,7 +193,7 @@ def test_what_nobody_treats_is_refused_at_its_place(missing):
     bad = [[{"v": "a"}, {"v": "b"}], [{"v": "b"}, {"v": "a"}, {"v": None}]]
     rule = (
         "X has 1 missing values in column 'v', the first in sequence 1, position 2, but a TreeCRF with "
-        f'trees="shared" and missing=\'{missing}\' takes none; fit with missing="impute" or "indicator", or fill'
+        f'trees="shared" and missing=\'{missing}\' accepts none; fit with missing="impute" or "indicator", or fill'
     )
     model = hr.TreeCRF(missing=missing, trees="shared", n_rounds=2)
     with pytest.raises(InputError, match=rule):
@@ -211,7 +211,7 @@ def test_linear_models_of_before_take_no_missing_values(tmp_path):
     storage.write(tmp_path / "old", arrays, metadata)
     old = hr.load(tmp_path / "old")
     assert_same(model, old, ["aab", "x"], ["aab", "x"])
-    with pytest.raises(InputError, match="but this LinearCRF takes none; fit with missing="):
+    with pytest.raises(InputError, match="but this LinearCRF accepts none; fit with missing="):
         old.predict([["a", None]])
 
 

@@ -47,8 +47,8 @@ def test_strange_x(x, rule):
     [
         (np.array(1), "y must be a list with a list of labels for each sequence, but got ndarray"),
         (scipy.sparse.eye(2), "y must be a list .* but got dia_"),
-        (pd.DataFrame({"l": ["a", "b"]}), "sequence 0 has the str 'l' as labels"),
-        ([1, 2], "sequence 0 has int as labels"),
+        (pd.DataFrame({"l": ["a", "b"]}), "the labels of sequence 0 must be a list, but got the str 'l'"),
+        ([1, 2], "the labels of sequence 0 must be a list, but got int"),
         ([np.ma.masked_array([1, 2, 3], mask=[0, 0, 1]), [1, 2]], r"sequence 0, position 2 has no label \(None\)"),
         ([["a", "b", "a"], ["a", pd.NA]], r"sequence 1, position 1 has no label \(<NA>\); partial labels"),
         ([[2**70, 1, 1], [1, 1]], "must fit 64 bits"),
@@ -143,7 +143,10 @@ def test_predict_single_takes_one_sequence():
 
 def test_a_message_stays_readable_whatever_came():
     for label in ("x" * 10**6, "\0" * 10**6):
-        with pytest.raises(InputError, match=r"^sequence 0 has the str .* \.\.\. .*use list\(\.\.\.\)") as caught:
+        with pytest.raises(
+            InputError,
+            match=r"^the labels of sequence 0 must be a list, but got the str .* \.\.\. .*use list\(\.\.\.\)",
+        ) as caught:
             hr.HMM().fit(["ab"], [label])
         assert len(str(caught.value)) < LONGEST_MESSAGE + 100
     with pytest.raises(InputError, match=r"decode them$"):

@@ -1,1 +1,1 @@
-"""Readers of X and y, and the columns they become."""
+"""Readers of X and y, and the columns that store what was read."""

@@ -14,10 +14,10 @@ from hedgerow.utilities import read_only
 
 
 class Alphabet:
-    """Immutable sorted set of distinct strings; the id of a string is its rank in code-point order.
+    """Immutable sorted set of strings; the id of a string is its rank in code-point order.
 
-    Stored as one `blob` of UTF-8 (lone surrogates pass) and `offsets`, so that a model file is opened without
-    making Python strings. Raises InputError when blob and offsets are not such a set.
+    The strings are stored as one `blob` of UTF-8 (lone surrogates are allowed) and their `offsets` in it, so that a
+    model file can be opened without creating Python strings. Raises InputError if blob and offsets are not valid.
     """
 
     __slots__ = ("_strings", "blob", "offsets")
@@ -39,12 +39,12 @@ class Alphabet:
 
     @classmethod
     def of(cls, values: Iterable[str]) -> Alphabet:
-        """The distinct `values`; raises InputError for anything but str."""
+        """The alphabet of the distinct `values`; raises InputError if one is not a str."""
         return cls.trusted(*_core.sort_strings(list(values)))
 
     @classmethod
     def trusted(cls, blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Alphabet:
-        """From arrays that are known to be sorted UTF-8; only what memory safety needs is checked."""
+        """Build from arrays that are known to be sorted UTF-8; checks only what memory safety needs."""
         alphabet = cls.__new__(cls)
         alphabet._keep(blob, offsets)
         return alphabet
@@ -77,21 +77,24 @@ class Alphabet:
         return f"Alphabet({len(self)}: {shown}{', ...' if len(self) > 5 else ''})"
 
     def ids(self, values: Sequence[str]) -> NDArray[np.int32]:
-        """The id of each value, -1 where it is not there."""
+        """The id of each value; -1 for a value that the alphabet does not have."""
         return self._strings.ids(list(values))
 
     def into(self, other: Alphabet) -> NDArray[np.int32]:
-        """The id in `other` of each of my strings, -1 where it is not there."""
+        """The id in `other` of each string of this alphabet; -1 for a string that `other` does not have."""
         if other is self:
             return np.arange(len(self), dtype=np.int32)
         return self._strings.into(other._strings)
 
     def recode(self, codes: NDArray[np.int32], other: Alphabet) -> tuple[NDArray[np.int32], int]:
-        """(codes of my strings as codes of `other`, ABSENT where it lacks the string; how many it lacks)."""
+        """(codes in this alphabet converted to codes in `other`, number of codes without a string in `other`).
+
+        Codes without a string in `other` become ABSENT.
+        """
         return self._strings.recode(codes, other._strings)
 
     def subset(self, kept: NDArray[np.bool_]) -> Alphabet:
-        """The strings at which `kept` is true."""
+        """The alphabet of the strings whose `kept` is true."""
         lengths = np.diff(self.offsets)
         offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
         return Alphabet.trusted(self.blob[np.repeat(kept, lengths)], offsets)

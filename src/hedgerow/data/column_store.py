@@ -1,4 +1,4 @@
-"""The base of raw and of encoded sequences: columns laid end to end, and which positions each sequence has."""
+"""The base class of raw and encoded sequences: flat columns, and where each sequence starts in them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Index: TypeAlias = int | slice | ArrayLike | tuple[Any, EllipsisType]
 
 
 class ColumnStore:
-    """N sequences of positions, in columns laid end to end; immutable.
+    """N sequences whose positions are stored end to end in columns; immutable.
 
     Position t of sequence i is row starts[i] + t of every column.
     """
 
     __slots__ = ("_by_name", "columns", "starts")
 
-    starts: NDArray[np.int64]  # where each sequence begins, and the end of the last
+    starts: NDArray[np.int64]  # the first row of each sequence, and the end of the last
     columns: tuple[Column, ...]
 
     def _keep(self, starts: NDArray[np.int64], columns: tuple[Column, ...]) -> None:
@@ -35,16 +35,19 @@ class ColumnStore:
 
     @classmethod
     def of_columns(cls, starts: NDArray[np.int64], columns: tuple[Column, ...]) -> Self:
-        """Build from checked parts; raises InputError unless starts rise from 0 and every column has all positions."""
+        """Build from starts and columns, which are checked.
+
+        Raises InputError unless starts increase from 0, and every column has a distinct name and all positions.
+        """
         if not isinstance(starts, np.ndarray) or starts.ndim != 1 or starts.dtype != np.int64:
             raise InputError("starts must be a 1-D array of int64")
         if len(starts) < 2 or starts[0] != 0 or (np.diff(starts) < 1).any():
-            raise InputError("starts must rise from 0, one for each sequence and the end; no sequence is empty")
+            raise InputError("starts must increase from 0, one for each sequence and the end; no sequence may be empty")
         if not columns:
             raise InputError("sequences need at least one column")
         twice = first_duplicate(column.name for column in columns)
         if twice is not None:
-            raise InputError(f"columns must have distinct names, but {twice!r} occurs twice")
+            raise InputError(f"columns must have distinct names, but {twice!r} occurs twice; rename one")
         for column in columns:
             if len(column) != starts[-1]:
                 raise InputError(
@@ -64,9 +67,9 @@ class ColumnStore:
         return type(self).trusted, (self.starts, self.columns)
 
     def column(self, name: str) -> Column:
-        """The column of that name; raises InputError when there is none."""
+        """The column with this name; raises InputError if there is none."""
         if name not in self._by_name:
-            raise InputError(f"there is no column {name!r}; there are {list(self._by_name)}")
+            raise InputError(f"there is no column {name!r}; the columns are {list(self._by_name)}")
         return self._by_name[name]
 
     @property
@@ -88,10 +91,10 @@ class ColumnStore:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: Index) -> Self:
-        """The sequences at an int (one), a slice, indices or bools; raises IndexError outside."""
-        if isinstance(index, tuple):  # as scikit-learn writes it: (key, ...)
+        """The sequences at an int (one sequence), a slice, indices or a mask; raises IndexError if out of range."""
+        if isinstance(index, tuple):  # scikit-learn indexes with (key, ...)
             if len(index) != 2 or index[1] is not Ellipsis:
-                raise IndexError("sequences have one dimension")
+                raise IndexError("sequences have one dimension, but got an index of several")
             index = index[0]
         if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
             first = range(len(self))[index]
@@ -104,14 +107,14 @@ class ColumnStore:
         return self._take(np.asarray(index))
 
     def _range(self, first: int, last: int) -> Self:
-        """Sequences first..last, as views."""
+        """Sequences first..last; the columns are views."""
         starts = self.starts[first : last + 1]
         positions = slice(int(starts[0]), int(starts[-1]))
         return self._select(starts - starts[0], positions)
 
     def _take(self, index: NDArray[Any]) -> Self:
         if index.ndim != 1 or (index.size and index.dtype.kind not in "biu"):
-            raise IndexError("an index of sequences is an int, a slice, or a list of ints or bools")
+            raise IndexError("an index of sequences must be an int, a slice, or a list of ints or of bools")
         chosen = np.arange(len(self))[index if index.size else index.astype(np.int64)]
         lengths = self.lengths[chosen]
         return self._select(starts_of(lengths), ranges(self.starts[chosen], lengths))

@@ -1,4 +1,4 @@
-"""The three kinds of column: one attribute of every position, end to end over all sequences."""
+"""The three kinds of column. A column has a value for every position, end to end over all sequences."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.errors import InputError
 from hedgerow.utilities import read_only
 
-MISSING = -1  # None or NaN was given
-ABSENT = -2  # the key is not there
-FOLDED = "attributes"  # the name of the bag of numeric keys that are mostly absent
+MISSING = -1  # code of None or NaN: the value exists but is unknown
+ABSENT = -2  # code of a key that is not there
+FOLDED = "attributes"  # name of the bag of numeric keys that are mostly absent
 
 Kind: TypeAlias = Literal["categorical", "numeric", "bag"]
-# Positions to keep: a slice of step 1, or their indices.
+# Positions to select: a slice of step 1, or indices.
 Positions: TypeAlias = slice | NDArray[np.int64]
 
 
-class _Parts:
-    """Pickled as its fields, so that a copy is as read-only as the original."""
+class _Pickled:
+    """Base class of columns: they are pickled as their fields, so that the arrays of a copy are read-only too."""
 
     __match_args__: ClassVar[tuple[str, ...]]
 
@@ -32,8 +32,8 @@ class _Parts:
 
 
 @dataclass(frozen=True, eq=False)
-class CategoricalColumn(_Parts):
-    """A value of the alphabet at each position, or MISSING or ABSENT."""
+class CategoricalColumn(_Pickled):
+    """At each position the code of a value of the alphabet, or MISSING or ABSENT."""
 
     name: str
     codes: NDArray[np.int32]
@@ -57,12 +57,12 @@ class CategoricalColumn(_Parts):
 
 @dataclass(frozen=True, eq=False)
 class LocalColumn(CategoricalColumn):
-    """A categorical column that windows read at the position itself alone."""
+    """A categorical column that windows read at offset 0 only."""
 
 
 @dataclass(frozen=True, eq=False)
-class NumericColumn(_Parts):
-    """A number at each position; NaN is missing, and 0.0 stands where the key is absent."""
+class NumericColumn(_Pickled):
+    """A number at each position: NaN if it is missing, 0.0 if the key is absent."""
 
     name: str
     values: NDArray[np.float32]
@@ -72,7 +72,10 @@ class NumericColumn(_Parts):
         _keep(self, "values", np.float32)
         if np.isinf(self.values).any():
             at = int(np.flatnonzero(np.isinf(self.values))[0])
-            raise InputError(f"column {self.name!r} must be finite, but is infinite at position {at} of all")
+            raise InputError(
+                f"column {self.name!r} must hold finite numbers, but row {at} is infinite; use NaN where a value is "
+                "missing"
+            )
 
     def __len__(self) -> int:
         return len(self.values)
@@ -86,14 +89,14 @@ class NumericColumn(_Parts):
 
 @dataclass(frozen=True, eq=False)
 class LocalNumericColumn(NumericColumn):
-    """A numeric column that windows read at the position itself alone."""
+    """A numeric column that windows read at offset 0 only."""
 
 
 @dataclass(frozen=True, eq=False)
-class BagColumn(_Parts):
-    """A set of values of the alphabet at each position: t holds ids[starts[t]:starts[t + 1]], ascending.
+class BagColumn(_Pickled):
+    """A set of values of the alphabet at each position: position t has ids[starts[t]:starts[t + 1]], increasing.
 
-    A missing bag is the single id MISSING, an absent one is empty. `weights` is None when every weight is 1.
+    A missing bag has the single id MISSING; an absent bag is empty. `weights` is None if every weight is 1.
     """
 
     name: str
@@ -108,18 +111,18 @@ class BagColumn(_Parts):
         _keep(self, "ids", np.int32)
         starts, ids = self.starts, self.ids
         if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ids) or (np.diff(starts) < 0).any():
-            raise InputError(f"the starts of bag {self.name!r} must rise from 0 to the number of its ids, {len(ids)}")
+            raise InputError(f"the starts of bag {self.name!r} must increase from 0 to its number of ids, {len(ids)}")
         _check_range(self.name, ids, MISSING, len(self.alphabet))
         first = np.zeros(len(ids), np.bool_)
         first[starts[:-1][np.diff(starts) > 0]] = True
         if not (first[1:] | (np.diff(ids) > 0)).all():
-            raise InputError(f"the ids of bag {self.name!r} must rise within a position")
+            raise InputError(f"the ids of bag {self.name!r} must increase strictly within a position")
         if (np.repeat(np.diff(starts), np.diff(starts))[ids == MISSING] > 1).any():
-            raise InputError(f"bag {self.name!r} holds MISSING beside other ids; missing stands alone")
+            raise InputError(f"a missing position of bag {self.name!r} must have no other ids, but one has")
         if self.weights is not None:
             _keep(self, "weights", np.float32)
             if len(self.weights) != len(ids) or not np.isfinite(self.weights).all():
-                raise InputError(f"bag {self.name!r} needs one finite weight for each of its {len(ids)} ids")
+                raise InputError(f"bag {self.name!r} must have one finite weight for each of its {len(ids)} ids")
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -149,16 +152,16 @@ class FoldedBag(BagColumn):
 
 
 Column: TypeAlias = CategoricalColumn | NumericColumn | BagColumn
-C = TypeVar("C", bound=_Parts)
+C = TypeVar("C", bound=_Pickled)
 
 
 def is_local(column: Column) -> bool:
-    """Whether windows read the column at the position itself alone."""
+    """Whether windows read the column at offset 0 only."""
     return isinstance(column, (LocalColumn, LocalNumericColumn))
 
 
 def column_of(parts: tuple[Any, ...]) -> Column:
-    """The column that the compiled reader describes as (name, kind, arrays...)."""
+    """The column that the compiled reader returned as (name, kind, arrays...)."""
     name, kind, *arrays = parts
     if kind == "categorical":
         codes, blob, offsets = arrays
@@ -173,7 +176,7 @@ def column_of(parts: tuple[Any, ...]) -> Column:
 
 
 def trusted(cls: type[C], *values: Any) -> C:
-    """A column of parts that are known to be good: read-only, but not checked again."""
+    """Build a column from fields that are known to be valid, without checks; arrays become read-only."""
     column = cls.__new__(cls)
     for field, value in zip(cls.__match_args__, values, strict=True):
         object.__setattr__(column, field, read_only(value) if isinstance(value, np.ndarray) else value)
@@ -189,4 +192,4 @@ def _keep(column: Column, field: str, dtype: type[np.generic]) -> None:
 
 def _check_range(name: str, ids: NDArray[np.int32], lowest: int, n: int) -> None:
     if len(ids) and (ids.min() < lowest or ids.max() >= n):
-        raise InputError(f"column {name!r} holds a code outside its alphabet of {n} values")
+        raise InputError(f"the codes of column {name!r} must lie in its alphabet of {n} values, but one does not")

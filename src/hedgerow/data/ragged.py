@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def starts_of(lengths: Any) -> NDArray[np.int64]:
-    """Where each of the ranges of these lengths begins when they are laid end to end, and the end."""
+    """The start of each range of these lengths when they are stored end to end, and the end of the last."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
@@ -29,7 +29,7 @@ def place(starts: NDArray[np.int64], flat: int) -> tuple[int, int]:
 
 
 def first_duplicate(names: Iterable[str]) -> str | None:
-    """The first name that came before, if any."""
+    """The first name that occurs a second time; None if all are distinct."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -1,4 +1,4 @@
-"""Reads X in every form into columns. The first sequence decides which form it is."""
+"""Reads X, in any of its forms, into columns. The first sequence decides the form."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hedgerow.errors import InputError, type_name
 
 
 class Ragged(NamedTuple):
-    """Where each sequence begins, and the end; the columns; whether a column may be absent from some sequences."""
+    """Sequences as they were read."""
 
-    starts: NDArray[np.int64]
+    starts: NDArray[np.int64]  # the first position of each sequence, and the end of the last
     columns: list[Column]
-    optional_columns: bool = False
+    optional_columns: bool = False  # whether a column may be absent from some sequences
 
 
 FORMS = (
@@ -33,7 +33,7 @@ FORMS = (
 
 
 def read(X: object) -> Ragged:
-    """The sequences of X, end to end; raises InputError when X breaks a rule."""
+    """The columns of all sequences of X, end to end; raises InputError if X is not valid."""
     sequences = _listed(X)
     if not sequences:
         return Ragged(np.zeros(1, np.int64), [])
@@ -48,7 +48,7 @@ def read(X: object) -> Ragged:
 
 
 def _listed(X: object) -> list[Any]:
-    """The sequences of X; a thing that is itself one sequence is refused."""
+    """The sequences of X as a list; raises InputError if X is a single sequence."""
     if isinstance(X, np.ndarray):
         lone = X.ndim != 3 and (X.ndim != 1 or X.dtype != object)
     else:
@@ -64,7 +64,7 @@ def _listed(X: object) -> list[Any]:
 
 
 def _plain(sequence: Any, i: int) -> Any:
-    """The sequence itself where its type says how to read it, and otherwise the list of its positions."""
+    """The sequence itself if its type decides how it is read; otherwise the list of its positions."""
     if isinstance(sequence, (str, list, tuple)) or is_frame(sequence) or _is_sparse(sequence):
         return sequence
     if isinstance(sequence, np.ndarray):
@@ -72,8 +72,8 @@ def _plain(sequence: Any, i: int) -> Any:
         return sequence.tolist() if sequence.ndim == 1 and sequence.dtype.kind in "OUT" else sequence
     if isinstance(sequence, Mapping):
         raise InputError(
-            f"sequence {i} is a {type(sequence).__name__}, which is one position, and a sequence is a list "
-            "of them; wrap X in a list if it is one sequence"
+            f"sequence {i} must be a list of positions, but it is a {type(sequence).__name__}, which is one position; "
+            "wrap X in a list if it is one sequence"
         )
     unordered = isinstance(sequence, (bytes, bytearray, set, frozenset, np.generic))
     if unordered or not isinstance(sequence, Iterable):
@@ -82,9 +82,9 @@ def _plain(sequence: Any, i: int) -> Any:
 
 
 def _unmasked(array: NDArray[Any]) -> NDArray[Any]:
-    """A plain array, in which what was masked is missing."""
+    """The array as a plain one, with masked entries as NaN or None."""
     if not isinstance(array, np.ma.MaskedArray):
-        return np.asarray(array)  # of a subclass, whose rows may not be what they seem
+        return np.asarray(array)  # a subclass, such as np.matrix, may index differently
     numbers = array.dtype.kind in "biuf"
     data = np.asarray(array.data).astype(np.float64 if numbers else object)
     data[np.ma.getmaskarray(array)] = np.nan if numbers else None
@@ -102,7 +102,7 @@ def _form(sequence: Any) -> str:
 
 
 def _is_sparse(value: object) -> bool:
-    sparse = sys.modules.get("scipy.sparse")  # imported already if X has a sparse matrix
+    sparse = sys.modules.get("scipy.sparse")  # a sparse matrix exists only if scipy.sparse is imported
     return sparse is not None and bool(sparse.issparse(value))
 
 
@@ -117,7 +117,7 @@ def _read_text(sequences: list[str]) -> Ragged:
     starts = _starts([len(sequence) for sequence in sequences])
     encoded = "".join(sequences).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(encoded, "<u4").astype(np.int64)
-    if points.max() > len(points):  # a short text: sorting it costs less than a table of all characters
+    if points.max() > len(points):  # for a short text, sorting costs less than a table of all code points
         distinct, codes = np.unique(points, return_inverse=True)
     else:
         seen = np.bincount(points) > 0
@@ -157,17 +157,17 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
 
 
 def _read_tuples(positions: list[Any], starts: NDArray[np.int64]) -> list[Column]:
-    """One column for each item of the tuples, named as the columns of an array; None in place of a tuple is missing."""
+    """One column for each item of the tuples, named x0, x1, ...; None instead of a tuple is missing in all columns."""
     width = len(next(position for position in positions if position is not None))
     if width == 0:
-        raise InputError("the tuples of X are empty; give at least one item for each position")
+        raise InputError("the tuples of X must have at least one item, but the first is empty")
     for t, position in enumerate(positions):
         if position is not None and (not isinstance(position, tuple) or len(position) != width):
             sequence, offset = place(starts, t)
             got = f"a tuple of {len(position)}" if isinstance(position, tuple) else f"a {type(position).__name__}"
             raise InputError(
-                f"sequence {sequence}, position {offset}: every position must be a tuple of {width} items, as the "
-                f"first one, but this one is {got}"
+                f"sequence {sequence}, position {offset}: every position must be a tuple of {width} items, like the "
+                f"first one, but this one is {got}; fill items that are missing with None"
             )
     missing = (None,) * width
     items = zip(*(missing if position is None else position for position in positions), strict=True)
@@ -186,7 +186,8 @@ def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
     for i, array in enumerate(arrays):
         if array.ndim not in (1, 2):
             raise InputError(
-                f"sequence {i} must be an array of 2 dimensions, positions and columns, but it has {array.ndim}"
+                f"sequence {i} must be an array of 2 dimensions, positions and columns, but it has {array.ndim}; "
+                "reshape it"
             )
         if array.dtype.kind not in "biufOUT":
             raise InputError(f"sequence {i} must be an array of numbers or text, but got {array.dtype}; convert it")
@@ -213,7 +214,7 @@ def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
 
 def _check_widths(widths: list[int]) -> None:
     if widths[0] == 0:
-        raise InputError("sequence 0 has no columns; give at least one")
+        raise InputError("sequences must have at least one column, but sequence 0 has none")
     for i, width in enumerate(widths):
         if width != widths[0]:
             raise InputError(

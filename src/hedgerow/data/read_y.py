@@ -1,4 +1,4 @@
-"""Reads y in every form: labels checked against the sequences, and laid end to end."""
+"""Reads y, in any of its forms: labels are checked against the sequences and stored end to end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ LabelKind: TypeAlias = Literal["strings", "integers", "bools"]
 
 @dataclass(frozen=True)
 class FlatLabels:
-    """All labels end to end: an array of int64 or bool, or int32 codes of the strings in `alphabet`."""
+    """The labels of all positions, end to end.
+
+    `values` is an array of int64 or bool, or of int32 codes of the strings in `alphabet`.
+    """
 
     kind: LabelKind
     values: NDArray[Any]
@@ -39,9 +42,9 @@ class FlatLabels:
 
 
 def read_labels(y: object, sequences: ColumnStore | None) -> FlatLabels:
-    """Read the labels of `y`. Labels that were read before are not read again.
+    """The labels of `y`; FlatLabels are returned as they are.
 
-    Raises InputError when there is not one label for each position of the sequences.
+    Raises InputError unless there is one label for each position of the sequences.
     """
     labels = y if isinstance(y, FlatLabels) else None
     rows = [] if labels else [_row(row, i) for i, row in enumerate(_listed(y))]
@@ -76,7 +79,7 @@ def _listed(y: object) -> list[Any]:
         raise InputError(rule)
     try:
         return list(y)
-    except TypeError as error:  # sparse matrices and arrays without dimensions only pretend
+    except TypeError as error:  # sparse matrices and 0-d arrays have __iter__, but it raises
         raise InputError(f"{rule} ({error})") from error
 
 
@@ -86,17 +89,19 @@ def _row(labels: Any, i: int) -> Any:
         return labels
     if isinstance(labels, str):
         raise InputError(
-            f"sequence {i} has the str {labels!r} as labels, but a list of labels is expected; "
+            f"the labels of sequence {i} must be a list, but got the str {labels!r}; "
             "use list(...) if each character is a label"
         )
     if isinstance(labels, np.ndarray):
         if labels.ndim != 1:
-            raise InputError(f"the labels of sequence {i} must have 1 dimension, but they have {labels.ndim}")
-        return labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels  # masked: None
+            raise InputError(
+                f"the labels of sequence {i} must have 1 dimension, but they have {labels.ndim}; flatten them"
+            )
+        return labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels  # masked entries become None
     if isinstance(labels, (bytes, Mapping, set, frozenset)) or not isinstance(labels, Iterable):
         raise InputError(
-            f"sequence {i} has {type(labels).__name__} as labels, but a list of labels is expected; "
-            "y holds a list of labels for each sequence"
+            f"the labels of sequence {i} must be a list, but got {type_name(labels)}; "
+            "give a list of labels for each sequence"
         )
     return list(labels)
 
@@ -105,7 +110,7 @@ def _check_lengths(starts: NDArray[np.int64], sequences: ColumnStore) -> None:
     if len(starts) != len(sequences.starts):
         raise InputError(
             f"y must hold a list of labels for each sequence, but there are {len(sequences)} sequences "
-            f"and {len(starts) - 1} lists"
+            f"and {len(starts) - 1} lists of labels"
         )
     lengths = np.diff(starts)
     different = np.flatnonzero(lengths != sequences.lengths)
@@ -128,7 +133,7 @@ def _kind_of(kind: type) -> LabelKind | None:
 def _is_missing(label: Any) -> bool:
     if isinstance(label, (float, np.floating)):
         return bool(np.isnan(label))
-    return label is None or type(label).__name__ in ("NAType", "NaTType")  # of pandas, which is not imported here
+    return label is None or type(label).__name__ in ("NAType", "NaTType")  # types of pandas, which is not imported here
 
 
 def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
@@ -136,7 +141,7 @@ def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
     expected = kinds[type(flat[0])]
     if expected is not None and set(kinds.values()) == {expected}:
         return expected
-    # A missing label first: it turns a column of integers into floats, which is not what is wrong with them.
+    # Report a missing label first: NaN turns a column of integers into floats, but the missing label is the cause.
     at = next((t for t, label in enumerate(flat) if _is_missing(label)), None)
     if at is not None:
         sequence, position = place(starts, at)
@@ -156,12 +161,14 @@ def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
 
 
 def refuse_nul(labels: Iterable[str]) -> None:
+    """Raise InputError for a label that ends in a NUL character, which numpy's arrays of text drop."""
     for label in labels:
         if label.endswith("\0"):
-            raise InputError(f"labels must not end in a NUL character, but {label!r} does; arrays would drop it")
+            raise InputError(f"labels must not end in a NUL character, but {label!r} does; rename it")
 
 
 def as_int64(values: list[Any] | NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """The integers as int64; raises InputError if one does not fit."""
     rule = "labels that are integers must fit 64 bits, but got a larger one; use strings"
     try:
         array = np.array(values, np.int64)

@@ -1,4 +1,4 @@
-"""Sequences: raw columns, as every form of X is read."""
+"""Sequences: the raw columns into which X is read."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from hedgerow.utilities import read_only
 
 
 class Sequences(ColumnStore):
-    """N sequences of positions in raw columns; immutable.
+    """N sequences whose positions are stored in raw columns; immutable.
 
     Parameters
     ----------
     X
         A list (or any iterable) of sequences: str, lists of str, dicts, tuples or bags, arrays, data frames, sparse
-        matrices. Sequences that were read before are not read again.
+        matrices. An object of this class is copied without reading it again.
     allow_empty
-        Whether X may hold no sequence at all, as it may when a model predicts.
+        Whether X may be empty. Prediction allows it, training does not.
 
     Raises
     ------
     InputError
-        When X breaks a rule. The message names the sequence, the position and the column.
+        If X is not valid. The message names the sequence, the position and the column.
     """
 
     __slots__ = ("optional_columns", "rows")
 
-    rows: NDArray[np.int64] | None  # the row of the data frame that each position was, if X came from a frame
+    rows: NDArray[np.int64] | None  # the row number of each position, if X came from a data frame
     optional_columns: bool  # whether a column may be absent from some sequences, as keys of dicts may
 
     def __init__(self, X: object, *, allow_empty: bool = False) -> None:
@@ -41,7 +41,7 @@ class Sequences(ColumnStore):
             self._keep(X.starts, X.columns)
             self.rows, self.optional_columns = X.rows, X.optional_columns
         elif isinstance(X, ColumnStore):
-            raise InputError("X is encoded already; give the sequences as they were before encoding")
+            raise InputError("X must be raw sequences, but it is encoded already; give the sequences before encoding")
         else:
             starts, columns, optional = read(X)
             self._keep(starts, tuple(columns))

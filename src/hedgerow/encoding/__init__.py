@@ -1,4 +1,4 @@
-"""From raw columns to ids: labels, the encoder, windows, rows and bins."""
+"""From raw columns to attribute ids: encoder, labels, windows, bins, scaling and missing values."""
 
 from hedgerow.encoding.attributes import PADDING as PADDING
 from hedgerow.encoding.attributes import AttributeReader as AttributeReader

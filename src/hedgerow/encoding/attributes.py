@@ -1,4 +1,4 @@
-"""Rows: the attribute ids that a position shows through a window."""
+"""The attribute ids that a window reads at each position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hedgerow.errors import InputError
 
 
 class Padding(enum.Enum):
-    """What a window reads outside the sequence."""
+    """The value that a window reads outside the sequence."""
 
     PADDING = enum.auto()
 
@@ -30,20 +30,34 @@ class Padding(enum.Enum):
 
 
 PADDING: Final = Padding.PADDING
-# A value of a categorical column or bag, the number of a bin, or padding.
+# A value of a categorical column or a bag, the number of a bin, or padding.
 Value: TypeAlias = str | int | Padding
 
 
 class AttributeReader:
-    """Ids of attributes: for each column, then each offset of the window, then each value in alphabet order.
+    """Reads the attributes of positions through a window, as ids with weights.
 
-    Every (column, offset) has an id for each value (or bin) and, unless the window is 0, one for padding. A local
-    column has the one offset 0 and no padding, whatever the window. Missing and absent values have no id.
+    Ids are ordered by column, then by offset, then by value in alphabet order. Every (column, offset) has an id for
+    each value (or bin) and, unless the window is 0, one for padding. A local column has only the offset 0 and no
+    padding. Missing and absent values have no id. The ids of conjunctions follow all others.
 
-    `numeric` says by name how a numeric column is read: with a Binning as the bin of the number; with a Scaling as one
-    attribute whose weight is the scaled number. Without scaling an attribute of 0 is absent, as it is in a bag.
+    Parameters
+    ----------
+    sequences
+        The encoded sequences to read.
+    window
+        The offsets to read at.
+    numeric
+        How each numeric column is read, by name. With a Binning, the attribute is the bin of the number. With a
+        Scaling, the column is one attribute whose weight is the scaled number; with `zero_is_absent`, the number 0 is
+        absent, as in a bag.
+    conjunctions
+        Sets of attributes that become attributes themselves.
 
-    The ids of conjunctions come after all of these.
+    Raises
+    ------
+    InputError
+        If a numeric column has neither a Binning nor a Scaling.
     """
 
     def __init__(
@@ -68,24 +82,25 @@ class AttributeReader:
     def _size(self, column: Column) -> int:
         if not isinstance(column, NumericColumn):
             return len(column.alphabet)
-        read = self._numeric.get(column.name)
-        if read is None:
+        rule = self._numeric.get(column.name)
+        if rule is None:
             raise InputError(
-                f"numeric column {column.name!r} has neither bins nor a scale; fit a Binning or Scaling to its values"
+                f"numeric column {column.name!r} must have a Binning or a Scaling, but it has neither; fit one to its "
+                "values"
             )
-        return read.n_bins if isinstance(read, Binning) else 1
+        return rule.n_bins if isinstance(rule, Binning) else 1
 
     def _add(self, column: Column, size: int) -> None:
         if isinstance(column, CategoricalColumn):
             self.reader.add_categorical(column.codes, size, is_local(column))
         elif isinstance(column, NumericColumn):
-            read = self._numeric[column.name]
-            if isinstance(read, Binning):
-                self.reader.add_bins(read.transform(column.values), size, is_local(column))
-            elif read.zero_is_absent and not is_local(column):
+            rule = self._numeric[column.name]
+            if isinstance(rule, Binning):
+                self.reader.add_bins(rule.transform(column.values), size, is_local(column))
+            elif rule.zero_is_absent and not is_local(column):
                 self.reader.add_bag(*_without_zeros(column), size)
             else:
-                self.reader.add_numbers(read.transform(column.values), is_local(column))
+                self.reader.add_numbers(rule.transform(column.values), is_local(column))
         else:
             self.reader.add_bag(column.starts, column.ids, column.weights, size)
 
@@ -94,7 +109,7 @@ class AttributeReader:
         return self.reader.n_ids
 
     def name(self, attribute: int) -> tuple[str, int, Value]:
-        """(column, offset, value) of an id that is no conjunction; raises IndexError when there is no such id."""
+        """(column, offset, value) of an id that is not a conjunction; raises IndexError if there is no such id."""
         rest = range(self.n_basic)[attribute]
         for column, size in zip(self.sequences.columns, self._sizes, strict=True):
             window = HERE if is_local(column) else self.window
@@ -106,20 +121,23 @@ class AttributeReader:
         raise IndexError(attribute)
 
     def ids(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """(starts, ids) of positions first..last, counted over all sequences; raises InputError outside."""
+        """(starts, ids) of positions first..last, counted over all sequences.
+
+        Raises InputError if a position is out of range.
+        """
         return self.reader.ids(first, last)
 
     def weights(self, first: int, last: int) -> NDArray[np.float32]:
-        """The weight of each id that `ids` gives; 1 except in weighted bags and for numbers."""
+        """The weight of each id that `ids` returns: 1 except in weighted bags and for numbers."""
         return self.reader.weights(first, last)
 
     def missing(self, first: int, last: int) -> NDArray[np.bool_]:
-        """For each position and each slot (column, then offset), whether a missing value is read there."""
+        """Whether the value is missing, by position and by slot (column, then offset)."""
         return self.reader.missing(first, last)
 
 
 def _without_zeros(column: NumericColumn) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """(starts, ids, weights) of a bag of one attribute, whose weight is the number; an attribute of 0 is absent."""
+    """(starts, ids, weights) of a bag with one attribute, whose weight is the number; the number 0 is absent."""
     present = column.values != 0
     values = column.values[present]
     missing = np.isnan(values)

@@ -1,4 +1,4 @@
-"""Numbers into at most 255 bins of about equal counts."""
+"""Binning of numeric columns: at most 255 bins with about equal counts."""
 
 from __future__ import annotations
 
@@ -25,38 +25,39 @@ class Binning:
     def __post_init__(self) -> None:
         edges = self.edges
         if not isinstance(edges, np.ndarray) or edges.ndim != 1 or edges.dtype != np.float32:
-            raise InputError("the edges of bins must be a 1-D array of float32")
+            raise InputError("the edges of bins must be a 1-D array of float32; convert them")
         if len(edges) >= MAX_BINS or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
-            raise InputError(f"the edges of bins must be finite, strictly rising, and fewer than {MAX_BINS}")
+            raise InputError(f"the edges of bins must be finite, strictly increasing, and fewer than {MAX_BINS}")
         object.__setattr__(self, "edges", read_only(np.ascontiguousarray(edges)))
 
     @classmethod
     def fit(cls, values: NDArray[np.float32], max_bins: int = MAX_BINS) -> Binning:
-        """Edges midway between values; as many bins as distinct values, or max_bins cut at the quantiles.
+        """The binning of these values, with edges midway between neighbouring values.
 
-        NaN is left out; infinities raise InputError.
+        There is one bin for each distinct value, or, if there are more than max_bins of them, max_bins bins cut at the
+        quantiles. NaN is ignored. Raises InputError for infinities.
         """
         if not 1 <= max_bins <= MAX_BINS:
             raise InputError(f"max_bins must be from 1 to {MAX_BINS}, but got {max_bins}")
         values = np.asarray(values, np.float32)
         distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
         if len(distinct) and not np.isfinite(distinct[[0, -1]]).all():
-            raise InputError("values to bin must be finite, but got an infinity")
+            raise InputError("values to bin must be finite, but got an infinity; use NaN where a value is missing")
         cuts = np.arange(1, len(distinct))
         if len(distinct) > max_bins:
             cuts = _quantile_cuts(counts, max_bins)
         below, above = distinct[cuts - 1].astype(np.float64), distinct[cuts]
         middle = ((below + above) / 2).astype(np.float32)
-        # between two neighbouring floats there is no middle, and rounding may give the lower one
+        # Between two adjacent floats there is no middle; rounding may return the lower one.
         return cls(np.where(middle > below, middle, above))
 
     @property
     def n_bins(self) -> int:
-        """How many bins there are beside the one for missing values."""
+        """The number of bins, without the one for missing values."""
         return len(self.edges) + 1
 
     def transform(self, values: NDArray[np.float32]) -> NDArray[np.uint8]:
-        """The bin of each value, 255 where it is missing."""
+        """The bin of each value; 255 for a missing value."""
         bins = np.searchsorted(self.edges, values, side="right").astype(np.uint8)
         bins[np.isnan(values)] = MISSING_BIN
         return bins
@@ -65,14 +66,14 @@ class Binning:
 def _quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
     """Where to cut the sorted distinct values: cut c separates value c - 1 from value c.
 
-    The k-th cut stands behind the first value at which the cumulated count reaches k / max_bins of all.
+    The k-th cut follows the first value at which the cumulative count reaches k / max_bins of the total.
     """
-    cumulated = np.cumsum(counts)
-    targets = np.arange(1, max_bins) * cumulated[-1] / max_bins
-    cuts = np.unique(np.searchsorted(cumulated, targets, side="left") + 1)
+    cumulative = np.cumsum(counts)
+    targets = np.arange(1, max_bins) * cumulative[-1] / max_bins
+    cuts = np.unique(np.searchsorted(cumulative, targets, side="left") + 1)
     return cuts[cuts < len(counts)]
 
 
 def fit_binnings(sequences: Encoded) -> dict[str, Binning]:
-    """The bins of each numeric column."""
+    """The binning of each numeric column, by name."""
     return {c.name: Binning.fit(c.values) for c in sequences.columns if isinstance(c, NumericColumn)}

@@ -1,4 +1,4 @@
-"""Conjunctions: sets of attributes that a position shows together, each an attribute itself."""
+"""Conjunctions: attributes that are present at a position if all their member attributes are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from hedgerow import _core
 
 @dataclass(frozen=True, eq=False)
 class Conjunctions:
-    """Conjunction c has members[starts[c]:starts[c + 1]], rising ids of (column, offset, value); raises ValueError."""
+    """Conjunction c has the attribute ids members[starts[c]:starts[c + 1]], strictly increasing.
+
+    Raises ValueError if the arrays are not valid.
+    """
 
     starts: NDArray[np.int64]
     members: NDArray[np.int32]
@@ -25,14 +28,16 @@ class Conjunctions:
 
     @classmethod
     def of(cls, sets: Iterable[tuple[int, ...]]) -> Conjunctions:
-        kept = list(sets)
-        starts = np.cumsum([0, *map(len, kept)], dtype=np.int64)
-        return cls(starts, np.fromiter(chain.from_iterable(kept), np.int32, count=int(starts[-1])))
+        """The conjunctions with these sets of member ids."""
+        listed = list(sets)
+        starts = np.cumsum([0, *map(len, listed)], dtype=np.int64)
+        return cls(starts, np.fromiter(chain.from_iterable(listed), np.int32, count=int(starts[-1])))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     def sets(self) -> list[tuple[int, ...]]:
+        """The member ids of each conjunction."""
         members = self.members.tolist()
         return [tuple(members[begin:end]) for begin, end in pairwise(self.starts.tolist())]
 

@@ -16,11 +16,13 @@ NOTHING_UNSEEN: Mapping[str, int] = MappingProxyType({})
 
 
 class Encoded(ColumnStore):
-    """What an Encoder makes of raw sequences, and what potentials and learners read; immutable."""
+    """Sequences encoded by an Encoder, the input of potentials and learners; immutable."""
 
     __slots__ = ("unseen",)
 
-    unseen: Mapping[str, int]  # by column, how many values the encoder ignored because training never saw them
+    unseen: Mapping[
+        str, int
+    ]  # by column, the number of values that the encoder ignored because training never saw them
 
     @classmethod
     def trusted(
@@ -32,7 +34,7 @@ class Encoded(ColumnStore):
         return encoded
 
     def with_columns(self, added: Iterable[Column]) -> Self:
-        """The same sequences, not copied, with more columns after their own."""
+        """The same sequences with the columns `added` after their own; nothing is copied."""
         return self.trusted(self.starts, (*self.columns, *added), self.unseen)
 
     def __reduce__(self) -> tuple[Any, ...]:

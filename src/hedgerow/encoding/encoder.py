@@ -1,6 +1,7 @@
-"""The encoder: what training saw of each column, and new sequences put into those terms.
+"""The encoder: the columns and alphabets of training, and new sequences encoded with them.
 
-With a treatment it also fills in what is missing, by what the columns of training hold, and may mark it.
+With a treatment of missing values the encoder also replaces them by a fill value learned in training. The treatment
+"indicator" adds columns that mark where values were missing.
 """
 
 from __future__ import annotations
@@ -32,60 +33,92 @@ from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.column_check import NEVER, Presence, check_columns, is_missing_without
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.folding import refold
-from hedgerow.encoding.imputation import MARK, Treatment, Typical, fill, from_stored, mark, mark_name, stored, typical
+from hedgerow.encoding.imputation import (
+    INDICATOR,
+    FillValue,
+    Treatment,
+    fill_missing,
+    fill_value,
+    fill_value_from_json,
+    fill_value_to_json,
+    indicator_column,
+    indicator_name,
+)
 from hedgerow.errors import InputError
 
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """Name and kind of a column, and its values unless it is numeric.
-
-    It is one of training, with what fills it in if there is a treatment; or it marks the missing values of one; or it
-    is local, which is not for files.
-    """
+    """What the encoder stores about one column: a column of training, or an indicator column."""
 
     name: str
     kind: Kind
-    alphabet: Alphabet | None
-    typical: Typical | None = None
-    marks: str | None = None
-    local: bool = False
+    alphabet: Alphabet | None  # None if the column is numeric
+    fill_value: FillValue | None = None  # replaces missing values; None without a treatment
+    indicates: str | None = None  # of an indicator column: the column whose missing values it marks
+    local: bool = False  # windows read the column at offset 0 only; never stored in a file
     presence: Presence = NEVER
-    folded: bool = False
+    folded: bool = False  # the bag of numeric keys that are mostly absent
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """The columns of training in their order, and then those that mark their missing values."""
+    """The columns of training in their order, followed by the indicator columns."""
 
     columns: tuple[ColumnSpec, ...]
 
     @classmethod
     def fit(cls, sequences: Sequences, treatment: Treatment | None = None) -> Encoder:
-        """Remembers every column, and of its alphabet the values that occur: a fold may lack some.
+        """Learn the columns, their alphabets and, with a treatment, their fill values.
 
-        With a treatment it learns what to fill in; "indicator" marks every column that has missing values here, and
-        raises InputError when a column already has the name that this needs.
+        An alphabet holds only the values that occur in `sequences`: a cross-validation fold may lack some values of
+        the full data.
+
+        Parameters
+        ----------
+        sequences
+            The training sequences.
+        treatment
+            "impute" learns fill values. "indicator" also adds an indicator column for every column that has missing
+            values in `sequences`. None leaves missing values as they are.
+
+        Raises
+        ------
+        InputError
+            If a column already has the name of an indicator column.
         """
         if not sequences.columns:
             raise InputError("X holds nothing but empty dicts; give at least one attribute")
         specs = tuple(_spec(column, sequences.starts) for column in sequences.columns)
         if treatment is not None:
             pairs = zip(specs, sequences.columns, strict=True)
-            specs = tuple(replace(spec, typical=typical(_align(column, spec)[0])) for spec, column in pairs)
-        return cls(specs + (_marking(sequences) if treatment == "indicator" else ()))
+            specs = tuple(replace(spec, fill_value=fill_value(_align(column, spec)[0])) for spec, column in pairs)
+        return cls(specs + (_indicator_specs(sequences) if treatment == "indicator" else ()))
 
     @property
-    def fills(self) -> bool:
-        """Whether no missing value is left."""
-        return self.columns[0].typical is not None
+    def fills_missing(self) -> bool:
+        """Whether `transform` replaces all missing values."""
+        return self.columns[0].fill_value is not None
 
     def transform(self, sequences: Sequences) -> Encoded:
-        """The sequences in the columns and alphabets of training, these very objects, missing values filled in.
+        """Encode sequences with the columns and alphabets of training, and fill missing values.
 
-        Values and columns that training never saw are left out and counted in `.unseen`. A column that is not there is
-        missing everywhere, or absent if X holds dicts, with an AbsentColumnWarning. Raises InputError when
-        a column changed its kind, or no column is one of training unless all are optional.
+        Parameters
+        ----------
+        sequences
+            Raw sequences.
+
+        Returns
+        -------
+        The encoded sequences. Values and columns that training never saw are left out and counted in `.unseen`. A
+        column of training that X lacks is missing at every position, or absent if X holds dicts, with an
+        AbsentColumnWarning. The alphabets are the encoder's own objects.
+
+        Raises
+        ------
+        InputError
+            If a column has another kind than in training, or X and training have no column in common, unless all
+            columns are optional.
         """
         aligned = self._is_aligned(sequences)
         return self._filled(
@@ -95,19 +128,19 @@ class Encoder:
     def _aligned(self, sequences: Sequences) -> Encoded:
         sequences = self._refolded(sequences)
         if len(sequences):
-            check_columns([spec for spec in self.columns if spec.marks is None], sequences)
-        raw = {column.name: column for column in sequences.columns}
+            check_columns([spec for spec in self.columns if spec.indicates is None], sequences)
+        unread = {column.name: column for column in sequences.columns}
         unseen: dict[str, int] = {}
         columns: dict[str, Column] = {}
         for spec in self.columns:
-            if spec.marks is not None and spec.alphabet is not None:
-                columns[spec.name] = mark(spec.name, columns[spec.marks].missing(), spec.alphabet)
-            elif spec.name in raw:
-                columns[spec.name], unseen[spec.name] = _encode_checked(raw.pop(spec.name), spec)
+            if spec.indicates is not None and spec.alphabet is not None:
+                columns[spec.name] = indicator_column(spec.name, columns[spec.indicates].missing(), spec.alphabet)
+            elif spec.name in unread:
+                columns[spec.name], unseen[spec.name] = _encode_checked(unread.pop(spec.name), spec)
             else:
                 without = _missing if is_missing_without(spec, sequences) else _absent
                 columns[spec.name] = without(spec, sequences.n_positions)
-        unseen |= {name: _occurrences(column) for name, column in raw.items()}
+        unseen |= {name: _occurrences(column) for name, column in unread.items()}
         counted = {name: count for name, count in unseen.items() if count}
         return Encoded.trusted(sequences.starts, tuple(columns.values()), counted)
 
@@ -119,7 +152,7 @@ class Encoder:
 
     def _filled(self, sequences: Encoded) -> Encoded:
         columns = tuple(
-            column if spec.typical is None else fill(column, spec.typical)
+            column if spec.fill_value is None else fill_missing(column, spec.fill_value)
             for spec, column in zip(self.columns, sequences.columns, strict=True)
         )
         if all(column is before for column, before in zip(columns, sequences.columns, strict=True)):
@@ -127,7 +160,7 @@ class Encoder:
         return Encoded.trusted(sequences.starts, columns, sequences.unseen)
 
     def nothing(self) -> Encoded:
-        """One position where every column is absent: the columns without data."""
+        """One sequence of one position at which every column is absent: a carrier of the columns without data."""
         columns = tuple(_absent(spec, 1) for spec in self.columns)
         return Encoded.of_columns(np.array([0, 1]), columns)
 
@@ -138,57 +171,57 @@ class Encoder:
         )
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """(metadata for JSON, arrays) from which `from_arrays` builds an equal encoder."""
+        """(metadata for JSON, arrays), from which `from_arrays` builds an equal encoder."""
         arrays: dict[str, NDArray[Any]] = {}
         for i, spec in enumerate(self.columns):
             if spec.alphabet is not None:
                 arrays[f"{i}.blob"] = spec.alphabet.blob
                 arrays[f"{i}.offsets"] = spec.alphabet.offsets
-        return {"columns": [_described(spec) for spec in self.columns]}, arrays
+        return {"columns": [_spec_to_json(spec) for spec in self.columns]}, arrays
 
     @classmethod
     def from_arrays(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Encoder:
         """The encoder that `to_arrays` described; raises InputError if the description is not valid."""
-        described = metadata.get("columns") if isinstance(metadata, Mapping) else None
-        if not isinstance(described, list) or not described:
-            raise InputError("the description of an encoder must list its columns")
-        specs = tuple(_stored_spec(i, entry, arrays) for i, entry in enumerate(described))
+        entries = metadata.get("columns") if isinstance(metadata, Mapping) else None
+        if not isinstance(entries, list) or not entries:
+            raise InputError("the description of an encoder must have a list of columns, but it has none")
+        specs = tuple(_spec_from_json(i, entry, arrays) for i, entry in enumerate(entries))
         twice = first_duplicate(spec.name for spec in specs)
         if twice is not None:
-            raise InputError(f"columns of an encoder must have distinct names, but {twice!r} occurs twice")
+            raise InputError(f"the columns of an encoder must have distinct names, but {twice!r} occurs twice")
         _check_treatment(specs)
         return cls(specs)
 
 
-def _described(spec: ColumnSpec) -> dict[str, Any]:
-    described: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
-    if spec.marks is None:
-        described["presence"] = [spec.presence.positions, spec.presence.sequences]
-    if spec.typical is not None:
-        described["typical"] = stored(spec.typical)
-    if spec.marks is not None:
-        described["marks"] = spec.marks
+def _spec_to_json(spec: ColumnSpec) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
+    if spec.indicates is None:
+        entry["presence"] = [spec.presence.positions, spec.presence.sequences]
+    if spec.fill_value is not None:
+        entry["typical"] = fill_value_to_json(spec.fill_value)
+    if spec.indicates is not None:
+        entry["marks"] = spec.indicates
     if spec.folded:
-        described["folded"] = True
-    return described
+        entry["folded"] = True
+    return entry
 
 
-def _stored_spec(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) -> ColumnSpec:
+def _spec_from_json(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) -> ColumnSpec:
     match entry:
-        case {"name": str(name), "kind": ("categorical" | "numeric" | "bag") as kind, **more}:
+        case {"name": str(name), "kind": ("categorical" | "numeric" | "bag") as kind, **details}:
             alphabet = None if kind == "numeric" else _stored_alphabet(i, arrays)
-            value = from_stored(more["typical"], kind, alphabet) if "typical" in more else None
-            marks, presence = more.get("marks"), _stored_presence(more.get("presence"))
-            if marks is None and presence is not None:
-                folded = more.get("folded", False) is True
+            value = fill_value_from_json(details["typical"], kind, alphabet) if "typical" in details else None
+            indicates, presence = details.get("marks"), _presence_from_json(details.get("presence"))
+            if indicates is None and presence is not None:
+                folded = details.get("folded", False) is True
                 if not folded or (kind == "bag" and name == FOLDED):
                     return ColumnSpec(name, kind, alphabet, value, presence=presence, folded=folded)
-            if isinstance(marks, str):
-                return ColumnSpec(name, kind, alphabet, value, marks)
+            if isinstance(indicates, str):
+                return ColumnSpec(name, kind, alphabet, value, indicates)
     raise InputError(f"column {i} of an encoder must have a name and a known kind, but got {entry!r}")
 
 
-def _stored_presence(shares: object) -> Presence | None:
+def _presence_from_json(shares: object) -> Presence | None:
     match shares:
         case [float(positions), float(sequences)] if 0 <= positions <= 1 and 0 <= sequences <= 1:
             return Presence(positions, sequences)
@@ -196,22 +229,26 @@ def _stored_presence(shares: object) -> Presence | None:
 
 
 def _check_treatment(specs: tuple[ColumnSpec, ...]) -> None:
-    """All columns of training have something to fill in, or none has; marks come after them, and hold one value."""
-    names = [spec.name for spec in specs if spec.marks is None]
+    """Raise InputError unless the columns have all a fill value or all none, and indicator columns follow them."""
+    names = [spec.name for spec in specs if spec.indicates is None]
+    fills = specs[0].fill_value is not None
     for i, spec in enumerate(specs):
         if i < len(names):
-            whole = spec.marks is None and (spec.typical is None) == (specs[0].typical is None)
+            valid = spec.indicates is None and (spec.fill_value is not None) == fills
         else:
-            whole = spec.marks in names and spec.typical is None and specs[0].typical is not None
-            whole = whole and spec.kind == "categorical" and list(spec.alphabet or ()) == [MARK]
-        if not whole:
-            raise InputError(f"column {i} of an encoder, {spec.name!r}, fits no treatment of missing values")
+            valid = spec.indicates in names and spec.fill_value is None and fills
+            valid = valid and spec.kind == "categorical" and list(spec.alphabet or ()) == [INDICATOR]
+        if not valid:
+            raise InputError(
+                f"column {i} of an encoder, {spec.name!r}, does not match the treatment of missing values of the "
+                "other columns"
+            )
 
 
 def _stored_alphabet(i: int, arrays: Mapping[str, NDArray[Any]]) -> Alphabet:
     blob, offsets = arrays.get(f"{i}.blob"), arrays.get(f"{i}.offsets")
     if blob is None or offsets is None:
-        raise InputError(f"column {i} of an encoder lacks its alphabet")
+        raise InputError(f"column {i} of an encoder must have an alphabet, but it has none")
     return Alphabet(blob, offsets)
 
 
@@ -230,26 +267,27 @@ def _spec(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
     return ColumnSpec(column.name, column.kind, alphabet, presence=presence, folded=isinstance(column, FoldedBag))
 
 
-def _marking(sequences: Sequences) -> tuple[ColumnSpec, ...]:
-    """Columns that mark the missing values of those that have some."""
-    alphabet, names = Alphabet.of([MARK]), {column.name for column in sequences.columns}
-    marked = [column.name for column in sequences.columns if column.missing().any()]
-    for name in marked:
-        if mark_name(name) in names:
+def _indicator_specs(sequences: Sequences) -> tuple[ColumnSpec, ...]:
+    """An indicator column for each column that has missing values."""
+    alphabet, names = Alphabet.of([INDICATOR]), {column.name for column in sequences.columns}
+    incomplete = [column.name for column in sequences.columns if column.missing().any()]
+    for name in incomplete:
+        if indicator_name(name) in names:
             raise InputError(
-                f"missing values of column {name!r} are marked in a column {mark_name(name)!r}, but there is one of "
-                'that name already; rename it, or take missing="impute"'
+                f"missing values of column {name!r} are marked in a column {indicator_name(name)!r}, but X already has "
+                'a column of that name; rename it, or use missing="impute"'
             )
-    return tuple(ColumnSpec(mark_name(name), "categorical", alphabet, None, name) for name in marked)
+    return tuple(ColumnSpec(indicator_name(name), "categorical", alphabet, None, name) for name in incomplete)
 
 
 def _absent(spec: ColumnSpec, n: int) -> Column:
+    """The column at n positions where it is absent."""
     if spec.alphabet is None:
-        number = LocalNumericColumn if spec.local else NumericColumn
-        return number(spec.name, np.zeros(n, np.float32))
+        numeric = LocalNumericColumn if spec.local else NumericColumn
+        return numeric(spec.name, np.zeros(n, np.float32))
     if spec.kind == "categorical":
-        kind = LocalColumn if spec.local else CategoricalColumn
-        return kind(spec.name, np.full(n, ABSENT, np.int32), spec.alphabet)
+        categorical = LocalColumn if spec.local else CategoricalColumn
+        return categorical(spec.name, np.full(n, ABSENT, np.int32), spec.alphabet)
     bag = FoldedBag if spec.folded else BagColumn
     return bag(spec.name, np.zeros(n + 1, np.int64), np.empty(0, np.int32), None, spec.alphabet)
 
@@ -270,7 +308,11 @@ def _encode_checked(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
 
 
 def _adapt(column: Column, spec: ColumnSpec) -> Column:
-    """A column without any value, here or in training, has no kind of its own; others must agree."""
+    """The column in the kind of training.
+
+    A column without any value, here or in training, can have any kind. Other columns must have the kind of training;
+    otherwise InputError is raised.
+    """
     if column.kind == spec.kind:
         return column
     valueless = (
@@ -302,13 +344,13 @@ def _align(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
     if left_out == 0:
         return trusted(type(column), column.name, column.starts, ids, column.weights, spec.alphabet), 0
     kept = ids != ABSENT
-    starts = starts_of(kept)[column.starts]  # how many are kept before each
+    starts = starts_of(kept)[column.starts]  # how many values are kept before each bag
     weights = None if column.weights is None else column.weights[kept]
     return trusted(type(column), column.name, starts, ids[kept], weights, spec.alphabet), left_out
 
 
 def _occurrences(column: Column) -> int:
-    """How many attributes a column holds: values that are neither missing nor absent (for numbers: 0)."""
+    """The number of values that are neither missing nor absent. A number 0 counts as absent."""
     if isinstance(column, NumericColumn):
         return int(np.count_nonzero(np.nan_to_num(column.values)))
     ids = column.codes if isinstance(column, CategoricalColumn) else column.ids

@@ -1,6 +1,7 @@
-"""Numeric keys of dicts in the places that training gave them: a column of their own, or the folded bag.
+"""Moves numeric keys of dicts to where training stored them: a column of their own, or the folded bag.
 
-Reading decides by how often X has each key, and so new sequences may be read differently from training.
+The reader folds keys that are mostly absent in the X at hand. New sequences may therefore be folded differently from
+training, and the encoder corrects this.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from hedgerow.errors import InputError
 def refold(
     sequences: Sequences, numeric: Collection[str], others: Collection[str], folded: Alphabet | None
 ) -> Sequences:
-    """The same sequences, numeric keys moved to where training has them.
+    """The same sequences, with numeric keys moved to where training stored them.
 
     Parameters
     ----------
     numeric, others
         Names of the numeric columns of training, and of its other columns.
     folded
-        The keys that training folded into a bag; None if it has no such bag.
+        The keys that training folded into a bag; None if training has no such bag.
 
     Raises
     ------
     InputError
-        When a key that training folded holds text or a missing value.
+        If a key that training folded holds text or a missing value.
     """
     bag = next((column for column in sequences.columns if isinstance(column, FoldedBag)), None)
     own = {column.name for column in sequences.columns}
@@ -42,7 +43,9 @@ def refold(
             if isinstance(column, NumericColumn) and column.name not in numeric and column.name not in others:
                 to_fold.append(column)
             elif not isinstance(column, (NumericColumn, FoldedBag)) and column.name in folded:
-                raise InputError(f"column {column.name!r} must be numeric, as in training, but it is {column.kind}")
+                raise InputError(
+                    f"column {column.name!r} must be numeric, as in training, but it is {column.kind}; convert it"
+                )
     if not unfolded and not to_fold:
         return sequences
     moved = {column.name for column in to_fold}
@@ -53,7 +56,7 @@ def refold(
 
 
 def _column_from(bag: FoldedBag, name: str) -> NumericColumn:
-    """The weights of one key as a column: 0 where it is absent."""
+    """The weights of one key as a numeric column: 0 where the key is absent."""
     at = np.flatnonzero(bag.ids == bag.alphabet.ids([name])[0])
     values = np.zeros(len(bag), np.float32)
     values[np.searchsorted(bag.starts, at, side="right") - 1] = 1.0 if bag.weights is None else bag.weights[at]
@@ -61,13 +64,13 @@ def _column_from(bag: FoldedBag, name: str) -> NumericColumn:
 
 
 def _bag_from(bag: FoldedBag | None, columns: list[NumericColumn], n_positions: int) -> FoldedBag:
-    """The bag with the numbers of more columns; 0 is absent."""
+    """The bag with the numbers of these columns added; the number 0 is absent."""
     positions, names, weights = [], [column.name for column in columns], []
     for column in columns:
         if column.missing().any():
             raise InputError(
-                f"column {column.name!r} must not be missing: training has so many keys that are mostly absent that "
-                "it takes them as attributes, which are there or not; leave the key out"
+                f"column {column.name!r} must not have missing values, because training stored this key in a bag of "
+                "attributes, which are present or absent; leave the key out"
             )
         positions.append(np.flatnonzero(column.values))
         weights.append(column.values[positions[-1]])

@@ -1,4 +1,4 @@
-"""Filling in: what a column typically holds where its value is missing, and columns that mark the places."""
+"""Imputation: the value that replaces missing values of a column, and indicator columns that mark where they were."""
 
 from __future__ import annotations
 
@@ -15,59 +15,62 @@ from hedgerow.errors import InputError
 
 Treatment: TypeAlias = Literal["impute", "indicator"]
 
-MARK = "missing"  # the only value of a column that marks missing values
+INDICATOR = "missing"  # the only value of an indicator column
 
 
 @dataclass(frozen=True)
-class TypicalBag:
-    """Rising ids, and a weight for each."""
+class FillBag:
+    """A bag that replaces missing bags: strictly increasing ids, and a weight for each."""
 
     ids: tuple[int, ...]
     weights: tuple[float, ...]
 
 
-#: The code of a value or ABSENT, a number, or a bag.
-Typical: TypeAlias = int | float | TypicalBag
+#: A categorical code or ABSENT, a number, or a bag.
+FillValue: TypeAlias = int | float | FillBag
 
 
-def typical(column: Column) -> Typical:
-    """What stands for a missing value: the most common value, the median, the values that most bags hold.
+def fill_value(column: Column) -> FillValue:
+    """The most frequent value of a categorical column, the median of a numeric one, the majority values of a bag.
 
-    Absence competes with the values. A column without any value has nothing to give: it is absent, 0 or empty.
+    Absent positions count like a value of their own. The fill value of a column without any value is ABSENT, 0 or the
+    empty bag.
     """
-    there = ~column.missing()
+    known = ~column.missing()
     if isinstance(column, CategoricalColumn):
-        counts = np.bincount(column.codes[there] - ABSENT)  # the first of the most common: absence, then by code
+        counts = np.bincount(column.codes[known] - ABSENT)  # argmax breaks ties: ABSENT first, then the lowest code
         return int(counts.argmax()) + ABSENT if len(counts) else ABSENT
     if isinstance(column, NumericColumn):
-        return _median(column.values[there])
-    return _typical_bag(column, int(there.sum()))
+        return _median(column.values[known])
+    return _majority_bag(column, int(known.sum()))
 
 
-def _typical_bag(column: BagColumn, n_there: int) -> TypicalBag:
+def _majority_bag(column: BagColumn, n_known: int) -> FillBag:
+    """The values that more than half of the known bags contain, each with the median of its weights."""
     counts = np.bincount(column.ids[column.ids >= 0], minlength=len(column.alphabet))
-    ids = np.flatnonzero(2 * counts > n_there)
+    ids = np.flatnonzero(2 * counts > n_known)
     weights = [1.0] * len(ids)
     if column.weights is not None and len(ids):
-        of = np.flatnonzero(np.isin(column.ids, ids))
-        of = of[np.argsort(column.ids[of], kind="stable")]
-        weights = [_median(part) for part in np.split(column.weights[of], np.cumsum(counts[ids])[:-1])]
-    return TypicalBag(tuple(ids.tolist()), tuple(weights))
+        entries = np.flatnonzero(np.isin(column.ids, ids))
+        entries = entries[np.argsort(column.ids[entries], kind="stable")]
+        by_id = np.split(column.weights[entries], np.cumsum(counts[ids])[:-1])
+        weights = [_median(of_one_id) for of_one_id in by_id]
+    return FillBag(tuple(ids.tolist()), tuple(weights))
 
 
 def _median(values: NDArray[np.float32]) -> float:
-    """As single precision has it."""
+    """The median, computed in double precision and rounded to single; 0 if there are no values."""
     return float(np.float32(np.median(values.astype(np.float64)))) if len(values) else 0.0
 
 
-def fill(column: Column, value: Typical) -> Column:
-    """The column with the value wherever one is missing; the column itself when none is."""
+def fill_missing(column: Column, value: FillValue) -> Column:
+    """The column with missing values replaced by `value`; the same object if no value is missing."""
     missing = column.missing()
     if not missing.any():
         return column
-    if isinstance(value, TypicalBag):
+    if isinstance(value, FillBag):
         assert isinstance(column, BagColumn)
-        return _fill_bags(column, missing, value)
+        return _fill_missing_bags(column, missing, value)
     if isinstance(column, CategoricalColumn):
         return trusted(
             CategoricalColumn, column.name, np.where(missing, np.int32(value), column.codes), column.alphabet
@@ -76,10 +79,10 @@ def fill(column: Column, value: Typical) -> Column:
     return trusted(NumericColumn, column.name, np.where(missing, np.float32(value), column.values))
 
 
-def _fill_bags(column: BagColumn, missing: NDArray[np.bool_], value: TypicalBag) -> BagColumn:
-    was = np.diff(column.starts)
-    starts = starts_of(np.where(missing, len(value.ids), was))
-    filled, kept = np.repeat(missing, np.diff(starts)), np.repeat(~missing, was)
+def _fill_missing_bags(column: BagColumn, missing: NDArray[np.bool_], value: FillBag) -> BagColumn:
+    old_sizes = np.diff(column.starts)
+    starts = starts_of(np.where(missing, len(value.ids), old_sizes))
+    filled, kept = np.repeat(missing, np.diff(starts)), np.repeat(~missing, old_sizes)
     ids = np.empty(starts[-1], np.int32)
     ids[filled], ids[~filled] = np.tile(value.ids, missing.sum()), column.ids[kept]
     weights = None
@@ -91,35 +94,37 @@ def _fill_bags(column: BagColumn, missing: NDArray[np.bool_], value: TypicalBag)
     return trusted(type(column), column.name, starts, ids, weights, column.alphabet)
 
 
-def mark_name(name: str) -> str:
-    """How the column is called that marks the missing values of another."""
+def indicator_name(name: str) -> str:
+    """The name of the indicator column of column `name`."""
     return f"{name} missing"
 
 
-def mark(name: str, missing: NDArray[np.bool_], alphabet: Alphabet) -> CategoricalColumn:
-    """A column that holds its single value where a value is missing, and nothing elsewhere."""
+def indicator_column(name: str, missing: NDArray[np.bool_], alphabet: Alphabet) -> CategoricalColumn:
+    """A categorical column that has its only value where `missing` is true, and is absent elsewhere."""
     return trusted(CategoricalColumn, name, np.where(missing, np.int32(0), np.int32(ABSENT)), alphabet)
 
 
-def stored(value: Typical) -> Any:
-    """As JSON can hold it."""
-    return {"ids": list(value.ids), "weights": list(value.weights)} if isinstance(value, TypicalBag) else value
+def fill_value_to_json(value: FillValue) -> Any:
+    """The fill value in types that JSON has."""
+    return {"ids": list(value.ids), "weights": list(value.weights)} if isinstance(value, FillBag) else value
 
 
-def from_stored(entry: object, kind: Kind, alphabet: Alphabet | None) -> Typical:
-    """What `stored` described; raises InputError unless it is a value of such a column."""
+def fill_value_from_json(entry: object, kind: Kind, alphabet: Alphabet | None) -> FillValue:
+    """The fill value that `fill_value_to_json` described; raises InputError if no column of this kind can hold it."""
     n = 0 if alphabet is None else len(alphabet)
     match entry:
         case int() if kind == "categorical" and type(entry) is int and (entry == ABSENT or 0 <= entry < n):
             return entry
-        case float() if kind == "numeric" and _is_single(entry):
+        case float() if kind == "numeric" and _fits_single(entry):
             return entry
         case {"ids": list(ids), "weights": list(weights)} if kind == "bag":
-            whole = all(type(i) is int and 0 <= i < n for i in ids) and ids == sorted(set(ids))
-            if whole and len(ids) == len(weights) and all(type(w) is float and _is_single(w) for w in weights):
-                return TypicalBag(tuple(ids), tuple(weights))
-    raise InputError(f"what fills a {kind} column of {n} values in must be one of them, but got {entry!r}")
+            valid_ids = all(type(i) is int and 0 <= i < n for i in ids) and ids == sorted(set(ids))
+            if valid_ids and len(ids) == len(weights) and all(type(w) is float and _fits_single(w) for w in weights):
+                return FillBag(tuple(ids), tuple(weights))
+    raise InputError(
+        f"the fill value of a {kind} column with {n} distinct values must be a value of that column, but got {entry!r}"
+    )
 
 
-def _is_single(number: float) -> bool:
+def _fits_single(number: float) -> bool:
     return bool(abs(number) <= float(np.finfo(np.float32).max))

@@ -1,4 +1,4 @@
-"""Labels: strings, integers or bools into codes and back."""
+"""Labels: the classes of training, and the conversion of labels to codes and back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _KINDS: dict[str, LabelKind] = {"U": "strings", "i": "integers", "b": "bools"}
 
 
 class Labels:
-    """The labels of training, sorted; `classes` holds them as given (str, int64 or bool).
+    """The distinct labels of training, sorted: `classes`, an array of str, int64 or bool.
 
-    Raises InputError unless `classes` is such an array, strictly rising, of at least two.
+    Raises InputError unless `classes` is such an array, strictly increasing, with at least two labels.
     """
 
     __slots__ = ("_alphabet", "_kind", "classes")
@@ -31,8 +31,8 @@ class Labels:
             raise InputError("classes must be a 1-D array of str, int64 or bool")
         if len(classes) < 2:
             raise InputError(
-                f"training must hold at least 2 distinct labels, but it holds {classes.tolist()} only; "
-                "there is nothing to learn"
+                f"y must hold at least 2 distinct labels, but it holds only {classes.tolist()}; "
+                "add sequences with other labels"
             )
         if not (classes[:-1] < classes[1:]).all():
             raise InputError("classes must be distinct and sorted")
@@ -42,7 +42,7 @@ class Labels:
 
     @classmethod
     def fit(cls, y: object, sequences: ColumnStore) -> Labels:
-        """The labels of `y`; raises InputError when they do not fit the sequences or only one is there."""
+        """The labels of `y`; raises InputError if they do not match the sequences, or if only one is distinct."""
         labels = read_labels(y, sequences)
         if labels.alphabet is None:
             return cls(np.unique(labels.values))
@@ -54,7 +54,7 @@ class Labels:
         return len(self.classes)
 
     def codes(self, y: object, sequences: ColumnStore) -> NDArray[np.int32]:
-        """The code of each position's label, -1 for a label that training never saw."""
+        """The code of the label of each position; -1 for a label that training never saw."""
         labels = self._read(y, sequences)
         if labels.alphabet is not None:
             codes: NDArray[np.int32] = labels.alphabet.into(self._alphabet)[labels.values]
@@ -64,9 +64,9 @@ class Labels:
         return np.where(known, ranks, np.int32(-1))
 
     def decode(self, codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """The label of each code, of the kind that training had; raises InputError for a code without one."""
+        """The label of each code, of the type it had in training; raises InputError for a code out of range."""
         if codes.size and (codes.min() < 0 or codes.max() >= len(self)):
-            raise InputError(f"codes must lie in 0..{len(self) - 1}, but got {codes.min()}..{codes.max()}")
+            raise InputError(f"codes of labels must lie in 0..{len(self) - 1}, but got {codes.min()}..{codes.max()}")
         labels: NDArray[Any] = self.classes[codes]
         return labels
 

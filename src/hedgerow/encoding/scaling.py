@@ -1,4 +1,4 @@
-"""Numbers on a common scale, for models that add them up."""
+"""Standardisation of numeric columns, for models that multiply numbers by weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hedgerow.errors import InputError
 
 @dataclass(frozen=True)
 class Scaling:
-    """A numeric column less its mean, in units of its standard deviation."""
+    """Standardisation of a numeric column: (value - mean) / deviation."""
 
     mean: float
     deviation: float
@@ -23,21 +23,22 @@ class Scaling:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mean) and np.isfinite(self.deviation) and self.deviation > 0):
             raise InputError(
-                f"a scaling needs a finite mean and a positive deviation; they are {self.mean} and {self.deviation}"
+                f"a scaling must have a finite mean and a finite, positive deviation, but got {self.mean} and "
+                f"{self.deviation}"
             )
 
     @classmethod
     def fit(cls, values: NDArray[np.float32]) -> Scaling:
-        """From the values that are there; a column that never changes keeps its unit."""
-        there = values[~np.isnan(values)].astype(np.float64)
-        if not len(there):
+        """The mean and standard deviation of the known values; the deviation of a constant column is set to 1."""
+        known = values[~np.isnan(values)].astype(np.float64)
+        if not len(known):
             return cls(0.0, 1.0)
-        deviation = float(there.std())
-        negligible = 1e-6 * float(np.abs(there).max())  # what single precision cannot tell from no change
-        return cls(float(there.mean()), deviation if deviation > negligible else 1.0)
+        deviation = float(known.std())
+        negligible = 1e-6 * float(np.abs(known).max())  # within rounding errors of single precision
+        return cls(float(known.mean()), deviation if deviation > negligible else 1.0)
 
     def transform(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Scaled values; NaN stays NaN."""
+        """The standardised values; NaN stays NaN."""
         return ((values - self.mean) / self.deviation).astype(np.float32)
 
 
@@ -45,6 +46,6 @@ AS_IS = Scaling(0.0, 1.0, zero_is_absent=True)
 
 
 def fit_scalings(sequences: Encoded, *, scale: bool = True) -> dict[str, Scaling]:
-    """The scaling of each numeric column; without `scale`, numbers are read as they are."""
+    """The scaling of each numeric column, by name; the identity if `scale` is False."""
     numeric = [column for column in sequences.columns if isinstance(column, NumericColumn)]
     return {column.name: Scaling.fit(column.values) if scale else AS_IS for column in numeric}

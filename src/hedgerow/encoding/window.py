@@ -10,8 +10,8 @@ import numpy as np
 
 from hedgerow.errors import InputError
 
-# Every offset costs an id for each value of each column, and time and memory when a model is loaded: no model can learn
-# from more.
+# Each offset adds an id for every value of every column, and so time and memory even when a model file is loaded. The
+# limit protects against files that claim a huge window.
 LONGEST = 10_000
 
 # A window as users describe it; see Window.of.
@@ -21,9 +21,9 @@ WINDOW_RULE = "a number n (offsets -n..n), a pair (left, right) or a list of dis
 
 @dataclass(frozen=True)
 class Window:
-    """Offsets from a position at which its columns are read, rising; 0 is the position itself.
+    """Offsets from a position at which columns are read, increasing; 0 is the position itself.
 
-    Outside the sequence a window reads a padding symbol. Reading is shifted; nothing is copied.
+    Outside the sequence a window reads a padding symbol. A window is a shifted read: nothing is copied.
     """
 
     offsets: tuple[int, ...]
@@ -42,7 +42,7 @@ class Window:
         Raises
         ------
         InputError
-            For anything else.
+            If `spec` is none of these.
         """
         if isinstance(spec, Window):
             return spec
@@ -66,7 +66,7 @@ class Window:
 
     @property
     def is_trivial(self) -> bool:
-        """Whether only the position itself is read, so that there is nothing to pad."""
+        """Whether only the position itself is read, so that no padding can occur."""
         return self.offsets == (0,)
 
 
@@ -95,4 +95,4 @@ def _integer(value: object, spec: object) -> int:
 
 
 def _refused(spec: object) -> InputError:
-    return InputError(f"window must be {WINDOW_RULE}; got {spec!r}")
+    return InputError(f"window must be {WINDOW_RULE}, but got {spec!r}")

@@ -184,7 +184,7 @@ class Estimator(Conventions):
     def _encode_checked(self, encoder: Encoder, X: object, fitted_with: Mapping[str, Any], data: str = "X") -> Encoded:
         """X as codes; raises InputError where a value is missing and neither encoder nor model handles that."""
         encoded = encoder.transform(Sequences(X))
-        if not (encoder.fills or self._takes_missing):
+        if not (encoder.fills_missing or self._takes_missing):
             setting = f" with missing={fitted_with['missing']!r}" if "missing" in fitted_with else ""
             refuse_missing(encoded, data, f"this {type(self).__name__}{setting}")
         return encoded
@@ -198,7 +198,7 @@ class Estimator(Conventions):
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the columns of X in training."""
         return np.array(
-            [column.name for column in self._fitted().encoder.columns if column.marks is None], dtype=object
+            [column.name for column in self._fitted().encoder.columns if column.indicates is None], dtype=object
         )
 
     @property

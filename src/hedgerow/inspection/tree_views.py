@@ -171,7 +171,7 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
     """Tree `number` as indented text; `column` is the column of the leaf values."""
     trees, model = names.trees, names.model
     first = int(trees.starts[number])
-    show_missing = any("missing" in record for record in model.training_log[:1]) and not model.encoder.fills
+    show_missing = any("missing" in record for record in model.training_log[:1]) and not model.encoder.fills_missing
     lines: list[str] = []
 
     def write(at: int, indent: str, lead: str) -> None:
