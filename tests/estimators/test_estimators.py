@@ -99,12 +99,18 @@ def test_bad_data_is_refused(make, x, y, message):
         ({"n_jobs": 0}, "n_jobs must be an integer at least 1, or -1 for all or None; it is 0"),
         ({"random_state": -1}, "random_state must be an integer at least 0"),
         ({"verbose": "yes"}, "verbose must be"),
-        ({"order": 40}, "order 40 with 3 labels needs"),
     ],
 )
 def test_bad_parameters_are_refused_when_fitting(make, change, message):
     with pytest.raises(InputError, match=message):
         make(**change).fit(X, Y)
+
+
+def test_an_order_too_high_is_refused(make):
+    searches = isinstance(make(), hr.SearchTagger)  # which has no lattice, so only the numbers of n-grams are a limit
+    message = "has more n-grams than 64-bit numbers" if searches else r"needs 3\^41 numbers for each position"
+    with pytest.raises(InputError, match=f"order 40 with 3 labels {message}"):
+        make(order=40).fit(X, Y)
 
 
 def test_unknown_parameters_are_refused(make):

@@ -174,8 +174,8 @@ def _labels(series: nw.Series[Any]) -> NDArray[Any]:
 
 def _flat_predictions(predictions: Iterable[Any], X: Sequences) -> NDArray[Any]:
     """The predictions of all positions, end to end; of 2 dimensions if they are probabilities."""
-    arrays = [np.asarray(one) for one in predictions]
-    if [len(one) if one.ndim else -1 for one in arrays] != X.lengths.tolist():
+    arrays = [np.asarray(prediction) for prediction in predictions]
+    if [len(array) if array.ndim else -1 for array in arrays] != X.lengths.tolist():
         raise InputError(
             f"predictions must hold one entry for each position of the {len(X)} sequences of X, but they do not; "
             "give predict(X) or predict_proba(X) of the same X"

@@ -1,4 +1,4 @@
-"""Padded arrays: cutting sequences of one length back to their own lengths, and noticing labels that are padding."""
+"""Padded arrays: cut sequences back to their own lengths, and warn of labels that look like padding."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def from_padded(
     y
         An array (sequences, positions) of labels, if there are labels.
     mask
-        An array (sequences, positions), true where a position is real. Padding may stand on either side.
+        An array (sequences, positions), true where a position is real. Padding may be at either end.
     lengths
-        How many positions of each sequence are real; padding stands at the end. Give either `mask` or `lengths`.
+        How many positions of each sequence are real; padding is at the end. Give either `mask` or `lengths`.
 
     Returns
     -------
@@ -49,7 +49,14 @@ def from_padded(
     Raises
     ------
     InputError
-        When the shapes do not fit together, or a sequence has no real position.
+        If the shapes do not fit together, or a sequence has no real position.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = hr.from_padded([["a", "b", ""], ["c", "", ""]], [[1, 2, -1], [1, -1, -1]], lengths=[2, 1])
+    >>> [labels.tolist() for labels in y]
+    [[1, 2], [1]]
     """
     array = np.asarray(X)
     if array.ndim not in (2, 3):
@@ -71,7 +78,7 @@ def from_padded(
 
 def _real_positions(shape: tuple[int, ...], mask: ArrayLike | None, lengths: ArrayLike | None) -> NDArray[np.bool_]:
     if (mask is None) == (lengths is None):
-        raise InputError("either mask or lengths must say which positions are real; give one of them")
+        raise InputError("padding is found by mask or by lengths; give exactly one of them")
     if mask is not None:
         real = np.asarray(mask).astype(np.bool_)
         if real.shape != shape:

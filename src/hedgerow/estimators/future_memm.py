@@ -225,9 +225,9 @@ class FutureMEMM(TreeEstimator):
             If `x` does not fit the training data.
         """
         sequences = self._encode([x])
-        called = list(x) if names is None and isinstance(x, str) else names
-        texts = [str(one) for one in (range(sequences.n_positions) if called is None else called)]
-        return plot_patterns(self._fitted(), sequences, texts, axes)
+        if names is None:
+            names = list(x) if isinstance(x, str) else range(sequences.n_positions)
+        return plot_patterns(self._fitted(), sequences, [str(name) for name in names], axes)
 
     @property
     def _takes_missing(self) -> bool:
