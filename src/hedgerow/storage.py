@@ -208,8 +208,8 @@ def _refuse(what: str) -> NoReturn:
 def _header(content: mmap.mmap) -> tuple[dict[str, Any], int]:
     """The header, and where the data starts."""
     length = int.from_bytes(content[:8], "little")
-    if len(content) > 8 and (length > _MAX_HEADER or content[8:9] != b"{"):
-        _refuse("is not a hedgerow model file")
+    if length > _MAX_HEADER or (len(content) > 8 and content[8:9] != b"{"):
+        raise ModelFileError("is not a hedgerow model file; give a file that save wrote")
     if len(content) < 8 + length or length < 2:
         _refuse(f"is cut short: {len(content)} bytes do not hold the header")
     if length % _ALIGNMENT:

@@ -204,7 +204,7 @@ def test_a_sequence_without_weight_is_not_there():
         ({"beam": 0}, "beam must be an integer at least 1 or None"),
         ({"averaging": "median"}, "averaging must be one of 'average', 'vote', 'none'"),
         ({"min_freq": 0}, "min_freq must be an integer at least 1"),
-        ({"window": -1}, "window must be an integer at least 0"),
+        ({"window": -1}, "window must be a number n"),
     ],
 )
 def test_bad_parameters(change, rule):

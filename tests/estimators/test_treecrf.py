@@ -371,6 +371,15 @@ def test_a_dev_set_without_labels_in_common_is_refused():
         hr.TreeCRF(early_stopping="accuracy").fit(WORDS, LABELS, X_dev=["ab"], y_dev=[["X", "Y"]])
 
 
+@pytest.mark.parametrize("make", [hr.TreeCRF, hr.LinearCRF, hr.MEMM, hr.StructuredPerceptron])
+def test_stopping_by_loss_needs_a_dev_sequence_with_known_labels(make):
+    dev = {"X_dev": ["ab", "aba"], "y_dev": [[LABELS[0][0], "new"], ["new", "new", LABELS[0][0]]]}
+    records = []
+    with pytest.raises(InputError, match='"loss" needs a dev sequence whose'), pytest.warns(UnseenLabelWarning):
+        make(early_stopping="loss").fit(WORDS, LABELS, **dev, callbacks=[records.append])
+    assert records == []
+
+
 def test_few_labels_use_trees_and_many_a_table():
     few = hr.TreeCRF(n_rounds=1).fit(WORDS, LABELS)
     many = hr.TreeCRF(n_rounds=1).fit(["abcdefghijkl"] * 2, [list("abcdefghijkl")] * 2)
@@ -383,7 +392,7 @@ def test_few_labels_use_trees_and_many_a_table():
     [
         ({"max_leaves": 1}, "max_leaves must be an integer at least 2; it is 1"),
         ({"n_rounds": 0}, "n_rounds must be an integer at least 1"),
-        ({"window": -1}, "window must be an integer at least 0"),
+        ({"window": -1}, "window must be a number n"),
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
         ({"l2": -1.0}, "l2 must be a number at least 0"),
         ({"order": 40}, "GiB"),

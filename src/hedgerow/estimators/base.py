@@ -19,7 +19,7 @@ from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import DAMAGE, InputError, ModelFileError, not_fitted
 from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
 from hedgerow.estimators.label_codes import label_codes
-from hedgerow.estimators.parameters import SEED, AtLeast, CountOrAll
+from hedgerow.estimators.parameters import SEED, VERBOSITY, AtLeast, CountOrAll
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
 from hedgerow.model import Model
@@ -60,7 +60,9 @@ class Estimator(Conventions):
         "`fit` draws a seed.",
     ] = None
     verbose: Annotated[
-        int, AtLeast(0), "1 shows the progress of `fit`: the same as the callback `hedgerow.callbacks.Progress()`."
+        int,
+        VERBOSITY,
+        "1 or True shows the progress of `fit`: the same as the callback `hedgerow.callbacks.Progress()`.",
     ] = 0
 
     def fit(

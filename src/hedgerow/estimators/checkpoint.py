@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hedgerow import storage
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.errors import InputError
+from hedgerow.errors import InputError, ModelFileError
 from hedgerow.model import Model
 
 if TYPE_CHECKING:
@@ -39,13 +39,24 @@ class Checkpoint:
         return cls(Path(path), fingerprint(training, parameters))
 
     def load(self) -> Model | None:
-        """The model saved so far, or None; raises InputError if the file belongs to other data or parameters."""
+        """The model saved so far, or None.
+
+        Raises InputError if the file belongs to other data or parameters, and ModelFileError if it is no model file.
+        """
         if not self.path.exists():
             return None
-        model = Model.load(self.path)
+        try:
+            model = Model.load(self.path)
+        except ModelFileError as error:
+            raise ModelFileError(
+                f"no fit can continue from this file: {error}; choose another checkpoint path"
+            ) from None
+        if model.origin is None:
+            raise InputError(f"{self.path} is a model that was saved, not a checkpoint; choose another checkpoint path")
         if model.origin != self.origin:
             raise InputError(
-                f"checkpoint {self.path} belongs to a fit with other data or parameters; use these, or remove the file"
+                f"checkpoint {self.path} belongs to a fit with other data or parameters; repeat the fit with the data "
+                "and parameters of that file, or choose another file"
             )
         return model
 
@@ -60,6 +71,15 @@ def check_make(makes: Mapping[str, tuple[Any, Any]]) -> None:
             raise InputError(
                 f"{name} must not change when a fit continues from a fitted model; it was {was}, and now is {now}"
             )
+
+
+def check_rounds(n_done: int, n_rounds: int) -> None:
+    """Raise InputError if the model to continue from has more rounds than are asked for."""
+    if n_done > n_rounds:
+        raise InputError(
+            f"the model to continue from has {n_done} rounds already, but n_rounds is {n_rounds}; raise n_rounds, "
+            "choose another checkpoint file, or set warm_start=False"
+        )
 
 
 def fingerprint(training: TrainingData, parameters: Mapping[str, Any]) -> str:

@@ -160,11 +160,13 @@ class MEMM(TreeEstimator, LinearEstimator):
 
     def _start(self, earlier: Model) -> tuple[TreePotential, list[Record]]:
         """The trees to continue from, and their training log; raises InputError if the parameters do not fit them."""
-        from hedgerow.estimators.checkpoint import check_make
+        from hedgerow.estimators.checkpoint import check_make, check_rounds
 
         potential = earlier.potential
         inner = potential.inner if isinstance(potential, LocalPotential) else None
         now = {"learner": self.learner, "order": self.order, "window": self.window, "missing": self.missing}
         check_make({name: (earlier.parameters.get(name), value) for name, value in now.items()})
         assert isinstance(inner, TreePotential)
-        return inner, earlier.training_log[: len(inner.trees) // len(earlier.labels)]
+        n_done = len(inner.trees) // len(earlier.labels)
+        check_rounds(n_done, self.n_rounds)
+        return inner, earlier.training_log[:n_done]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import os
 import textwrap
 import types
 from collections.abc import Callable, Iterable
@@ -271,6 +272,35 @@ SEED = Form(
     "an integer at least 0, a numpy RandomState or Generator, or None", _is_seed, convert=_seed, parse=_parse_seed
 )
 
+
+def _is_verbosity(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and int(value) >= 0
+
+
+def _parse_verbosity(text: Any) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"verbose must be an integer at least 0; it is {text!r}") from None
+
+
+VERBOSITY = Form("an integer at least 0, or a bool", _is_verbosity, convert=int, parse=_parse_verbosity)
+
+
+def _is_path(value: Any) -> bool:
+    return (
+        value is None
+        or isinstance(value, str)
+        or (isinstance(value, os.PathLike) and isinstance(value.__fspath__(), str))
+    )
+
+
+def _path(value: Any) -> str | None:
+    return None if value is None else str(os.fspath(value))
+
+
+PATH = Form("a str, a path or None", _is_path, convert=_path)
+
 # Declarations that several estimators share.
 
 
@@ -362,7 +392,8 @@ WarmStart: TypeAlias = Annotated[
     bool, "Whether `fit` continues from the fitted model until there are n_rounds rounds, instead of starting again."
 ]
 CheckpointPath: TypeAlias = Annotated[
-    str | None,
+    str | os.PathLike[str] | None,
+    PATH,
     "File to which `fit` saves the model every 10 rounds. A `fit` with the same data and parameters continues from it.",
 ]
 EarlyStopping: TypeAlias = Annotated[

@@ -199,7 +199,7 @@ def _start(
     earlier: Model, rules: BoostingRules, training: TrainingData, missing: str
 ) -> tuple[TreePotential, list[Record]]:
     """The potential to continue from, and its training log; raises InputError if the parameters do not fit it."""
-    from hedgerow.estimators.checkpoint import check_make
+    from hedgerow.estimators.checkpoint import check_make, check_rounds
 
     potential = earlier.potential
     assert isinstance(potential, TreePotential)
@@ -212,4 +212,6 @@ def _start(
     }
     check_make(makes)
     a_round = 1 if rules.shared else len(training.labels)
-    return potential, earlier.training_log[: len(potential.trees) // a_round]
+    n_done = len(potential.trees) // a_round
+    check_rounds(n_done, rules.n_rounds)
+    return potential, earlier.training_log[:n_done]

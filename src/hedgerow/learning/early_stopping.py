@@ -93,5 +93,11 @@ def check_dev_data(stopping: Stopping | None, dev: DevData | None) -> None:
         raise InputError("early_stopping needs dev data; give X_dev and y_dev to fit, or set early_stopping=None")
     if not (dev.codes >= 0).any():
         raise InputError("early_stopping needs dev data with labels of y, but y_dev has no label in common with y")
+    known = np.logical_and.reduceat(dev.codes >= 0, dev.sequences.starts[:-1])
+    if stopping.by == "loss" and not known.any():
+        raise InputError(
+            'early_stopping="loss" needs a dev sequence whose labels all occur in y, but there is none; '
+            'use early_stopping="accuracy"'
+        )
     if stopping.by == "span_f1" and dev.span_f1 is None:
         raise InputError('early_stopping="span_f1" needs labels that mark spans, such as B-NP, I-NP and O')
