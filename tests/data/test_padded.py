@@ -52,8 +52,8 @@ def test_integer_codes_are_categories() -> None:
     ("arguments", "rule"),
     [
         ({"X": np.zeros(3), "lengths": [1]}, "but it has 1 dimensions"),
-        ({"X": NUMBERS}, "either mask or lengths"),
-        ({"X": NUMBERS, "mask": MASK, "lengths": LENGTHS}, "either mask or lengths"),
+        ({"X": NUMBERS}, "padding is found by mask or by lengths; give exactly one of them"),
+        ({"X": NUMBERS, "mask": MASK, "lengths": LENGTHS}, "found by mask or by lengths; give exactly one of them"),
         ({"X": NUMBERS, "mask": MASK[1:]}, r"mask must be an array of shape \(3, 4\), as X, but its shape is \(2, 4\)"),
         ({"X": NUMBERS, "lengths": [1, 2]}, "lengths must be 3 integers"),
         ({"X": NUMBERS, "lengths": [1.0, 2, 3]}, "lengths must be 3 integers"),
