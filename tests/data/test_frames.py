@@ -273,7 +273,7 @@ def test_to_frame_keeps_the_index_of_pandas() -> None:
     after = to_frame(df, y, X)
     assert after.index.equals(df.index)
     assert after["prediction"].tolist() == TWO_KEYS["tag"]
-    integers = to_frame(df.sort_values("w", ascending=False), [np.arange(len(row)) for row in y], X)["prediction"]
+    integers = to_frame(df, [np.arange(len(row)) for row in y], X)["prediction"]
     assert integers.dtype == np.int64
 
 
@@ -288,8 +288,34 @@ def test_to_frame_refuses(frame: Any) -> None:
         ((df[:3], y, X), "X was read from row 4, but df has 3 rows"),
         ((df, y[1:], X), "one entry for each position of the 3 sequences"),
         ((df, [1, 2, 3], X), "one entry for each position"),
+        ((df[::-1], y, X), "column 'w' differs at row 0; give that frame, with its rows in the same order"),
+        ((df[[1, 0, 2, 3, 4]] if frame is pl.DataFrame else df.iloc[[1, 0, 2, 3, 4]], y, X), "differs at row 0"),
         ((df, p, X), "probabilities of 2 classes need their names, but `classes` has 0; give classes=model.classes_"),
         ((df, [q[..., None] for q in p], X), "labels or rows of probabilities, but they have 3 dimensions"),
     ):
         with pytest.raises(InputError, match=rule):
             to_frame(*arguments)
+
+
+def test_to_frame_refuses_a_name_that_is_taken(frame: Any) -> None:
+    df = frame(TWO_KEYS)
+    X, y = from_frame(df, sequence=["doc", "sent"], label="tag")
+    with pytest.raises(InputError, match="df has a column 'tag' already; choose another `name`"):
+        to_frame(df, y, X, name="tag")
+
+
+def test_to_frame_compares_columns_of_every_kind(frame: Any) -> None:
+    columns = {
+        "text": ["p", None, "q", "p"],
+        "bag": [["a"], ["b", "c"], [], ["c"]],
+        "number": [1.0, float("nan"), 3.0, 4.0],
+        "nothing": [None, None, None, None],
+    }
+    for name, values in columns.items():
+        df = frame({"id": [1, 1, 2, 2], "other": list("xxxx"), name: values})
+        X, _ = from_frame(df, sequence="id")
+        assert to_frame(df, [[0, 1], [2, 3]], X)["prediction"].to_list() == [0, 1, 2, 3]
+        assert to_frame(df, [[2, 3]], X[[1]])["prediction"].to_list()[2:] == [2, 3]
+        if name != "nothing":
+            with pytest.raises(InputError, match=f"column '{name}' differs at row"):
+                to_frame(df[::-1], [[0, 1], [2, 3]], X)

@@ -82,6 +82,8 @@ def test_fit_warns_of_padding_among_the_labels() -> None:
         [[-1, 1, 0], [1, 0, 1]],
         [[0, 1, -100], [1, 0, 1]],
         [[-100, 1, -100, -100], [-100, 0, -100, 1]],  # word pieces, too
+        [[-100, 1, -100], [0, 1]],  # also of different lengths
+        [[0, -100, 1], [1, 1, 1]],
     ],
 )
 def test_padding_is_noticed(y: Any) -> None:
@@ -104,3 +106,22 @@ def test_other_labels_are_no_padding(y: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_padding(read_labels(y, None))
+
+
+def test_ragged_lists_lose_their_masked_positions() -> None:
+    words, labels, mask = [["[CLS]", "a", "##b"], ["[CLS]", "c"]], [[-100, 1, -100], [-100, 0]], [[0, 1, 0], [0, 1]]
+    X, y = hr.from_padded(words, labels, mask=mask)
+    assert (X, [row.tolist() for row in y]) == ([["a"], ["c"]], [[1], [0]])
+    assert hr.from_padded([[7, 8, 9], [7, 6]], mask=mask)[0] == [["8"], ["6"]]
+    arrays, _ = hr.from_padded([np.arange(6.0).reshape(3, 2), np.ones((2, 2))], mask=mask)
+    assert [one.tolist() for one in arrays] == [[[2.0, 3.0]], [[1.0, 1.0]]]
+    assert hr.from_padded([[{"w": 1}, {"w": 2}, {}], [{"w": 3}, {"w": 4}]], mask=mask)[0] == [[{"w": 2}], [{"w": 4}]]
+    for arguments, rule in (
+        ({"mask": [[0, 1, 0]]}, "mask must have a row for each of the 2 sequences of X, but it has 1"),
+        ({"mask": [[0, 1, 0], [1]]}, "sequence 1 has 2 positions, but row 1 of mask has 1"),
+        ({"mask": mask, "y": [[0, 1, 0], [1]]}, "sequence 1 has 2 positions, but row 1 of y has 1"),
+        ({"mask": [[0, 1, 0], [0, 0]]}, "sequence 1 has no real position"),
+        ({"lengths": [1, 1]}, "need a list of masks"),
+    ):
+        with pytest.raises(InputError, match=rule):
+            hr.from_padded(words, **arguments)

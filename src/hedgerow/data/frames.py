@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
 from hedgerow.data.frame_columns import is_frame, open_frame, read_frames
 from hedgerow.data.ragged import starts_of
 from hedgerow.data.read_y import as_int64, refuse_nul
@@ -101,7 +102,8 @@ def to_frame(
     Raises
     ------
     InputError
-        When X was not read from a frame, or X, the predictions and df do not fit together.
+        When X was not read from a frame, or X, the predictions and df do not fit together, or df has a column of the
+        new name.
     """
     import narwhals
 
@@ -112,13 +114,49 @@ def to_frame(
     frame = open_frame(df, "df")
     if X.rows.max() >= len(frame):
         raise InputError(f"X was read from row {X.rows.max()}, but df has {len(frame)} rows; give the frame of X")
+    _check_same_rows(frame, X, X.rows)
     flat = _flat_predictions(predictions, X)
     columns = {name: flat} if flat.ndim == 1 else _class_columns(flat, name, classes)
+    taken = next((column for column in columns if column in frame.columns), None)
+    if taken is not None:
+        raise InputError(f"df has a column {taken!r} already; choose another `name` for the predictions")
     series = [
         narwhals.new_series(column, _at_rows(values, X.rows, len(frame)), backend=frame.implementation)
         for column, values in columns.items()
     ]
     return frame.with_columns(*series).to_native()
+
+
+def _check_same_rows(frame: nw.DataFrame[Any], X: Sequences, rows: NDArray[np.int64]) -> None:
+    """Raise InputError unless the rows hold what X holds; columns that the frame no longer has are not compared."""
+    known = {column.name: column for column in X.columns if column.name in frame.columns}
+    if not known:
+        return
+    for column in read_frames([frame[rows.tolist()].select(list(known))], X.starts):
+        differs = _first_difference(known[column.name], column)
+        if differs is not None:
+            raise InputError(
+                f"df must be the frame that X was read from, but column {column.name!r} differs at row "
+                f"{rows[differs]}; give that frame, with its rows in the same order"
+            )
+
+
+def _first_difference(one: Column, other: Column) -> int | None:
+    """The first position at which the columns differ."""
+    if isinstance(one, NumericColumn) and isinstance(other, NumericColumn):
+        same = (one.values == other.values) | (np.isnan(one.values) & np.isnan(other.values))
+    elif isinstance(one, CategoricalColumn) and isinstance(other, CategoricalColumn):
+        same = one.codes == other.alphabet.recode(other.codes, one.alphabet)[0]
+    elif isinstance(one, BagColumn) and isinstance(other, BagColumn):
+        longer = np.flatnonzero(one.starts != other.starts)
+        if len(longer):
+            return int(longer[0]) - 1
+        where = np.flatnonzero(one.ids != other.alphabet.recode(other.ids, one.alphabet)[0])
+        return int(np.searchsorted(one.starts, where[0], side="right")) - 1 if len(where) else None
+    else:
+        return None if one.missing().all() and other.missing().all() else 0  # without values there is no kind
+    where = np.flatnonzero(~same)
+    return int(where[0]) if len(where) else None
 
 
 def _with_levels(df: Any, names: list[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any, overload
 
 import numpy as np
@@ -11,7 +12,8 @@ from hedgerow.data.read_y import FlatLabels
 from hedgerow.errors import InputError, PaddingWarning, warn_user
 
 # Labels that other libraries write where there is none: Keras users -1, PyTorch and transformers -100.
-PADDING_LABELS = (-1, -100)
+PADDING = -1
+IGNORED = -100
 
 
 @overload
@@ -31,7 +33,8 @@ def from_padded(
     ----------
     X
         An array (sequences, positions, columns), or (sequences, positions) of text, of integer codes or of numbers.
-        Integer codes are categories, and become text: token 17 becomes "17".
+        Integer codes are categories, and become text: token 17 becomes "17". Or a list of sequences of different
+        lengths, with a list of masks.
     y
         An array (sequences, positions) of labels, if there are labels.
     mask
@@ -58,6 +61,8 @@ def from_padded(
     >>> [labels.tolist() for labels in y]
     [[1, 2], [1]]
     """
+    if _is_ragged(X):
+        return _from_ragged(X, y, mask, lengths)
     array = np.asarray(X)
     if array.ndim not in (2, 3):
         raise InputError(
@@ -74,6 +79,44 @@ def from_padded(
     if labels.shape != real.shape:
         raise InputError(f"y must be an array of shape {real.shape}, as X, but its shape is {labels.shape}")
     return cut, [row[kept] for row, kept in zip(labels, real, strict=True)]
+
+
+def _is_ragged(X: Any) -> bool:
+    """Whether X is a list of sequences of different lengths."""
+    return isinstance(X, (list, tuple)) and all(map(_has_length, X)) and len({len(sequence) for sequence in X}) > 1
+
+
+def _has_length(sequence: Any) -> bool:
+    return isinstance(sequence, (list, tuple)) or (isinstance(sequence, np.ndarray) and sequence.ndim > 0)
+
+
+def _from_ragged(X: Any, y: Any, mask: Any, lengths: Any) -> tuple[list[Any], list[NDArray[Any]] | None]:
+    if mask is None or lengths is not None:
+        raise InputError("sequences of different lengths need a list of masks, and no lengths; give mask=")
+    masks = _rows_like(X, mask, "mask")
+    cut: list[Any] = []
+    for i, (sequence, row) in enumerate(zip(X, masks, strict=True)):
+        kept = row.astype(np.bool_)
+        if not kept.any():
+            raise InputError(f"sequence {i} has no real position; drop it")
+        real = sequence[kept] if isinstance(sequence, np.ndarray) else list(compress(sequence, kept))
+        codes = all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) for item in real)
+        cut.append([str(item) for item in real] if codes else real)
+    if y is None:
+        return cut, None
+    labels = _rows_like(X, y, "y")
+    return cut, [row[kept.astype(np.bool_)] for row, kept in zip(labels, masks, strict=True)]
+
+
+def _rows_like(X: Any, rows: Any, name: str) -> list[NDArray[Any]]:
+    """An array for each sequence; raises InputError unless there is one entry for each position."""
+    arrays = [np.asarray(row) for row in rows]
+    if len(arrays) != len(X):
+        raise InputError(f"{name} must have a row for each of the {len(X)} sequences of X, but it has {len(arrays)}")
+    for i, (array, sequence) in enumerate(zip(arrays, X, strict=True)):
+        if array.shape != (len(sequence),):
+            raise InputError(f"sequence {i} has {len(sequence)} positions, but row {i} of {name} has {array.size}")
+    return arrays
 
 
 def _real_positions(shape: tuple[int, ...], mask: ArrayLike | None, lengths: ArrayLike | None) -> NDArray[np.bool_]:
@@ -98,22 +141,27 @@ def _real_positions(shape: tuple[int, ...], mask: ArrayLike | None, lengths: Arr
 
 
 def warn_of_padding(labels: FlatLabels) -> None:
-    """Warn when labels look like padding: -1 or -100 at an end of sequences that all have the same length.
+    """Warn when labels look like padding: -100 anywhere, or -1 at an end of sequences that all have the same length.
 
     A label -1 that also stands between other labels is a class.
     """
+    if labels.kind == "integers" and (labels.values == IGNORED).any():
+        warn_user(
+            f"label {IGNORED} stands at {int((labels.values == IGNORED).sum())} positions: other libraries ignore it, "
+            "but here it is learned like any other label; leave these positions "
+            "out with hedgerow.from_padded(X, y, mask=...)",
+            PaddingWarning,
+        )
     lengths = np.diff(labels.starts)
     if labels.kind != "integers" or len(lengths) < 2 or lengths[0] < 2 or (lengths != lengths[0]).any():
         return
-    rows = labels.values.reshape(len(lengths), -1)
-    for padding in PADDING_LABELS:
-        at = rows == padding
-        ends = at[:, [0, -1]].any(axis=1)
-        between = at & (np.cumsum(~at, axis=1) > 0) & (np.cumsum(~at[:, ::-1], axis=1)[:, ::-1] > 0)
-        if ends.any() and (padding == -100 or not between.any()):
-            warn_user(
-                f"label {padding} stands at the ends of {int(ends.sum())} of {len(lengths)} sequences, which all have "
-                f"{lengths[0]} positions: it looks like padding, and is learned like any other label; "
-                "remove padding with hedgerow.from_padded(X, y, mask=...)",
-                PaddingWarning,
-            )
+    at = labels.values.reshape(len(lengths), -1) == PADDING
+    ends = at[:, [0, -1]].any(axis=1)
+    between = at & (np.cumsum(~at, axis=1) > 0) & (np.cumsum(~at[:, ::-1], axis=1)[:, ::-1] > 0)
+    if ends.any() and not between.any():
+        warn_user(
+            f"label {PADDING} stands at the ends of {int(ends.sum())} of {len(lengths)} sequences, which all have "
+            f"{lengths[0]} positions: it looks like padding, and is learned like any other label; "
+            "remove padding with hedgerow.from_padded(X, y, mask=...)",
+            PaddingWarning,
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ class Checkpoint:
     origin: str
 
     @classmethod
-    def of(cls, path: str, training: TrainingData, parameters: Mapping[str, Any]) -> Checkpoint:
+    def of(cls, path: str | os.PathLike[str], training: TrainingData, parameters: Mapping[str, Any]) -> Checkpoint:
         """The checkpoint of a fit; raises OSError now if the file cannot be written later."""
         storage.check_writable(path)
         return cls(Path(path), fingerprint(training, parameters))
