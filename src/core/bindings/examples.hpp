@@ -9,7 +9,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/attribute_reader.hpp"
 #include "bindings/errors.hpp"
-#include "linear/online.hpp"
+#include "util/interrupt.hpp"
 
 namespace hedgerow {
 
@@ -38,10 +38,12 @@ struct Examples {
             require(order.data()[i] >= 0 && order.data()[i] < reader.n_sequences(),
                     "the order must hold indices of sequences");
         const nb::gil_scoped_release release;
-        for_each_example(order.data(), static_cast<std::int64_t>(order.shape(0)), [&](std::int64_t i) {
-            const std::int64_t begin = reader.starts()[i];
+        InterruptPoll poll;
+        for (std::size_t e = 0; e < order.shape(0); ++e) {
+            const std::int64_t i = order.data()[e], begin = reader.starts()[i];
             learn(begin, reader.starts()[i + 1], gold.data() + begin, weights.data()[i]);
-        });
+            poll();
+        }
     }
 };
 

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "lattice/fast_lane.hpp"
-#include "linear/online.hpp"
+#include "linear/attribute_weights.hpp"
+#include "linear/n_gram_weights.hpp"
 
 namespace hedgerow {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "util/prefetch.hpp"
+
 namespace hedgerow {
 
 namespace {

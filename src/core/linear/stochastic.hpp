@@ -4,16 +4,16 @@
 //   w <- (1 - rate decay) w + rate weight (gold - marginals),   rate = first / (1 + first decay n_seen)
 //
 // Weights are kept as scale * values, so that a decay costs one multiplication (the scale falls as 1 /
-// n_seen, which no number of sequences makes too small), and summed as in online.hpp: the vector after step i
-// counts i times, so that the mean forgets how it began.
+// n_seen, which no number of sequences makes too small), and summed as in weight_rows.hpp: the vector after
+// step i counts i times, so that the mean forgets how it began.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "lattice/fast_lane.hpp"
+#include "lattice/lattice.hpp"
 #include "linear/features.hpp"
-#include "linear/online.hpp"
 
 namespace hedgerow {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "linear/online.hpp"
+#include "linear/weight_rows.hpp"
 #include "util/random.hpp"
 
 namespace hedgerow {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "linear/online.hpp"
+#include "linear/attribute_weights.hpp"
 #include "search/beam_search.hpp"
 #include "search/label_grams.hpp"
 

@@ -1,0 +1,68 @@
+// Dense weights of label n-grams, in the layout of a lattice's transition table.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "lattice/lattice.hpp"
+#include "util/label_context.hpp"
+
+namespace hedgerow {
+
+// The weights of n-grams with their sums (weight_rows.hpp), and the transition table that follows from them.
+//
+// An n-gram of m + 1 labels is a label context of m labels and the next label. Its weight applies wherever
+// the label context ends with these m labels, so a cell of the table is a sum over the m:
+//
+//     table(c, y) = sum over m = shortest..order of values(the last m labels of c, y)
+//
+// The context of no labels is a bias, which is optional.
+class NGramWeights {
+  public:
+    NGramWeights(const Topology& topology, bool bias, bool summed)
+        : topology_(topology),
+          shortest_(bias ? 0 : 1),
+          values_(size(), 0.0f),
+          sums_(summed ? size() : 0, 0.0),
+          table_(size(), 0.0f) {}
+
+    std::size_t size() const { return static_cast<std::size_t>(topology_.n_rows() * topology_.n_labels); }
+    const float* table() const { return table_.data(); }
+    const std::vector<float>& values() const { return values_; }
+    const std::vector<double>& sums() const { return sums_; }
+
+    // Calls visit(cell) for every n-gram that ends at position t of `labels`.
+    template <class Visit>
+    void for_each_cell(const std::int32_t* labels, std::int64_t t, Visit visit) const {
+        const std::int64_t k = topology_.n_labels;
+        for_each_label_context(labels, t, std::min(t, topology_.order), k,
+                               [&](std::int64_t m, std::int64_t context) {
+                                   if (m >= shortest_)
+                                       visit((topology_.first_row(m) + context) * k + labels[t]);
+                               });
+    }
+
+    // values[cell] += amount, and the same in every cell of the table that the n-gram applies to.
+    void add(std::int64_t cell, float amount, double before) {
+        const std::int64_t k = topology_.n_labels, label = cell % k;
+        values_[cell] += amount;
+        if (!sums_.empty()) sums_[cell] += before * static_cast<double>(amount);
+        std::int64_t m = 0;
+        while (m < topology_.order && topology_.first_row(m + 1) <= cell / k) ++m;
+        const std::int64_t context = cell / k - topology_.first_row(m);
+        for (std::int64_t width = 1; m <= topology_.order; ++m, width *= k) {
+            float* rows = table_.data() + (topology_.first_row(m) + context * width) * k + label;
+            for (std::int64_t r = 0; r < width; ++r) rows[r * k] += amount;
+        }
+    }
+
+  private:
+    Topology topology_;
+    std::int64_t shortest_;
+    std::vector<float> values_;
+    std::vector<double> sums_;
+    std::vector<float> table_;
+};
+
+}  // namespace hedgerow
