@@ -53,20 +53,9 @@ Postings::Postings(const AttributeView& attributes, const Features& features, st
     });
 }
 
-void Postings::add_gradient(const Features& features, const float* residuals, double* gradient,
-                            std::int64_t n_threads) const {
-    parallel_for(static_cast<std::int64_t>(cuts_.size()) - 1, n_threads, [&] {
-        return
-            [&, row = std::vector<float>(static_cast<std::size_t>(features.width))](std::int64_t c) mutable {
-                for (std::int64_t i = cuts_[c]; i < cuts_[c + 1]; ++i)
-                    add_attribute(i, features, residuals, row.data(), gradient);
-            };
-    });
-}
-
 // The sum for the i-th attribute that occurs; row: scratch memory, (width).
-void Postings::add_attribute(std::int64_t i, const Features& features, const float* residuals, float* row,
-                             double* gradient) const {
+inline void Postings::add_attribute(std::int64_t i, const Features& features, const float* residuals,
+                                    float* row, double* gradient) const {
     const std::int64_t begin = features.starts[ids_[i]], end = features.starts[ids_[i] + 1];
     const std::int64_t width = features.width;
     const auto value_of = [&](std::int64_t o) { return values_.empty() ? 1.0f : values_[o]; };
@@ -89,6 +78,17 @@ void Postings::add_attribute(std::int64_t i, const Features& features, const flo
         linear_kernels().add_rows(rows, n, width, row);
     }
     for (std::int64_t f = begin; f < end; ++f) gradient[f] += static_cast<double>(row[features.outputs[f]]);
+}
+
+void Postings::add_gradient(const Features& features, const float* residuals, double* gradient,
+                            std::int64_t n_threads) const {
+    parallel_for(static_cast<std::int64_t>(cuts_.size()) - 1, n_threads, [&] {
+        return
+            [&, row = std::vector<float>(static_cast<std::size_t>(features.width))](std::int64_t c) mutable {
+                for (std::int64_t i = cuts_[c]; i < cuts_[c + 1]; ++i)
+                    add_attribute(i, features, residuals, row.data(), gradient);
+            };
+    });
 }
 
 }  // namespace hedgerow

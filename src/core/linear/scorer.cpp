@@ -65,31 +65,46 @@ struct Scorer::Tile {
     }
 };
 
-void Scorer::score(const AttributeView& attributes, std::int64_t first, std::int64_t last, std::int64_t skip,
-                   float* scores, std::int64_t n_threads) const {
-    parallel_for((last - first + kThreadPositions - 1) / kThreadPositions, n_threads, [&] {
-        return [&](std::int64_t c) {
-            const std::int64_t from = first + c * kThreadPositions;
-            score_range(attributes, from, std::min(last, from + kThreadPositions), skip,
-                        scores + (from - first) * width_);
-        };
-    });
+// scores[y] += value weight(id, y), at once for single weights; a row is only collected.
+inline void Scorer::add_read(const Read& read, AppendBuffer<WeightedRow>& rows, float* scores) const {
+    const Entry& entry = entries_[read.id];
+    if (entry.output >= 0) {
+        scores[entry.output] += read.value * entry.weight;
+    } else if (entry.output == kRow) {
+        const float* row = rows_.data() + entry.at * width_;
+        prefetch(row);
+        prefetch(row + width_ - 1);
+        WeightedRow& added = rows.push();
+        added.row = row;
+        added.weight = read.value;
+    } else if (entry.output < kRow) {
+        const Entry* few = few_.data() + entry.at;
+        for (std::int32_t f = 0; f < kRow - entry.output; ++f)
+            scores[few[f].output] += read.value * few[f].weight;
+    }
 }
 
-void Scorer::score_range(const AttributeView& attributes, std::int64_t first, std::int64_t last,
-                         std::int64_t skip, float* scores) const {
-    Tile tile(attributes.slots);
-    attributes.for_each_position(first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-        tile.at[tile.n++] = {t, t - begin >= skip ? begin : end, end};
-        if (tile.n < kTilePositions) return;
-        score_tile(tile, scores);
-        scores += tile.n * width_;
-        tile.n = 0;
-    });
-    score_tile(tile, scores);
+// Adds the single weights of position p to its scores; collects and prefetches the rows of its attributes.
+inline void Scorer::gather(Tile& tile, std::int64_t p, float* scores) const {
+    const Tile::At& at = tile.at[p];
+    const Read* reads = tile.reads.data() + static_cast<std::size_t>(p) * tile.single.size();
+    for (std::size_t s = 0; s < tile.single.size(); ++s) {
+        if (reads[s].id >= 0) add_read(reads[s], tile.rows[0], scores);
+    }
+    if (tile.bags.empty() || at.begin == at.end) return;
+    tile.bag_reads.clear();
+    for (const Slot& slot : tile.bags) {
+        for_each_id(slot, at.t, at.begin, at.end, [&](std::int32_t id, float value) {
+            prefetch(&entries_[id]);
+            Read& read = tile.bag_reads.push();
+            read.id = id;
+            read.value = value;
+        });
+    }
+    for (const Read& read : tile.bag_reads) add_read(read, tile.rows[0], scores);
 }
 
-void Scorer::score_tile(Tile& tile, float* scores) const {
+inline void Scorer::score_tile(Tile& tile, float* scores) const {
     std::fill_n(scores, tile.n * width_, 0.0f);
     const std::size_t n_single = tile.single.size();
     for (std::size_t s = 0; s < n_single; ++s) {
@@ -119,43 +134,28 @@ void Scorer::score_tile(Tile& tile, float* scores) const {
     tile.rows[1].clear();
 }
 
-// Adds the single weights of position p to its scores; collects and prefetches the rows of its attributes.
-void Scorer::gather(Tile& tile, std::int64_t p, float* scores) const {
-    const Tile::At& at = tile.at[p];
-    const Read* reads = tile.reads.data() + static_cast<std::size_t>(p) * tile.single.size();
-    for (std::size_t s = 0; s < tile.single.size(); ++s) {
-        if (reads[s].id >= 0) add_read(reads[s], tile.rows[0], scores);
-    }
-    if (tile.bags.empty() || at.begin == at.end) return;
-    tile.bag_reads.clear();
-    for (const Slot& slot : tile.bags) {
-        for_each_id(slot, at.t, at.begin, at.end, [&](std::int32_t id, float value) {
-            prefetch(&entries_[id]);
-            Read& read = tile.bag_reads.push();
-            read.id = id;
-            read.value = value;
-        });
-    }
-    for (const Read& read : tile.bag_reads) add_read(read, tile.rows[0], scores);
+void Scorer::score(const AttributeView& attributes, std::int64_t first, std::int64_t last, std::int64_t skip,
+                   float* scores, std::int64_t n_threads) const {
+    parallel_for((last - first + kThreadPositions - 1) / kThreadPositions, n_threads, [&] {
+        return [&](std::int64_t c) {
+            const std::int64_t from = first + c * kThreadPositions;
+            score_range(attributes, from, std::min(last, from + kThreadPositions), skip,
+                        scores + (from - first) * width_);
+        };
+    });
 }
 
-// scores[y] += value weight(id, y), at once for single weights; a row is only collected.
-void Scorer::add_read(const Read& read, AppendBuffer<WeightedRow>& rows, float* scores) const {
-    const Entry& entry = entries_[read.id];
-    if (entry.output >= 0) {
-        scores[entry.output] += read.value * entry.weight;
-    } else if (entry.output == kRow) {
-        const float* row = rows_.data() + entry.at * width_;
-        prefetch(row);
-        prefetch(row + width_ - 1);
-        WeightedRow& added = rows.push();
-        added.row = row;
-        added.weight = read.value;
-    } else if (entry.output < kRow) {
-        const Entry* few = few_.data() + entry.at;
-        for (std::int32_t f = 0; f < kRow - entry.output; ++f)
-            scores[few[f].output] += read.value * few[f].weight;
-    }
+void Scorer::score_range(const AttributeView& attributes, std::int64_t first, std::int64_t last,
+                         std::int64_t skip, float* scores) const {
+    Tile tile(attributes.slots);
+    attributes.for_each_position(first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+        tile.at[tile.n++] = {t, t - begin >= skip ? begin : end, end};
+        if (tile.n < kTilePositions) return;
+        score_tile(tile, scores);
+        scores += tile.n * width_;
+        tile.n = 0;
+    });
+    score_tile(tile, scores);
 }
 
 }  // namespace hedgerow
