@@ -1,4 +1,24 @@
-"""hedgerow labels sequences, with conditional random fields of boosted trees and with related models."""
+"""hedgerow labels sequences, with conditional random fields of boosted trees and with related models.
+
+Estimators
+    TreeCRF                conditional random field of boosted trees
+    LinearCRF              conditional random field with weights
+    MEMM, FutureMEMM       maximum-entropy Markov models
+    HMM                    hidden Markov model
+    StructuredPerceptron, StructuredSVM, SearchTagger
+                           linear models that learn from their mistakes
+    OutputCode             many labels as codes of bits, for any of the others
+
+    All have fit, predict, predict_proba, score and save.
+
+Functions
+    load                   read a saved estimator
+    from_frame, to_frame   read a data frame, write predictions beside its rows
+    from_padded            cut padding off
+
+Modules
+    callbacks, datasets, errors, inspection, metrics, significance
+"""
 
 from __future__ import annotations
 
@@ -77,4 +97,4 @@ def _nearest(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -22,3 +22,8 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def counted(n: int, noun: str) -> str:
+    """A number and what it counts: "1 column", "2 columns"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

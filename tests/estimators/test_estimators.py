@@ -96,7 +96,7 @@ def test_bad_data_is_refused(make, x, y, message):
         ({"order": 1.5}, "order must be an integer"),
         ({"order": True}, "order must be an integer"),
         ({"decode": "x"}, "decode must be one of"),
-        ({"n_jobs": 0}, "n_jobs must be an integer at least 1, or -1 for all or None; it is 0"),
+        ({"n_jobs": 0}, "n_jobs must be an integer at least 1, or -1 or None for all processors; it is 0"),
         ({"random_state": -1}, "random_state must be an integer at least 0"),
         ({"verbose": "yes"}, "verbose must be"),
     ],

@@ -193,3 +193,40 @@ def test_more_threads_than_there_can_be_change_nothing():
     x = ["abcde" * 2000] * 20
     model = hr.HMM(n_jobs=10**6).fit(X, Y)
     assert [a.tolist() for a in model.predict(x)] == [a.tolist() for a in hr.HMM(n_jobs=1).fit(X, Y).predict(x)]
+
+
+def test_one_sequence_of_words_must_be_wrapped():
+    with pytest.raises(InputError, match=r"give \[X\] and \[y\] if X and y are one sequence"):
+        hr.HMM().fit(["the", "hedge"], ["D", "N"])
+
+
+def test_predict_single_refuses_a_list_of_sequences():
+    dicts = hr.LinearCRF(max_iter=2).fit([[{"w": "a"}, {"w": "b"}]], [["x", "y"]])
+    bags = hr.LinearCRF(max_iter=2).fit([[["a"], ["b"]]], [["x", "y"]])
+    for model, x in ((dicts, [[{"w": "a"}]]), (bags, [[["a"], ["b"]]])):
+        with pytest.raises(InputError, match="x is a list of sequences; use predict"):
+            model.predict_single(x)
+        assert len(model.predict_single(x[0])) == len(x[0])
+
+
+def test_names_of_parameters_elsewhere_lead_to_those_here():
+    with pytest.raises(TypeError, match="LinearCRF has no parameter 'c1'; CRFsuite's c1 is l1 here"):
+        hr.LinearCRF(c1=0.1)
+    with pytest.raises(TypeError, match="CRFsuite's c2 is l2 here"):
+        hr.LinearCRF(c2=0.1)
+    with pytest.raises(TypeError, match=r"give it to base, as in base=TreeCRF\(window=...\)"):
+        hr.OutputCode(window=1)
+
+
+def test_one_is_not_plural():
+    model = hr.TreeCRF(n_rounds=1).fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+    assert "3 labels '-', 'a', 'o'; 1 step; 1 column)" in model._repr_html_().replace("&#x27;", "'")
+    assert "1 position)" in model.tree(1, "a")
+    assert "1 positions" not in model.tree(1, "a")
+
+
+def test_the_type_lines_of_help():
+    text = hr.TreeCRF.__doc__
+    assert "n_jobs : int >= 1, or -1 or None for all processors, default=-1" in text
+    assert "validation_fraction : float > 0 and < 1, default=0.1" in text
+    assert "beam : int >= 1 or None, default=None" in text

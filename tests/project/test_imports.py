@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,12 @@ def test_unknown_name_is_an_attribute_error() -> None:
 def test_names_are_declared_once() -> None:
     assert sorted(set(hedgerow.__all__)) == list(hedgerow.__all__)
     assert {"__version__", *hedgerow.__all__} <= set(dir(hedgerow))
+    assert [name for name in dir(hedgerow) if not name.startswith("__")] == list(hedgerow.__all__)
+
+
+def test_help_lists_the_public_names() -> None:
+    described = set(re.findall(r"\w+", hedgerow.__doc__ or ""))
+    assert set(hedgerow.__all__) - described == {"Sequences", "StopTraining"}
 
 
 FOR_TRAINING = ("hedgerow.learning", "hedgerow.codes.learner", "hedgerow.future.learner", "hedgerow.search.learner")

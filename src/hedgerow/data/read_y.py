@@ -90,7 +90,7 @@ def _row(labels: Any, i: int) -> Any:
     if isinstance(labels, str):
         raise InputError(
             f"the labels of sequence {i} must be a list, but got the str {labels!r}; "
-            "use list(...) if each character is a label"
+            "use list(...) if each character is a label; give [X] and [y] if X and y are one sequence"
         )
     if isinstance(labels, np.ndarray):
         if labels.ndim != 1:

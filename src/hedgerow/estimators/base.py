@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.frame_columns import is_frame
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
@@ -274,6 +275,8 @@ class Estimator(Conventions):
         """
         if isinstance(x, Sequences) and len(x) != 1:
             raise InputError(f"predict_single takes one sequence, but there are {len(x)}; use predict")
+        if _is_list_of_sequences(x):
+            raise InputError("predict_single takes one sequence, but x is a list of sequences; use predict")
         return self.predict(x if isinstance(x, Sequences) else [x])[0]
 
     def predict_proba(self, X: SequencesLike) -> list[NDArray[np.floating[Any]]]:
@@ -345,7 +348,7 @@ class Estimator(Conventions):
         ----------
         X : list of sequences
             In the same form as in `fit`.
-        n : int, at least 1, default=3
+        n : int >= 1, default=3
             Number of label sequences.
 
         Returns
@@ -558,6 +561,14 @@ def n_threads(n_jobs: int | None) -> int:
 
 def _is_empty(X: object) -> bool:
     return hasattr(X, "__len__") and not isinstance(X, str) and len(X) == 0
+
+
+def _is_list_of_sequences(x: object) -> bool:
+    """Whether x cannot be a sequence, for its first position would be a list of dicts, tuples or lists, or a frame."""
+    if not isinstance(x, (list, tuple)) or not x:
+        return False
+    first = x[0]
+    return is_frame(first) or (isinstance(first, list) and bool(first) and isinstance(first[0], (dict, list, tuple)))
 
 
 def _nbest(answers: Answers, n: int, labels: Labels) -> Iterator[list[tuple[float, NDArray[Any]]]]:

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from hedgerow.estimators.parameters import parameters
+from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
     from hedgerow.estimators.base import Estimator
@@ -37,5 +38,6 @@ def _state(estimator: Estimator) -> str:
     classes = estimator.classes_.tolist()
     named = ", ".join(escape(repr(label)) for label in classes[:_MOST_CLASSES])
     more = ", ..." if len(classes) > _MOST_CLASSES else ""
-    steps = len(estimator.training_log_)
-    return f"fitted: {len(classes)} labels {named}{more}; {steps} steps; {estimator.n_features_in_} columns"
+    labels = counted(len(classes), "label")
+    steps, columns = counted(len(estimator.training_log_), "step"), counted(estimator.n_features_in_, "column")
+    return f"fitted: {labels} {named}{more}; {steps}; {columns}"

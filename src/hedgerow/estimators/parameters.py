@@ -24,6 +24,7 @@ from hedgerow.encoding.window import WINDOW_RULE, Window
 from hedgerow.errors import InputError
 
 LARGEST = 1e30  # so that sums and products of a few still fit single precision
+CRFSUITE = {"c1": "l1", "c2": "l2", "max_iterations": "max_iter"}  # its parameters, and what they are here
 LARGEST_INTEGER = 2**63 - 1
 
 
@@ -39,6 +40,10 @@ class AtLeast:
     def __str__(self) -> str:
         return f"at least {self.low}"
 
+    @property
+    def sign(self) -> str:
+        return f">= {self.low}"
+
 
 @dataclass(frozen=True)
 class MoreThan:
@@ -51,6 +56,10 @@ class MoreThan:
 
     def __str__(self) -> str:
         return f"above {self.low}"
+
+    @property
+    def sign(self) -> str:
+        return f"> {self.low}"
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,10 @@ class AtMost:
     def __str__(self) -> str:
         return f"at most {self.high}"
 
+    @property
+    def sign(self) -> str:
+        return f"<= {self.high}"
+
 
 @dataclass(frozen=True)
 class LessThan:
@@ -78,16 +91,24 @@ class LessThan:
     def __str__(self) -> str:
         return f"below {self.high}"
 
+    @property
+    def sign(self) -> str:
+        return f"< {self.high}"
+
 
 @dataclass(frozen=True)
 class CountOrAll:
-    """A count of at least 1, or -1 for all."""
+    """A count of at least 1; -1 or None stand for all processors."""
 
     def holds(self, value: Any) -> bool:
         return bool(value == -1 or value >= 1)
 
     def __str__(self) -> str:
-        return "at least 1, or -1 for all"
+        return "at least 1, or -1 or None for all processors"
+
+    @property
+    def sign(self) -> str:
+        return ">= 1, or -1 or None for all processors"
 
 
 Rule: TypeAlias = AtLeast | AtMost | MoreThan | LessThan | CountOrAll
@@ -148,7 +169,12 @@ class Parameter:
         else:
             kind = {int: "an integer", float: "a number", bool: "True or False", str: "a string"}[self.type]
             words = " ".join(filter(None, [kind, " and ".join(map(str, self.rules))]))
-        return words + (" or None" if self.optional else "")
+        return words + self._or_none
+
+    @property
+    def _or_none(self) -> str:
+        says_so = any(isinstance(rule, CountOrAll) for rule in self.rules)
+        return " or None" if self.optional and not says_so else ""
 
     def check(self, owner: str, value: Any) -> None:
         """Raise InputError unless the value has the declared type and keeps the rules."""
@@ -187,8 +213,9 @@ class Parameter:
         elif self.choices:
             allowed = f"{{{', '.join(map(repr, self.choices))}}}"
         else:
-            allowed = ", ".join([self.type.__name__, *map(str, self.rules)])
-        head = f"{self.name} : {allowed}{' or None' if self.optional else ''}, default={self.default!r}"
+            signs = " and ".join(rule.sign for rule in self.rules)
+            allowed = f"{self.type.__name__} {signs}".strip()
+        head = f"{self.name} : {allowed}{self._or_none}, default={self.default!r}"
         return f"{head}\n{textwrap.fill(self.help, 100, initial_indent='    ', subsequent_indent='    ')}"
 
     def _is_of_type(self, value: Any) -> bool:
@@ -235,7 +262,15 @@ def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> str:
     """The message for a parameter that an estimator does not have; it names the nearest one it has."""
     known = list(known)
     nearest = difflib.get_close_matches(name, known, n=1)
-    cure = f"did you mean {nearest[0]!r}?" if nearest else f"it has {', '.join(known)}"
+    here = CRFSUITE.get(name)
+    if here in known:
+        cure = f"CRFsuite's {name} is {here} here"
+    elif nearest:
+        cure = f"did you mean {nearest[0]!r}?"
+    else:
+        cure = f"it has {', '.join(known)}"
+        if "base" in known:
+            cure += f"; if it is a parameter of the base estimator, give it to base, as in base=TreeCRF({name}=...)"
     return f"{owner} has no parameter {name!r}; {cure}"
 
 

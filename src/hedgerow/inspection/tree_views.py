@@ -18,6 +18,7 @@ from hedgerow.future.potential import FuturePotential
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
 from hedgerow.potentials.trees import TreePotential, Trees
+from hedgerow.utilities import counted
 
 PREVIOUS = "previous label"
 START = "start"
@@ -176,13 +177,13 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
 
     def write(at: int, indent: str, lead: str) -> None:
         node = trees.nodes[first + at]
-        n = int(node["count"])
+        n = counted(int(node["count"]), "position")
         if node["attribute"] < 0 and node["lag"] < 0:
-            lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n} positions)")
+            lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n})")
             return
         test, gain = in_words(*names.test(node)), node["gain"]
         missing = f"; missing: {names.missing(node)}" if show_missing and node["attribute"] >= 0 else ""
-        lines.append(f"{indent}{lead}{test}?  (gain {gain:.3g}, {n} positions{missing})")
+        lines.append(f"{indent}{lead}{test}?  (gain {gain:.3g}, {n}{missing})")
         write(int(node["if_true"]), indent + "  ", "yes: ")
         write(int(node["if_false"]), indent + "  ", "no:  ")
 
