@@ -1,4 +1,4 @@
-// The pruned sweep: of the nodes just made for a position, the beam keeps the best.
+// Pruning: of the new nodes of a position, the beam keeps the best.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace hedgerow {
 
-// Keeps the `beam` nodes of highest value among those from `begin` on, and the one whose state is `also`, in
-// their order; ties keep the lower.
+// Of the nodes from `begin` on, keeps the `beam` nodes of highest value and the node whose state is `also`,
+// in their order. Of equal values the first is kept.
 template <class Node, class Semiring>
 void prune(std::int64_t begin, std::int64_t beam, std::int64_t also, std::vector<Node>& nodes,
            Semiring& semiring) {

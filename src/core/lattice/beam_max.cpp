@@ -1,6 +1,5 @@
 // The fast lane for the best path under a beam, order 1: in double and in the same order of operations as
-// lattice.hpp with the Max semiring, so that both keep the same labels and give the same path to the last
-// tie.
+// lattice.hpp with the Max semiring, so that both keep the same labels and find the same path, ties included.
 //
 //   m[t,y] = max over kept h of (m[t-1,h] + score(t,h,y));   the best m are kept
 #include <cmath>
@@ -72,7 +71,7 @@ class BeamPath {
             }
         }
     }
-    // row <- max of it and before + (table + step); no table is one of zeros.
+    // row[y] <- max(row[y], before + (table[y] + step[y])). A null table counts as zeros.
     template <class Number>
     void raise(double before, const Number* table) const {
         double* row = row_;
@@ -86,7 +85,7 @@ class BeamPath {
 
     void keep_best(std::int64_t t) {
         constexpr double lowest = std::numeric_limits<double>::lowest();
-        Cut<double> best{lowest, lowest, 0};  // everything that is not forbidden
+        Cut<double> best{lowest, lowest, 0};  // every label that is not forbidden
         if (count_from(row_, width_, lowest) > beam_.size) {
             double least = INFINITY;
 #pragma omp simd reduction(min : least)

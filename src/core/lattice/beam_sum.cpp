@@ -8,12 +8,13 @@
 //              P(h, y) = a[t-1,h] E[h,y] S[t,y] b[t,y] / (w[t] g[t])
 //
 // g[t] is the sum of the kept r, log Z = sum of log g[t] and shifts. E and S are exp of (scores - their
-// largest); with scores for each position and label context E[t] holds all and S is one.
+// largest). With edge scores, E[t] holds the whole score and S is 1.
 //
-// Certificate. Which labels are kept is certain when the least of them is far above what underflow can take
-// from it (`kept`); sums are when w[t] g[t] is (`safe`), as in sum_product.cpp. If not, the caller uses the
-// logarithmic sweep; nothing has been added to a table by then.
+// Certificate. The choice of labels is certain if the smallest kept number is far above the error of an
+// underflow (`kept`). The sums are certain if w[t] g[t] is (`safe`), as in sum_product.cpp. Otherwise the
+// caller uses the logarithmic sweep; no table has been changed by then.
 #include <cmath>
+#include <cstring>
 
 #include "lattice/fast_lane.hpp"
 #include "lattice/selection.hpp"
@@ -34,7 +35,8 @@ struct Certain<double> {
     static constexpr double kept = 1e-140, safe = 1e-140, apart = 1e6;
 };
 
-// Half-way between the bits: values of all sizes are halved alike.
+// The number half-way between low > 0 and high by their bits, so that bisection takes equally many steps at
+// every magnitude.
 template <class Real>
 Real middle(Real low, Real high) {
     typename Bits<Real>::Int a, b;
@@ -96,7 +98,7 @@ class BeamChain {
     }
 
   private:
-    // The kept labels before position t: one, `start`, before the first.
+    // The kept labels before position t. The first position has one source without a label.
     struct Sources {
         std::int64_t n;
         const Real* values;
@@ -145,7 +147,7 @@ class BeamChain {
             store<N>(row_ + i, load<N>(row_ + i) * load<N>(inputs + i));
     }
 
-    // False if the parts of the scores are so far apart that rounding of their sum may matter.
+    // Returns false if the parts of the scores differ so much that rounding of their sum may matter.
     bool reach_by_edges(std::int64_t t) {
         const Sources from = before(t);
         shift_parts(t, from);
@@ -167,7 +169,7 @@ class BeamChain {
 
     bool several_parts() const { return scores_.edge && (scores_.state || scores_.table); }
 
-    // Where scores have several parts, each is shifted by its largest number, as in sum_product.cpp.
+    // If scores have several parts, each part is shifted by its largest number, as in sum_product.cpp.
     void shift_parts(std::int64_t t, const Sources& from) {
         if (!several_parts()) return;
         Real most = -INFINITY;
@@ -184,7 +186,7 @@ class BeamChain {
     }
     Real table_shift(std::int64_t t) const { return t == 0 ? first_table_shift_ : table_shift_; }
 
-    // x <- exp(x - shift), and the shift: 0 where everything is forbidden.
+    // x <- exp(x - shift). Returns the shift used: 0 if every score is minus infinity.
     static Real exponentiate(Real* x, std::int64_t n, Real shift) {
         if (shift == -INFINITY) shift = 0;
         for (std::int64_t i = 0; i < n; i += N) store<N>(x + i, exponential<Real, N>(load<N>(x + i) - shift));
@@ -203,7 +205,7 @@ class BeamChain {
         for (std::int64_t i = 0; state && i < n; ++i) to[i] += state[label(i)] - of_state;
     }
 
-    // row <- sum of values, each times the row at its offset; W vectors that stay in registers.
+    // to[y] <- Σ_j values[j] rows[offsets[j] + y], for W vectors that stay in registers.
     template <int W>
     void tile(std::int64_t n, const Real* values, const Real* rows, Real* to) const {
         V sum[W];
@@ -252,7 +254,7 @@ class BeamChain {
         return true;
     }
 
-    // Sum of a[t] b[t].
+    // w[t] = Σ_y a[t,y] b[t,y]
     Real whole(std::int64_t t) const {
         Real sum = 0;
         for (std::int64_t i = 0; i < counts_[t]; ++i)
@@ -271,7 +273,7 @@ class BeamChain {
                 for (std::int64_t i = N; i < counts_[t]; i += N) sum += load<N>(terms_ + i);
                 to[j] = total<Real, N>(sum);
             }
-        } else {  // for every label context at once, kept or not: reading whole rows is quicker than picking
+        } else {  // all label contexts at once, kept or not: whole rows are faster than gathered numbers
             for (std::int64_t i = 0; i < counts_[t]; ++i)
                 offsets_[i] = static_cast<std::int32_t>((1 + k_ + labels_[t * room_ + i]) * width_);
             multiply(counts_[t], terms_ + room_, prepared_);
@@ -281,14 +283,14 @@ class BeamChain {
         for (std::int64_t j = 0; j < from.n; ++j) to[j] /= growth;
     }
 
-    // S[t] b[t], which the terms of all sources of position t share; 0 after the last label.
+    // v[y] = S[t,y] b[t,y], the factor that all sources of position t share; 0 after the last kept label.
     void prepare_terms(std::int64_t t) {
         Real* v = terms_ + room_;
         for (std::int64_t i = 0; i < counts_[t]; ++i)
             v[i] = inputs_[t * room_ + i] * backward_[t * room_ + i];
         for (std::int64_t i = counts_[t]; i < room_; ++i) v[i] = 0;
     }
-    // terms <- E[h_j] S[t] b[t], for the labels kept at t; 0 after the last.
+    // terms[y] <- E[h_j,y] S[t,y] b[t,y] for the labels y kept at t; 0 after the last.
     void find_terms(std::int64_t t, const Sources& from, std::int64_t j) {
         const std::int64_t n = padded<Real>(counts_[t]);
         const std::int32_t* labels = labels_ + t * room_;

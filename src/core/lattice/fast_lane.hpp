@@ -1,8 +1,9 @@
-// The fast lane's face: what each instruction set offers, and the choice among them at run time.
+// The fast lane: vector kernels for dense lattices of order 0 and 1, one set of them for each instruction
+// set, chosen at run time.
 //
-// Dense lattices of order 0 and 1, scaled instead of logged. Every sequence carries its own certificate: a
-// kernel returns false when rounding to zero may have cost it a path that matters (or no path exists), and
-// the caller then asks lattice.hpp, which works in logarithms. So scores of any size are safe.
+// Sums are scaled instead of computed in logarithms. A kernel returns false if an underflow may have lost a
+// path that matters, or if there is no path; the caller then uses lattice.hpp, which works in logarithms. So
+// scores of any size are safe.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +32,14 @@ struct FastLane {
     // Order 1 with a table and no edge scores: exponentiates the table once for all sequences.
     void (*prepare)(const Real* table, std::int64_t n_labels, Real* prepared, double* shifts);
 
-    // Log of the sum over paths and, where asked for, marginals. `prepared` and `shifts` are read only when
-    // the scores have no edge part and the order is 1.
+    // log Z and, where `out` is not null, marginals. `prepared` and `shifts` are read only if the scores have
+    // no edge part and the order is 1.
     bool (*sum_product)(const Scores<Real>& scores, std::int64_t n_labels, std::int64_t order,
                         const Real* prepared, const double* shifts, const Marginals<Real>& out, Real* work,
                         double* log_z);
 
-    // Best path and its score (minus infinity, and labels 0, when there is none); equal to the Max semiring
-    // of lattice.hpp to the last bit. `work` holds padded doubles.
+    // Best path and its score; without a path the score is minus infinity and the labels are 0. Equal to the
+    // Max semiring of lattice.hpp to the last bit. `work` holds padded doubles.
     void (*max_sum)(const Scores<Real>& scores, std::int64_t n_labels, std::int64_t order,
                     std::int32_t* labels, double* work, double* score);
     std::int64_t (*max_work_size)(std::int64_t n_labels, std::int64_t length);

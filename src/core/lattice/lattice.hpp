@@ -1,5 +1,5 @@
 // The lattice of one sequence: its topology, one forward sweep and one reverse sweep, for every order, every
-// semiring, with or without a beam. The plain truth in double; sum_product.cpp and max_sum.cpp are faster.
+// semiring, with or without a beam. It defines the results; sum_product.cpp and max_sum.cpp are faster.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class ScoreReader {
           order_(topology.order) {}
     std::int64_t length() const { return scores_.length; }
 
-    // (edge + table) + state. As a DoubleDouble, `low` is what rounding took from `high`, the sum in double.
+    // (edge + table) + state. As a DoubleDouble, `high` is the sum in double and `low` its rounding error.
     template <class Score>
     Score read(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
         const std::int64_t h = order_ == 0 ? 0 : node;
@@ -77,8 +77,8 @@ class ScoreReader {
     std::int64_t k_, n_contexts_, order_;
 };
 
-// Whether the sums of these scores along a path are so small, below 1e7, that doubles keep their differences
-// to 2e-9: then LogSum<double> is exact enough.
+// Whether the score of every path is below 1e7 in size. Doubles then keep differences of path scores to 2e-9,
+// and LogSum<double> is exact enough.
 template <class Real>
 bool are_ordinary(const Topology& topology, const Scores<Real>& scores) {
     const auto limit = static_cast<Real>(1e7 / 3 / static_cast<double>(scores.length));
@@ -93,7 +93,7 @@ bool are_ordinary(const Topology& topology, const Scores<Real>& scores) {
            within(scores.edge, scores.length * topology.n_label_contexts() * k);
 }
 
-// Zero where a path may go: what is summed then is the number of paths.
+// Scores 0 for every edge that is not forbidden: the sum over paths is then the number of paths.
 template <class Real>
 class SupportReader : public ScoreReader<Real> {
   public:
@@ -132,7 +132,7 @@ class Lattice {
 
     std::int64_t goal() const { return static_cast<std::int64_t>(nodes_.size()); }
 
-    // After forward(): whether position t has the node of this state, which a beam may have dropped.
+    // After forward(): whether the beam kept the node of this state at position t.
     bool keeps(std::int64_t t, std::int64_t state) const {
         const auto begin = nodes_.begin() + first_[t + 1], end = nodes_.begin() + first_[t + 2];
         return std::any_of(begin, end, [&](const Node& node) { return node.state == state; });
@@ -170,7 +170,8 @@ class Lattice {
         std::int64_t first_source, n_sources;
     };
 
-    // Every (group of sources that differ only in the label now forgotten, next label) is one new node.
+    // A new node for every pair of a next label and a group of sources that differ only in their oldest
+    // label, which the new state no longer contains. Nodes that no path reaches are dropped.
     void expand(std::int64_t t) {
         const std::int64_t begin = first_[t], end = first_[t + 1];
         const std::int64_t forget = t >= topology_.memory() ? topology_.n_labels : 1;
@@ -191,7 +192,7 @@ class Lattice {
         }
     }
 
-    // The node of the path to keep after position t; -1 if there is none.
+    // The state at position t of the path to keep; -1 if there is none.
     std::int64_t state_to_keep(std::int64_t t) const {
         if (!beam_.keep) return -1;
         std::int64_t state = 0;
@@ -220,7 +221,7 @@ class Lattice {
     Reader reader_;
     Beam beam_;
     std::vector<Node> nodes_;
-    std::vector<std::int64_t> first_;  // first_[t + 1]: where the nodes of position t begin
+    std::vector<std::int64_t> first_;  // first_[t + 1]: the first node of position t
     std::vector<double> weights_;
     Edges<Score> edges_;
 };

@@ -1,5 +1,5 @@
 // The fast lane for the best path: dense, order 0 and 1, in double and in the same order of operations as
-// lattice.hpp with the Max semiring, so that both give the same path to the last tie.
+// lattice.hpp with the Max semiring, so that both find the same path, ties included.
 //
 //   m[t,y] = max over h of (m[t-1,h] + score(t,h,y))
 //
@@ -54,7 +54,7 @@ class BestPath {
         for (std::int64_t y = k_; y < width_; ++y) row[y] = -INFINITY;
     }
 
-    // m <- max over h of (before[h] + (table[h] + state)), W vectors that stay in registers.
+    // m[y] <- max_h (before[h] + (table[h,y] + state[y])), for W vectors that stay in registers.
     template <int W>
     void tile(const double* before, const double* table, const double* state, double* m) const {
         Vec<double, N> best[W], s[W];

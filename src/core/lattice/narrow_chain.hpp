@@ -1,7 +1,7 @@
-// Marginals of one sequence of order 1 with scores for each position and few labels, so few that rows of K
-// numbers fit one vector and loops over labels are unrolled. Each step waits for the one before it, so what
-// counts is how long a step takes: both directions go on together, in registers, and what combines them waits
-// for nothing. The formulas and the certificate are those of sum_product.cpp.
+// Marginals of one sequence of order 1 with edge scores and few labels: a row of K numbers fits one vector,
+// and loops over labels are unrolled. Each step depends on the one before it, so the latency of a step
+// decides the speed: the forward and the backward sweep run in the same loop, in registers, and the marginals
+// are combined afterwards. The formulas and the certificate are those of sum_product.cpp.
 #pragma once
 
 #include "lattice/views.hpp"
@@ -9,18 +9,18 @@
 
 namespace hedgerow::HEDGEROW_ISA {
 
-// exps: (length, K, K), readable for a vector beyond its end. forward, backward and inverses are work space:
-// a row of N numbers for each position, and one number. False if `safe` is not reached.
+// exps: [length, K, K], readable for one vector beyond its end. Work space: forward and backward [length, N],
+// inverses [length].
 template <class Real, int N, int K>
 class NarrowChain {
-    static_assert(K <= N && N <= 2 * K, "what is written beyond a row ends in the next one");
+    static_assert(K <= N && N <= 2 * K, "numbers written beyond a row end within the next row");
     using V = Vec<Real, N>;
 
   public:
     NarrowChain(const Real* exps, std::int64_t length, Real* forward, Real* backward, Real* inverses)
         : exps_(exps), length_(length), forward_(forward), backward_(backward), inverses_(inverses) {}
 
-    // Product is a running product of the growths, whose logs sum up to log Z.
+    // growths: multiplied by the growth of every step; the log of the product is log Z less the shifts.
     template <class Product>
     void sweep(Product& growths) {
         Real inverse = 1, back_inverse = 1;
@@ -37,8 +37,8 @@ class NarrowChain {
         }
     }
 
-    // After sweep(). Vectors are written whole: what is beyond a row is written again by the next one, and
-    // the last position has no next one.
+    // After sweep(): writes the marginals. Returns false if the sums do not reach `safe`. Rows are written as
+    // whole vectors, and the next row overwrites the excess; only the last position is written exactly.
     bool combine(const Marginals<Real>& out, Real safe) const {
         for (std::int64_t t = 0; t < length_; ++t) {
             const V a = load<N>(forward_ + t * N), b = load<N>(backward_ + t * N);
@@ -59,7 +59,7 @@ class NarrowChain {
         for (int y = 0; y < K; ++y) v[y] = 1;
         return v;
     }
-    // What lies beyond the K numbers of a row does not count.
+    // Σ of the first K numbers; the others are undefined.
     static Real total_of(V v) {
         Real sum = v[0];
         for (int y = 1; y < K; ++y) sum += v[y];
@@ -82,8 +82,8 @@ class NarrowChain {
     }
 
     // The first position has one label context, 0; the rows of the others hold undefined numbers.
-    // a[t] was divided by the sum of a[t-1], but a[t-1] itself was not; that comes first, for the product of
-    // share and inverse may be beyond the range.
+    // a[t] was divided by the sum of a[t-1], but a[t-1] was not, so it is multiplied by that inverse here.
+    // The inverse is multiplied first, because the product of inverse and share may overflow.
     void write_pairs(std::int64_t t, V b, Real share, Real* to, bool last) const {
         const Real* e = exps_ + t * K * K;
         if (t == 0) {

@@ -1,5 +1,5 @@
-// Which labels of a position a beam keeps: the highest of a row of numbers, found by bisecting for a number
-// that so many of them reach. Included only by files that are compiled once for each instruction set.
+// Which labels of a position a beam keeps: those with the highest numbers of a row. The threshold is found by
+// bisection. Included only by files that are compiled once for each instruction set.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace hedgerow::HEDGEROW_ISA {
 
-// A bit for each lane of v, the first lowest, that is at least that of x.
+// Bit i is set where v[i] >= x[i].
 template <class Real, int N>
 static inline std::uint32_t lanes_from(Vec<Real, N> v, Vec<Real, N> x) {
 #if defined(__AVX512F__) && defined(__GNUC__)
@@ -52,7 +52,7 @@ static inline int count_bits(std::uint32_t bits) {
 #endif
 }
 
-// How many of n numbers, in whole vectors, are at least x.
+// How many of n numbers are at least x. n is a multiple of the vector's length.
 template <class Real>
 static inline std::int64_t count_from(const Real* row, std::int64_t n, Real x) {
     constexpr int N = kLanes<Real>;
@@ -73,15 +73,15 @@ static inline Real largest(const Real* row, std::int64_t n) {
     return found;
 }
 
-// What is at least `sure` is kept and, of what is at least `perhaps`, the first `spare`.
+// Keeps every number >= sure and, of the other numbers >= perhaps, the first `spare`.
 template <class Real>
 struct Cut {
     Real sure, perhaps;
     std::int64_t spare;
 };
 
-// The cut that keeps `beam` of n numbers, where more than so many are at least `low`. middle(a, b) is a
-// number between a and b, or one of them if there is none.
+// The cut that keeps the `beam` highest of n numbers, more than `beam` of which must be >= low. middle(a, b)
+// returns a number between a and b, or a or b if there is none.
 template <class Real, class Middle>
 static inline Cut<Real> cut(const Real* row, std::int64_t n, std::int64_t beam, Real low, Middle middle) {
     Real high = largest(row, n);
@@ -101,7 +101,8 @@ static inline Cut<Real> cut(const Real* row, std::int64_t n, std::int64_t beam, 
     return {high, high, 0};
 }
 
-// The labels that a cut keeps of n numbers, and `also` (negative: no other), rising; returns how many.
+// labels <- the indices of the numbers that the cut keeps, and `also` unless it is negative, in increasing
+// order. Returns how many.
 template <class Real>
 static inline std::int64_t take(const Real* row, std::int64_t n, const Cut<Real>& cut, std::int64_t also,
                                 std::int32_t* labels) {

@@ -1,9 +1,11 @@
-// What ⊕ means, and how a ⊕-node hands its weight back.
+// Semirings: how a node combines its incoming edges (⊕), and how it distributes its weight among them.
 //
-// Going forward, a node of the lattice ⊕-combines its incoming edges into one value. Going in reverse, a node
-// that holds a weight hands it to its incoming edges: a sum in proportion to what they brought (which gives
-// marginals), a maximum all to the winner (the best path), a draw all to one of them by lot (a sample), an
-// n-best list the token "I am your r-th best" to the edge that brought its r-th entry (n distinct paths).
+// The forward sweep ⊕-combines the incoming edges of a node into one value. The reverse sweep gives the
+// weight of a node to its incoming edges:
+//   LogSum  to every edge in proportion to its share of the sum: the weights are marginals
+//   Max     all to the best edge: the best path
+//   Draw    all to one edge drawn in proportion to its share: a sample
+//   Best    the rank r + 1 of an entry to the edge of the r-th best entry: the n best paths, one at a time
 #pragma once
 
 #include <algorithm>
@@ -23,18 +25,18 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 // Score is what the semiring needs: double, or DoubleDouble where differences of large scores matter.
 template <class Score>
 struct Edge {
-    std::int64_t source;  // index of the node it comes from
+    std::int64_t source;  // the index of a node
     Score score;
 };
 
 template <class Score>
 using Edges = std::vector<Edge<Score>>;
 
-// log Σ exp. The value of a node is the log of the sum over the paths to it of exp(score of the path). It is
-// kept as `score`, that of one of the best paths, and `log`, the logarithm of the sum relative to that path:
-// a single double would lose the logarithm beside a score of 1e17. Scores are relative to the best node of
-// their position, so that large scores which all paths share cancel. With plain doubles this is exact enough
-// for scores that are_ordinary(); a DoubleDouble serves scores of any size.
+// log Σ exp. The value of a node is the log of Σ exp(score of the path) over the paths to it. It is stored as
+// `score`, the score of one of the best paths, and `log`, the logarithm of the sum relative to that path: a
+// single double would lose the logarithm next to a score of 1e17. Scores are relative to the best node of
+// their position, so that large scores common to all paths cancel. Doubles are exact enough for scores that
+// are_ordinary(); DoubleDouble is exact enough for scores of any size.
 template <class ScoreType>
 class LogSum {
   public:
@@ -87,8 +89,8 @@ class LogSum {
         offset_ = offset_ + DoubleDouble{highest, 0};
     }
 
-    // Every edge gets weight * exp(log of its paths) / Σ over edges: divided by their own sum, the shares add
-    // up to `weight`, however the value of the node was rounded.
+    // Edge i gets weight w_i / Σ_j w_j with w_i = exp(log of the sum over the paths through edge i). Divided
+    // by their own sum, the shares add up to `weight`, however the value of the node was rounded.
     template <class Give>
     void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
         const double scale = weight / weigh(edges, unshifted(node));
@@ -99,13 +101,13 @@ class LogSum {
     struct Value {
         Score score{};
         double log = 0;
-        double shift = 0;  // what was subtracted from the score
+        double shift = 0;  // the number subtracted from the score
     };
     Value unshifted(std::int64_t node) const {
         const Value& v = values_[node];
         return {loose_sum(v.score, Score{v.shift}), v.log, 0};
     }
-    // weights_[i] <- exp(log of the paths that end with edge i - total); returns their sum.
+    // weights_[i] <- exp(log of the sum over the paths through edge i - total). Returns their sum.
     double weigh(const Edges<Score>& edges, const Value& total) {
         if (weights_.size() < edges.size()) weights_.resize(edges.size());
         double* weights = weights_.data();
@@ -124,7 +126,7 @@ class LogSum {
     DoubleDouble offset_;
 };
 
-// The forward values of LogSum; in reverse one edge is drawn in proportion to what it brought.
+// Forward as LogSum; in reverse one edge is drawn in proportion to its share of the sum.
 template <class ScoreType>
 class Draw : public LogSum<ScoreType> {
   public:
@@ -183,7 +185,7 @@ class Max {
     std::vector<Node> nodes_;
 };
 
-// The n best, best first; ties in the order of (edge, rank). A weight of r + 1 asks for the r-th entry.
+// The n best, best first; ties in the order of (edge, rank). A weight of r + 1 selects the r-th entry.
 class Best {
   public:
     using Score = double;

@@ -5,19 +5,19 @@
 //   backward   b[t-1] = E (S[t] * b[t]) / q[t],     q[t] = sum of b[t]
 //   marginals  P(y_t = y) = a[t,y] b[t,y] / sum,    P(h, y) = a[t-1,h] E[h,y] S[t,y] b[t,y] / sum
 //
-// E and S are exp of (scores - a shift that is at least their largest), so nothing overflows; with scores
-// for each position and label context, E[t] holds all and S is one. Dividing by the sum of one step ago keeps
-// the division off the critical path: the sum of a[t] is then the growth of that step alone.
+// E and S are exp(scores - shift) with a shift of at least the largest score, so nothing overflows. With edge
+// scores, E[t] holds the whole score and S is 1. Dividing by the sum of the step before keeps the division
+// off the critical path; the sum of a[t] is then the growth of that one step.
 //
-// Certificate. What underflow can take from a product is below `tiny`, so a path is lost only if what it
-// should have weighed is below tiny / (sum of a[t] * b[t]) of the whole. If that sum is at least `safe` at
-// every t, all losses together are below the promised precision; if not, the caller uses the logarithmic
-// sweep. Forward alone is certain when no a[t,y] fell below `safe`, for then every loss is small beside
-// what the same node kept; otherwise the backward pass is run to certify.
+// Certificate. An underflow loses less than `tiny` of a product, so a path is lost only if its probability is
+// below tiny / (sum of a[t] * b[t]). If that sum is at least `safe` at every t, all losses together are below
+// the stated precision; otherwise the caller uses the logarithmic sweep. The forward sweep alone is certain
+// if no a[t,y] is below `safe`, because then every loss is small compared with the value of its node;
+// otherwise the backward sweep runs to certify the result.
 //
-// Where a score is the sum of several parts, each part is shifted by its own largest number before they are
-// added, so that a large number which all labels share takes no digits from the other parts. If the largest
-// sum is then still far below 0 (`apart`), rounding may have cost too much, and the caller is told.
+// If a score is the sum of several parts, each part is shifted by its own largest number before the sum, so
+// that a large number common to all labels does not cost the other parts digits. If the largest sum is still
+// far below 0 (`apart`), rounding may matter, and the kernel returns false.
 #include <cmath>
 #include <vector>
 
@@ -44,7 +44,7 @@ struct Safe<double> {
     static constexpr double apart = 1e6;
 };
 
-// Log of a product of many positive numbers, with a log only when the product nears the end of the range.
+// log Π x of many positive numbers. A logarithm is computed only when the product nears the end of the range.
 class LogProduct {
   public:
     void times(double x) {
@@ -71,7 +71,7 @@ void set(Real* row, std::int64_t begin, std::int64_t end, Real value) {
     for (std::int64_t i = begin; i < end; ++i) row[i] = value;
 }
 
-// Largest, and least above minus infinity, of n numbers.
+// The largest of n numbers, and the lowest of those above minus infinity.
 template <class Real>
 void extremes(const Real* x, std::int64_t n, Real* largest, Real* lowest) {
     constexpr int N = kLanes<Real>;
@@ -91,7 +91,7 @@ void extremes(const Real* x, std::int64_t n, Real* largest, Real* lowest) {
     }
 }
 
-// to <- exp(from - shift); `to` has room for whole vectors, what comes after n is finite and means nothing.
+// to[i] <- exp(from[i] - shift). `to` has room for whole vectors; numbers after n are finite but undefined.
 template <class Real>
 void exponentiate(const Real* from, std::int64_t n, Real shift, Real* to) {
     constexpr int N = kLanes<Real>;
@@ -104,7 +104,7 @@ void exponentiate(const Real* from, std::int64_t n, Real shift, Real* to) {
     store<N>(to + i, exponential<Real, N>(load<N>(rest) - shift));
 }
 
-// The shift for n numbers: their largest, or 0 when all are forbidden.
+// The shift for n numbers: the largest, or 0 if all are minus infinity.
 template <class Real>
 Real shift_of(const Real* x, std::int64_t n) {
     Real largest, lowest;
@@ -112,7 +112,7 @@ Real shift_of(const Real* x, std::int64_t n) {
     return largest == -INFINITY ? 0 : largest;
 }
 
-// out <- sum over h of a[h] rows[h * stride ...], W vectors of N lanes that stay in registers.
+// out[y] <- Σ_h a[h] rows[h,y], for W vectors of N lanes that stay in registers.
 template <int N, int W, class Real>
 inline void tile(const Real* a, const Real* rows, std::int64_t k, std::int64_t stride, Real* out) {
     Vec<Real, N> even[W], odd[W];
@@ -144,8 +144,8 @@ inline void times_matrix(const Real* a, const Real* rows, std::int64_t k, std::i
     }
 }
 
-// One sequence of order 1, rows of K numbers read as whole vectors of N lanes. Forward values and backward
-// values have zero padding; what is read beyond a row of scores is finite and multiplied by that zero.
+// One sequence of order 1. Rows of K numbers are read as whole vectors of N lanes: forward and backward
+// values are padded with zeros, and numbers beyond a row of scores are finite and multiplied by such a zero.
 template <class Real, int N>
 class Chain {
     using V = Vec<Real, N>;
@@ -185,19 +185,18 @@ class Chain {
     }
 
   private:
-    // Sequences up to this many scores keep their exponentials between the passes; longer ones make them
-    // again, so that memory does not grow with length times K².
+    // Sequences of up to 2^20 scores store their exponentials for the backward sweep. Longer ones compute
+    // them again, so that memory does not grow with length times K².
     static bool keeps(std::int64_t length, std::int64_t block) {
         return length * block <= (std::int64_t{1} << 20);
     }
 
-    static constexpr int kNarrow = 8;  // the most labels that loops are unrolled for
+    static constexpr int kNarrow = 8;  // loops are unrolled for at most this many labels
     static bool is_narrow(std::int64_t k, bool per_position) {
         return per_position && k >= 2 && k <= kNarrow;
     }
 
-    static constexpr std::int64_t kFlush =
-        256;  // so many positions are summed in Real before double takes over
+    static constexpr std::int64_t kFlush = 256;  // positions summed in Real before they are added in double
 
     template <bool PerPosition>
     bool run_passes(const Marginals<Real>& out, double* log_z) {
@@ -209,7 +208,7 @@ class Chain {
         return (certain && !out.state && !out.pair && !out.table) || backward<PerPosition>(out);
     }
 
-    // Counts K up to the number of labels, for which the loops are then unrolled.
+    // Increases K up to the number of labels, so that loops over labels are unrolled.
     template <int K>
     bool run_narrow(const Marginals<Real>& out, double* log_z) {
         if constexpr (K <= N && K <= kNarrow) {
@@ -225,7 +224,7 @@ class Chain {
         return false;
     }
 
-    // One shift for the whole sequence where its scores are close together, else one for each position.
+    // One shift for the whole sequence if its scores are close together, otherwise one for each position.
     void choose_shift() {
         common_ = plain();
         if (!common_ && scores_.table) {
@@ -236,7 +235,7 @@ class Chain {
         const Real* x = scores_.edge ? scores_.edge : scores_.state;
         if (!x) return;
         Real high, low, first_high, first_low;
-        const std::int64_t rest = scores_.edge ? block_ : 0;  // of a first position only its first row counts
+        const std::int64_t rest = scores_.edge ? block_ : 0;  // the first position has only row 0
         extremes(x + rest, length_ * block_ - rest, &high, &low);
         if (rest) {
             extremes(x, k_, &first_high, &first_low);
@@ -246,10 +245,10 @@ class Chain {
         common_ = high - low <= Safe<Real>::range;
         shift_ = common_ ? high : 0;
     }
-    // No sum of several parts has to be made first.
+    // Whether the scores to exponentiate are one array, not a sum of several.
     bool plain() const { return !scores_.edge || (!scores_.state && !scores_.table); }
 
-    // Scores of position t, exponentiated, into `to`; returns their shift, NaN if rounding may matter.
+    // to <- exp(scores of position t - shift). Returns the shift, or NaN if rounding may matter.
     template <bool PerPosition>
     double exponentiate_at(std::int64_t t, Real* to) const {
         const std::int64_t n = PerPosition && t == 0 ? k_ : block_;
@@ -270,8 +269,7 @@ class Chain {
         return shifts + static_cast<double>(shift);
     }
 
-    // to <- (edge - its largest) + (table - its largest) + (state - its largest); returns what was
-    // subtracted.
+    // to <- (edge - max edge) + (table - max table) + (state - max state). Returns the sum of the maxima.
     double add_parts(std::int64_t t, std::int64_t rows, Real* to) const {
         const Real* edge = scores_.edge + t * block_;
         const Real* table = scores_.table ? scores_.table + (t == 0 ? 0 : k_) : nullptr;
@@ -290,8 +288,8 @@ class Chain {
     double exponentiate_all() const {
         if (!keeps(length_, block_)) return 0;
         const Real* whole = PerPosition ? scores_.edge : scores_.state;
-        if (common_ && plain() &&
-            whole) {  // rows that a first position cannot have come along and mean nothing
+        // This includes rows of the first position that are never read.
+        if (common_ && plain() && whole) {
             exponentiate(whole, length_ * block_, shift_, exps_);
             return static_cast<double>(shift_) * static_cast<double>(length_);
         }
@@ -301,7 +299,7 @@ class Chain {
         return shifts;
     }
 
-    // Where the exponentials of position t are, made again if they were not kept.
+    // The exponentials of position t: stored, or computed again.
     template <bool PerPosition>
     const Real* exps_at(std::int64_t t, double* shift) const {
         if (keeps(length_, block_)) return exps_ + t * block_;
@@ -391,8 +389,8 @@ class Chain {
         for (std::int64_t y = 0; y < k_; ++y) to[y] = row[y];
     }
 
-    // a[t] was divided by the sum of a[t-1]; a[t-1] itself was not: pairs need that inverse too. It comes
-    // first, and what it makes is at most 1: its product with a share may be beyond the range.
+    // a[t-1,h] / sum of a[t-1], at most 1. a[t] was divided by that sum, but a[t-1] was not. The inverse is
+    // multiplied first, because its product with a share may overflow.
     Real normal_before(std::int64_t t, std::int64_t h) const {
         return forward_[(t - 1) * width_ + h] * inverses_[t - 1];
     }
@@ -414,7 +412,8 @@ class Chain {
         }
     }
 
-    // Sums of pair marginals: the part that changes with t is summed here, what all share is multiplied once.
+    // table[1 + h, y] += weight Σ_t P(h, y at t) = weight E[h,y] Σ_t a[t-1,h] v[t,y] / sum: the loop sums
+    // over t, and E is multiplied at the end.
     void add_pairs(std::int64_t t, const Real* v, Real share, const Marginals<Real>& out) {
         if (t == 0) {
             for (std::int64_t y = 0; y < k_; ++y) out.table[y] += out.weight * start_[y] * v[y] * share;
@@ -427,8 +426,8 @@ class Chain {
             }
         }
         if (t % kFlush != 0) return;
-        // Only at the last of all, the first position, is it certain that the sequence need not be done
-        // again.
+        // The table is changed only at the first position, the last one visited: until then the certificate
+        // may fail.
         if (t > 0 && flushed_.empty()) flushed_.resize(static_cast<std::size_t>(k_ * k_), 0.0);
         for (std::int64_t h = 0; h < k_; ++h) {
             for (std::int64_t y = 0; y < k_; ++y) {
@@ -475,7 +474,7 @@ class Chain {
     std::vector<double> flushed_;  // sums of pairs of a long sequence
 };
 
-// Order 0: positions are independent.
+// Order 0: positions are independent, P(y_t = y) = exp(score[t,y]) / Σ_y' exp(score[t,y']).
 template <class Real>
 bool independent(const Scores<Real>& scores, std::int64_t k, const Marginals<Real>& out, Real* row,
                  double* log_z) {

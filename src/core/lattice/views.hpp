@@ -1,12 +1,12 @@
-// The only types kernels take: plain pointers with their sizes.
+// The arguments of kernels: plain pointers with their sizes.
 #pragma once
 
 #include <cstdint>
 
 namespace hedgerow {
 
-// Log-scores of one sequence of `length` positions and K labels. A score is state + edge + table; a part
-// that is not there is null. Minus infinity forbids.
+// Scores (log potentials) of one sequence of `length` positions and K labels. A score is state + edge +
+// table; an absent part is null. Minus infinity forbids a label.
 template <class Real>
 struct Scores {
     std::int64_t length;
@@ -15,7 +15,7 @@ struct Scores {
     const Real* table;  // [label contexts of every length 0..order, K]
 };
 
-// Where the answers of one sequence go; a part that is null is not asked for.
+// Where the marginals of one sequence are written; a null part is not computed.
 template <class Real>
 struct Marginals {
     Real* state;    // [length, K]
@@ -24,8 +24,8 @@ struct Marginals {
     double weight;
 };
 
-// How many nodes a position of a sequence may keep, 0 for all; and the path that is kept besides, whatever
-// its nodes are worth: a label for each position, negative where there is none, or null.
+// size: how many nodes each position keeps, 0 for all. keep: a path whose nodes are always kept, one label
+// for each position, negative for none; or null.
 struct Beam {
     std::int64_t size = 0;
     const std::int32_t* keep = nullptr;

@@ -8,7 +8,7 @@
 namespace hedgerow {
 
 namespace {
-constexpr double kMostDecay = 0.5;  // of a step
+constexpr double kMostDecay = 0.5;  // the largest decay of one step
 }  // namespace
 
 StochasticLearner::StochasticLearner(const Topology& topology, const Features& features,
@@ -48,7 +48,7 @@ double StochasticLearner::learn(const Slots& slots, std::int64_t begin, std::int
     return before;
 }
 
-// What the sequence reads, asked of memory long before it is used.
+// reads_ <- the attributes of the sequence that have features. Memory is prefetched well before its use.
 void StochasticLearner::read(const Slots& slots, std::int64_t begin, std::int64_t end) {
     reads_.clear();
     for (std::int64_t t = begin; t < end; ++t) {
@@ -83,7 +83,8 @@ void StochasticLearner::score(std::int64_t length) {
     for (float& score : state_) score *= scale;
 }
 
-// A row is the sum over the histories that it begins with: the oldest label comes last.
+// table[h, y] = Σ over the n-grams of the last m = 0, 1, ... labels of label context h of their weights for
+// y. A context's oldest label is its last digit, so h / K is the context of one label fewer.
 void StochasticLearner::fill_table() {
     const std::int64_t k = topology_.n_labels;
     std::fill(table_.begin(), table_.end(), 0.0f);
@@ -112,7 +113,8 @@ void StochasticLearner::infer_in_logs(std::int64_t length, Semiring& log_sum, do
     });
 }
 
-// residuals_ and n_gram_residuals_ <- marginals of states and of the table; returns log Z.
+// residuals_ <- state marginals, n_gram_residuals_ <- pair marginals summed by row of the table. Returns log
+// Z.
 double StochasticLearner::infer(std::int64_t length) {
     const std::int64_t k = topology_.n_labels, order = topology_.order;
     std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
@@ -136,8 +138,8 @@ double StochasticLearner::infer(std::int64_t length) {
     return log_z;
 }
 
-// Marginals become gold minus marginals, for n-grams summed over the rows where they speak; returns the score
-// of gold.
+// Marginals <- gold counts - marginals; those of an n-gram are summed over the rows of the table that contain
+// it. Returns the score of the gold labels.
 double StochasticLearner::subtract_from_gold(std::int64_t length, const std::int32_t* gold) {
     const std::int64_t k = topology_.n_labels;
     for (float& residual : residuals_) residual = -residual;

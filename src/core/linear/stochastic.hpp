@@ -1,11 +1,11 @@
-// Learning from marginals, one sequence after the other: stochastic gradient steps on minus the
-// log-likelihood plus each sequence's share of the penalty.
+// Stochastic gradient descent on the negative log-likelihood of one sequence at a time, plus its share of the
+// L2 penalty.
 //
 //   w <- (1 - rate decay) w + rate weight (gold - marginals),   rate = first / (1 + first decay n_seen)
 //
-// Weights are kept as scale * values, so that a decay costs one multiplication (the scale falls as 1 /
-// n_seen, which no number of sequences makes too small), and summed as in weight_rows.hpp: the vector after
-// step i counts i times, so that the mean forgets how it began.
+// Weights are stored as scale * values, so that a decay costs one multiplication. The scale falls as
+// 1 / n_seen, too slowly to underflow. Averages are computed as in weight_rows.hpp; the vector after step i
+// has weight i, so that early vectors count little.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ namespace hedgerow {
 
 class StochasticLearner {
   public:
-    // cells: those of the table, rising, that are n-grams with a weight.
+    // cells: the cells of the table that have a weight, in increasing order.
     StochasticLearner(const Topology& topology, const Features& features, std::vector<std::int64_t> cells,
                       double rate, double decay);
 
-    // Learns from the positions begin..end; returns minus the log-likelihood that they had before.
+    // Learns from the sequence at positions begin..end. Returns its negative log-likelihood before the step.
     double learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
                  double weight);
 
-    // The same without learning.
+    // The negative log-likelihood of the sequence.
     double loss(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold);
 
-    // The sum of squares of the weights now.
+    // Σ w² of the current weights.
     double squared_size() const;
-    // The mean of the weights so far: features, then n-grams.
+    // weights <- the mean of the weights so far: features, then n-grams.
     void mean(double* weights) const;
 
   private:
@@ -41,7 +41,7 @@ class StochasticLearner {
         float value;
     };
 
-    // An attribute of a position, and its features.
+    // An attribute at a position, and the range of its features.
     struct Read {
         std::int64_t begin, end;
         float value;
@@ -71,8 +71,8 @@ class StochasticLearner {
     LogSum<DoubleDouble> exact_log_sum_;
     double first_rate_, decay_;
     double scale_ = 1;
-    double before_ = 0;  // what the vectors so far count together, in units of `values`
-    double total_ = 0;   // and as they are
+    double before_ = 0;  // Σ_i i scale_i: the weight of all vectors so far, in units of `values`
+    double total_ = 0;   // Σ_i i
     std::int64_t n_seen_ = 0;
 };
 
