@@ -147,7 +147,8 @@ def test_an_absent_key_that_holds_numbers_is_read_as_0_and_the_warning_says_so()
 def test_unknown_keys_alone_are_accepted_if_every_key_is_optional(n_keys: int) -> None:
     train = [[{f"w={i}": 1.0} for i in range(n_keys)]] * 3
     model = hr.LinearCRF(max_iter=3).fit(train, [["x", "y", "y"] * (n_keys // 3)] * 3)
-    for X in ([[{"w=zebu": 1.0}]], [[{}]], [[{}, {}], [{}]]):
+    batches: list[list[list[dict[str, float]]]] = [[[{"w=zebu": 1.0}]], [[{}]], [[{}, {}], [{}]]]
+    for X in batches:
         with warnings.catch_warnings():
             warnings.simplefilter("error" if n_keys == 3 else "ignore")  # of 300, every position of training has one
             assert [len(labels) for labels in model.predict(X)] == [len(x) for x in X]

@@ -178,8 +178,8 @@ def test_the_sweep_of_trust_has_the_library_s_own_lattice_in_it(bench) -> None:
     many_labels = importlib.import_module("many_labels")
     train, held = bench.data("quick", "dev")
     model = bench.make([CODE[0], {**CODE[1], "distance": "lattice"}]).fit(train.X, train.y)
-    table = np.array(list(many_labels.sweep(model, held, many_labels.TRUST)))
+    table = np.array(list(many_labels.sweep(model, held, many_labels.DEFAULT_TRANSITION_WEIGHT)))
     own = np.concatenate(model.predict(held.X, decode="marginal")) == np.concatenate(held.y)
-    at = many_labels.TEMPERATURES.index(1.0), many_labels.TRUSTS.index(many_labels.TRUST)
+    at = many_labels.TEMPERATURES.index(1.0), many_labels.TRUSTS.index(many_labels.DEFAULT_TRANSITION_WEIGHT)
     assert table[at] == pytest.approx(100 * own.mean())
     assert (table[:, 0] == table[0, 0]).all()  # without transitions, a temperature changes no label
