@@ -34,13 +34,14 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 test: $(VENV)/test-tools  ## Run the tests, without the slow ones
 	$(PYTEST) -m 'not slow'
 
-test-slow: $(VENV)/test-tools  ## Run the slow tests
+# Slow tests also run mypy and the benchmark scripts.
+test-slow: $(VENV)/lint-tools $(VENV)/bench-tools  ## Run the slow tests
 	$(PYTEST) -m slow
 
-test-all: $(VENV)/test-tools  ## Run all tests
+test-all: $(VENV)/lint-tools $(VENV)/bench-tools  ## Run all tests
 	$(PYTEST)
 
-coverage: $(VENV)/test-tools  ## Run all tests and report the lines and branches of Python that they cover
+coverage: $(VENV)/lint-tools $(VENV)/bench-tools  ## Run all tests and report the covered lines and branches of Python
 	$(PYTEST) --cov --cov-report=term-missing:skip-covered
 
 # mypy checks benchmarks apart, because some of its scripts have the names of experiments.
@@ -137,7 +138,7 @@ $(VENV)/lint-tools: pyproject.toml | $(VENV)/test-tools
 	$(PIP) install --group lint
 	$(FINISH)
 
-$(VENV)/bench-tools: pyproject.toml | $(VENV)/test-tools
+$(VENV)/bench-tools: pyproject.toml | $(VENV)/lint-tools
 	$(START)
 	$(PIP) install --group bench
 	$(FINISH)

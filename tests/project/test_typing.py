@@ -49,6 +49,7 @@ BAD = {
 
 
 def run_mypy(folder: Path, code: str) -> str:
+    pytest.importorskip("mypy", reason="mypy is one of the lint tools")
     (folder / "snippet.py").write_text(code)
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), "snippet.py"]
     environment = {"MYPYPATH": str(SRC), "PATH": "", "HOME": str(folder)}
