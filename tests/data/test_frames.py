@@ -267,6 +267,20 @@ def test_to_frame_aligns_predictions_of_a_model(frame: Any) -> None:
     assert to_frame(with_p, model.predict(X), X)["prediction"].to_list()[3] == model.predict(X)[0][1]
 
 
+def test_predictions_remember_their_rows(frame: Any) -> None:
+    df = frame({**TWO_KEYS, "tag": ["a", "b", "a", "b", "a"]})
+    X, y = from_frame(df, sequence=["doc", "sent"], label="tag")
+    model = hr.HMM().fit(X, y)
+    for some in (X, X[[2, 0]]):
+        for predictions in (model.predict(some), pickle.loads(pickle.dumps(model.predict(some)))):
+            one, other = to_frame(df, predictions), to_frame(df, list(predictions), some)
+            assert str(one["prediction"].to_list()) == str(other["prediction"].to_list())
+    p = to_frame(df, model.predict_proba(X), name="p", classes=model.classes_)
+    np.testing.assert_array_equal(p["p_b"].to_numpy()[X.rows], np.concatenate(model.predict_proba(X))[:, 1])
+    with pytest.raises(InputError, match="do not say which sequences they belong to; give X as well"):
+        to_frame(df, model.predict(X)[:2])
+
+
 def test_to_frame_keeps_the_index_of_pandas() -> None:
     df = pd.DataFrame(TWO_KEYS).set_index(["doc", "sent"])
     X, y = from_frame(df, sequence=["doc", "sent"], label="tag")

@@ -12,7 +12,7 @@ from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericC
 from hedgerow.data.frame_columns import is_frame, open_frame, read_frames
 from hedgerow.data.ragged import starts_of
 from hedgerow.data.read_y import as_int64, refuse_nul
-from hedgerow.data.sequences import Sequences
+from hedgerow.data.sequences import Predictions, Sequences
 from hedgerow.errors import InputError, type_name
 
 if TYPE_CHECKING:
@@ -78,7 +78,12 @@ def from_frame(
 
 
 def to_frame(
-    df: Any, predictions: Iterable[Any], X: Sequences, *, name: str = "prediction", classes: Iterable[Any] | None = None
+    df: Any,
+    predictions: Iterable[Any],
+    X: Sequences | None = None,
+    *,
+    name: str = "prediction",
+    classes: Iterable[Any] | None = None,
 ) -> Any:
     """Add predictions to the frame that X was read from, each at its own row.
 
@@ -87,9 +92,10 @@ def to_frame(
     df
         The frame that `from_frame` read.
     predictions
-        What `predict(X)` or `predict_proba(X)` returned.
+        What `predict(X)` or `predict_proba(X)` returned for sequences X that `from_frame` read, or for some of them.
+        Rows that are not in X get null.
     X
-        The sequences that `from_frame` returned, or some of them. Rows that are not in X get null.
+        These sequences. Needed only if the predictions were sliced or copied, or come from elsewhere.
     name
         The name of the new column. Probabilities become one column for each class, named `{name}_{class}`.
     classes
@@ -104,11 +110,25 @@ def to_frame(
     InputError
         When X was not read from a frame, or X, the predictions and df do not fit together, or df has a column of the
         new name.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> import pandas as pd
+    >>> df = pd.DataFrame({"day": [1, 2, 1], "sky": ["sun", "rain", "sun"], "hat": ["no", "yes", "no"]})
+    >>> X, y = hr.from_frame(df, sequence="day", label="hat")
+    >>> model = hr.HMM().fit(X, y)
+    >>> hr.to_frame(df, model.predict(X))["prediction"].tolist()
+    ['no', 'yes', 'no']
     """
     import narwhals
 
     if not is_frame(df):
         raise InputError(f"df must be a data frame, but got {type_name(df)}")
+    if X is None:
+        if not isinstance(predictions, Predictions):
+            raise InputError("these predictions do not say which sequences they belong to; give X as well")
+        X = predictions.sequences
     if not isinstance(X, Sequences) or X.rows is None:
         raise InputError("X must be the sequences that from_frame returned; only these have row numbers")
     frame = open_frame(df, "df")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -70,3 +71,16 @@ class Sequences(ColumnStore):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).trusted, (self.starts, self.columns, self.rows, self.optional_columns)
+
+
+class Predictions(list[Any]):
+    """The predictions for each sequence, with the sequences themselves, so that `to_frame` finds the rows."""
+
+    def __init__(self, predictions: Iterable[Any], sequences: Sequences) -> None:
+        super().__init__(predictions)
+        self.sequences = sequences
+
+
+def beside(predictions: list[Any], X: object) -> list[Any]:
+    """The predictions for X; as `Predictions` if X was read from one data frame."""
+    return Predictions(predictions, X) if isinstance(X, Sequences) and X.rows is not None else predictions
