@@ -85,7 +85,7 @@ def print_lines() -> None:
         "CRF-1": hr.TreeCRF(),
         "FF-MEMM-1, bag 10": hr.FutureMEMM(bag=10, random_state=0),
         "FF-MEMM-1, rest": hr.FutureMEMM(bag="rest", random_state=0),
-        "FF-MEMM-1, both": hr.FutureMEMM(bag="rest", direction="both", random_state=0),
+        "FF-MEMM-1, both": hr.FutureMEMM(bag="rest", bag_side="both", random_state=0),
     }
     rows = []
     for role in ("tail", "answer"):
@@ -113,7 +113,7 @@ def print_many_labels() -> None:
             "FF-MEMM, bag 2": hr.FutureMEMM(order=order, bag=2, random_state=0),
             "FF-MEMM, bag 4": hr.FutureMEMM(order=order, bag=4, random_state=0),
             "FF-MEMM, rest": hr.FutureMEMM(order=order, random_state=0),
-            "FF-MEMM, rest, both": hr.FutureMEMM(order=order, direction="both", random_state=0),
+            "FF-MEMM, rest, both": hr.FutureMEMM(order=order, bag_side="both", random_state=0),
             "FF-MEMM without features": hr.FutureMEMM(order=order, max_future=0, random_state=0),
         }
         for title, model in models.items():

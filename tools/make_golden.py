@@ -105,7 +105,7 @@ def future(*, searched: bool = False) -> tuple[Any, Data]:
         skis = ["skis" in (day["carried"] or ()) for day in week]
         y.append([f"{any(skis[max(t - 3, 0) : t]):d}{any(skis[t + 1 : t + 4]):d}" for t in range(len(week))])
     model = hr.FutureMEMM(
-        window=1, bag=3, direction="both", max_future=2, pattern_rounds=2, pattern_leaves=5, n_rounds=8, max_leaves=6,
+        window=1, bag=3, bag_side="both", max_future=2, pattern_rounds=2, pattern_leaves=5, n_rounds=8, max_leaves=6,
         n_jobs=1, random_state=0,
     )  # fmt: skip
     tagger = hr.SearchTagger(window=1, future=model, n_jobs=1, random_state=1) if searched else model

@@ -52,7 +52,10 @@ def variant(name, **changes):
 
 def test_every_iterative_estimator_has_the_parameters():
     have = {name for name, cls in REGISTRY.items() if set(parameters(cls)) >= STOPPING}
-    assert have == {type(model).__name__ for model in MODELS.values()}
+    assert have == {type(model).__name__ for model in MODELS.values()} | {"FutureMEMM"}
+    assert set(REGISTRY) - have == {"HMM", "OutputCode"}  # one step; early stopping is a parameter of the base
+    choices = {cls._parameters["early_stopping"].annotation for name, cls in REGISTRY.items() if name in have}
+    assert len(choices) == 1
 
 
 @pytest.mark.parametrize("by", ["loss", "accuracy", "span_f1"])
@@ -82,6 +85,51 @@ def test_auto_and_a_split_of_the_training_data(name):
     assert [p.tolist() for p in again.predict(X)] == [p.tolist() for p in model.predict(X)]
     with pytest.raises(InputError, match="early_stopping needs dev data"):
         variant(name, early_stopping="auto").fit(X[:1], Y[:1])
+
+
+@pytest.mark.parametrize("by", ["loss", "accuracy", "span_f1"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_future_features_stop_by_any_score(by, order):
+    """The top level stalls several times, once for each feature; the best of all steps is kept."""
+    model = hr.FutureMEMM(order=order, bag=2, early_stopping=by, patience=2, random_state=0).fit(X, Y, X_DEV, Y_DEV)
+    scores = [record[f"dev_{by}"] for record in model.training_log_]
+    assert model.training_log_[-1]["what"] == "end"
+    if by == "accuracy":
+        assert model.score(X_DEV, Y_DEV) == pytest.approx(max(scores), abs=1e-12)
+    elif by == "span_f1":
+        assert hr.metrics.span_f1(Y_DEV, model.predict(X_DEV)) == pytest.approx(max(scores), abs=1e-12)
+    else:
+        found = -model.log_likelihood(X_DEV, Y_DEV).mean()
+        assert found <= min(scores) + 1e-4 * np.mean([len(y) for y in Y_DEV]) + 1e-4
+
+
+def test_future_features_are_chosen_by_the_score_that_auto_stands_for():
+    shared = {"bag": 2, "patience": 2, "random_state": 0}
+    auto = hr.FutureMEMM(early_stopping="auto", **shared).fit(X, Y)
+    spans = hr.FutureMEMM(early_stopping="span_f1", **shared).fit(X, Y)
+    assert any(record.get("trial") and "dev_span_f1" in record for record in auto.training_log_)
+    for a, b in zip(auto.predict_proba(X), spans.predict_proba(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(InputError, match="needs labels that mark spans"):
+        hr.FutureMEMM(early_stopping="span_f1").fit(X, [[tag[0] for tag in labels] for labels in Y])
+
+
+def test_without_early_stopping_dev_data_do_not_change_future_features():
+    shared = {"bag": 2, "early_stopping": None, "n_rounds": 20, "random_state": 0}
+    alone = hr.FutureMEMM(**shared).fit(X, Y)
+    watched = hr.FutureMEMM(**shared).fit(X, Y, X_DEV, Y_DEV)
+    assert not any(record.get("trial") for record in alone.training_log_)
+    assert watched.training_log_[-1]["dev_accuracy"] == watched.score(X_DEV, Y_DEV)
+    assert len(watched.future_features_) > 0
+    for a, b in zip(alone.predict_proba(X), watched.predict_proba(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.99])
+def test_any_share_leaves_sequences_on_both_sides(fraction):
+    hr.TreeCRF(n_rounds=1, early_stopping="accuracy", validation_fraction=fraction).fit(X[:2], Y[:2])
+    hr.OutputCode(base=hr.HMM(), code="grow", validation_fraction=fraction, random_state=0).fit(X[:2], Y[:2])
+    hr.FutureMEMM(validation_fraction=fraction, n_rounds=2, max_future=0).fit(X[:5], Y[:5])
 
 
 def test_the_split_is_drawn_by_the_seed():

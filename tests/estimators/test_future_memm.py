@@ -49,11 +49,11 @@ def test_the_synthetic_sets_are_learned(kind):
 @pytest.mark.parametrize("back", [False, True])
 def test_a_single_letter_ahead_or_behind_is_found(back):
     X, y = ahead(150, 0, back=back)
-    direction = "past" if back else "future"
-    model = hr.FutureMEMM(order=0, bag=3, direction=direction, random_state=0).fit(X, y)
+    side = "before" if back else "after"
+    model = hr.FutureMEMM(order=0, bag=3, bag_side=side, random_state=0).fit(X, y)
     feature = model.future_features_[0]
     assert [words for words, _ in feature.pattern] == ["symbol is z"]
-    assert (feature.direction, feature.bag) == (direction, 3)
+    assert (feature.bag_side, feature.bag) == (side, 3)
     assert feature.weights["+"] > 0 > feature.weights["-"]
     assert model.score(*ahead(50, 1, back=back)) == 1.0
     text = str(feature)
@@ -63,14 +63,14 @@ def test_a_single_letter_ahead_or_behind_is_found(back):
     assert X[sequence][position] == "z"
 
 
-def test_both_directions_take_what_each_feature_needs():
+def test_each_feature_finds_the_side_it_needs():
     X, first = ahead(200, 3)
     y = [
         [a + b for a, b in zip(one, ["+" if "f" in x[max(t - 3, 0) : t] else "-" for t in range(len(x))], strict=True)]
         for x, one in zip(X, first, strict=True)
     ]
-    model = hr.FutureMEMM(order=0, bag=3, direction="both", random_state=0).fit(X[:150], y[:150])
-    assert {feature.direction for feature in model.future_features_} == {"future", "past"}
+    model = hr.FutureMEMM(order=0, bag=3, bag_side="both", random_state=0).fit(X[:150], y[:150])
+    assert {feature.bag_side for feature in model.future_features_} == {"after", "before"}
     assert model.score(X[150:], y[150:]) > 0.99
     one_way = hr.FutureMEMM(order=0, bag=3, random_state=0).fit(X[:150], y[:150])
     assert one_way.score(X[150:], y[150:]) < 0.8
@@ -140,7 +140,7 @@ def test_history_tells_the_course():
     assert [record["step"] for record in model.training_log_] == list(range(1, len(model.training_log_) + 1))
     found = [record for record in model.training_log_ if record["what"] == "discovery"]
     assert found
-    assert set(found[0]) >= {"pattern_steps", "pattern_rounds", "direction", "fires_at", "dev_accuracy"}
+    assert set(found[0]) >= {"pattern_steps", "pattern_rounds", "bag_side", "fires_at", "dev_accuracy"}
     assert found[0]["dev_loss"] < model.training_log_[model.training_log_.index(found[0]) - 1]["dev_loss"]
     assert model.training_log_[-1]["dev_accuracy"] == model.score(*held)
     np.testing.assert_allclose(
@@ -200,7 +200,7 @@ def test_strange_bags_are_refused(bag):
 
 @pytest.mark.parametrize(
     "change",
-    [{"direction": "up"}, {"max_future": -1}, {"pattern_rounds": 0}, {"pattern_leaves": 1}, {"max_beta": 0},
+    [{"bag_side": "up"}, {"max_future": -1}, {"pattern_rounds": 0}, {"pattern_leaves": 1}, {"max_beta": 0},
      {"initial_log_odds": float("nan")}, {"initial_log_odds": -1e9}, {"learning_rate": 0}, {"n_rounds": 0},
      {"missing": "surrogate"}],
 )  # fmt: skip
@@ -250,7 +250,7 @@ def test_files_hold_all_of_it(tmp_path):
     X, y = ahead(80, 8)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = hr.FutureMEMM(order=1, window=1, bag=2, direction="both", random_state=0).fit(X, y)
+        model = hr.FutureMEMM(order=1, window=1, bag=2, bag_side="both", random_state=0).fit(X, y)
     model.save(tmp_path / "m.hedgerow")
     loaded = hr.load(tmp_path / "m.hedgerow")
     for a, b in zip(model.predict_proba(X), loaded.predict_proba(X), strict=True):

@@ -357,7 +357,7 @@ def test_future_features_read_by_the_page(bag, tmp_path):
     train = [[positions[i] for i in rng.integers(len(positions), size=9)] for _ in range(60)]
     seen = [[position.get("word") for position in x] for x in train]
     y = [["+" if "row" in words[t + 1 : t + 3] else "-" for t in range(9)] for words in seen]
-    model = hr.FutureMEMM(window=1, bag=bag, direction="both", max_future=3, random_state=0).fit(train, y)
+    model = hr.FutureMEMM(window=1, bag=bag, bag_side="both", max_future=3, random_state=0).fit(train, y)
     model.save(tmp_path / "m.hedgerow")
     file, asked = Ahead(tmp_path / "m.hedgerow"), X[0] + NEW[0]
     n = len(file.potential["features"])

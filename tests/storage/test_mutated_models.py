@@ -35,7 +35,7 @@ MODELS = {
     "missing": hr.LinearCRF(max_iter=5),
     "local trees": hr.MEMM(window=1, n_rounds=3, order=2),
     "local weights": hr.MEMM(window=1, learner="linear", max_iter=10),
-    "future": hr.FutureMEMM(window=1, bag=2, direction="both", pattern_rounds=2, n_rounds=6, random_state=0),
+    "future": hr.FutureMEMM(window=1, bag=2, bag_side="both", pattern_rounds=2, n_rounds=6, random_state=0),
     "code": hr.OutputCode(base=hr.TreeCRF(n_rounds=2, window=1), cascade=1, distance="lattice", random_state=0),
 }
 STRANGE: list[Any] = [

@@ -82,11 +82,11 @@ def prepare(
     )
     _warn_of_wide_beam(training)
     if dev is None and settings._validation_fraction is not None:
-        training = _with_dev_split(training, settings, settings._validation_fraction)
+        training = _with_random_dev_split(training, settings, settings._validation_fraction)
     return training, missing_report(raw, settings._missing)
 
 
-def _with_dev_split(training: TrainingData, settings: Estimator, fraction: float) -> TrainingData:
+def _with_random_dev_split(training: TrainingData, settings: Estimator, fraction: float) -> TrainingData:
     """The training data with a share of the sequences as dev data; raises InputError if there is only one sequence."""
     n = len(training.sequences)
     if n < 2:
@@ -94,7 +94,12 @@ def _with_dev_split(training: TrainingData, settings: Estimator, fraction: float
     if getattr(settings, "checkpoint", None) is not None and settings.random_state is None:
         raise InputError("checkpoint needs a random_state if early_stopping splits off dev data; give a seed")
     draw = np.random.default_rng([fit_seeds(settings.random_state)[0], 3])
-    training = split_off_dev(training, fraction, draw.permutation(n))
+    return with_dev_split(training, fraction, draw.permutation(n))
+
+
+def with_dev_split(training: TrainingData, fraction: float, drawn: NDArray[np.integer[Any]]) -> TrainingData:
+    """The training data with the first of the `drawn` sequences as dev data; see `split_off_dev`."""
+    training = split_off_dev(training, fraction, drawn)
     dev = training.dev
     assert dev is not None
     gold = training.labels.decode(dev.codes).tolist()

@@ -13,6 +13,7 @@ from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.parameters import (
     AtLeast,
     AtMost,
+    DevShare,
     Form,
     LeafL2,
     LearningRate,
@@ -20,6 +21,7 @@ from hedgerow.estimators.parameters import (
     MinLeaf,
     MoreThan,
     PredictionBeam,
+    StoppingChoice,
     WindowSize,
 )
 from hedgerow.estimators.tree_estimator import TreeEstimator
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
 # With Newton leaves, log-odds of patterns stay between this and its opposite: at larger log-odds the gradient of a
 # position vanishes, so later trees could not correct it.
 NEWTON_LOG_ODDS = 5.0
-SIDES = {"future": (False,), "past": (True,), "both": (False, True)}
+BEFORE = {"after": (False,), "before": (True,), "both": (False, True)}  # by bag_side: on which sides to try
+MIN_TRIAL = 5  # sequences; with fewer none is split off as dev data
 
 
 def _is_bag(value: Any) -> bool:
@@ -67,7 +70,8 @@ class FutureMEMM(TreeEstimator):
     the bag. All trees of later rounds can test it.
 
     The numbers of rounds and of features are chosen on dev data: X_dev, or a fifth of X. In the latter case the
-    features are kept, and the trees over them are then learned again from all of X.
+    features are kept, and the trees over them are then learned again from all of X. With fewer than five sequences, or
+    with early_stopping=None, the training data decide.
     """
 
     window: WindowSize = 0
@@ -76,10 +80,10 @@ class FutureMEMM(TreeEstimator):
         Form('an integer of at least 1 or "rest"', _is_bag, _plain_bag, parse=_parse_bag),
         'Number of positions in an instance bag; "rest" for all positions to the end of the sequence.',
     ] = "rest"
-    direction: Annotated[
-        Literal["future", "past", "both"],
-        'Whether instance bags lie after their position or before it. "both" tries both for each pattern.',
-    ] = "future"
+    bag_side: Annotated[
+        Literal["after", "before", "both"],
+        'Whether an instance bag lies after its position or before it. "both" tries both for each pattern.',
+    ] = "after"
     initial_log_odds: Annotated[
         float,
         AtLeast(-100),
@@ -107,14 +111,22 @@ class FutureMEMM(TreeEstimator):
         "Upper bound of eta: the weights of a future feature for two labels differ by no more. None is no bound.",
     ] = None
     n_rounds: Annotated[int, AtLeast(1), "Number of boosting rounds over the features, at most."] = 400
+    early_stopping: Annotated[
+        StoppingChoice,
+        "Score on the dev data that decides how far to go. When it no longer improves, the next pattern is searched; a "
+        "pattern that does not improve it is dropped and ends the fit. The model of the best step is kept. "
+        '"auto" is "span_f1" if the labels mark spans (O, B-...), otherwise "accuracy". None decides by the loss on '
+        "the training data, which overfits sooner.",
+    ] = "loss"
     patience: Annotated[
-        int, AtLeast(1), "Number of rounds without a better dev likelihood before the next pattern is searched."
+        int,
+        AtLeast(1),
+        "Number of rounds without a better score after which the next pattern is searched. Raise it for noisy data.",
     ] = 5
     validation_fraction: Annotated[
-        float,
-        MoreThan(0),
-        AtMost(0.9),
-        "Share of the training sequences that is split off as dev data when X_dev is not given.",
+        DevShare,
+        "Used with early_stopping, without X_dev, and from five sequences on, to choose the numbers of "
+        "rounds and features. The trees are then learned again from all of X.",
     ] = 0.2
     learning_rate: LearningRate = 0.3
     max_leaves: MaxLeaves = 20
@@ -147,8 +159,8 @@ class FutureMEMM(TreeEstimator):
         - alpha and beta are searched on grids of powers of ten. Print does not give the method of the line search;
           the upper bounds are chosen by hold-out validation (here `max_alpha`, `max_beta` and `max_eta`).
         - Leaves are shrunk by `l2`; chapter 5 limits only the number of leaves.
-        - The rounds over the features end after `patience` rounds without a better dev likelihood, and return to the
-          best round. Of the rounds of a pattern the one with the best dev likelihood is kept. A feature that does not
+        - The rounds over the features end after `patience` rounds without a better dev score, and return to the best
+          round. Of the rounds of a pattern the one with the best dev likelihood is kept. A feature that does not
           help is dropped, and the fit ends. In print a level ends when the likelihood stops improving; on which data
           is not said.
         - Without dev data a trial on part of the sequences decides the numbers of rounds and features.
@@ -175,7 +187,7 @@ class FutureMEMM(TreeEstimator):
 
     @property
     def future_features_(self) -> list[FutureFeatureSummary]:
-        """The features in the order in which they were found: trees, direction, and effect on each label."""
+        """The features in the order in which they were found: trees, side of the bag, and effect on each label."""
         return future_features(self._fitted())
 
     def pattern_probabilities(self, x: SequenceLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -233,12 +245,29 @@ class FutureMEMM(TreeEstimator):
     def _takes_missing(self) -> bool:
         return True
 
+    @property
+    def _validation_fraction(self) -> float | None:
+        """None: the learner splits off dev data for its trial only."""
+        return None
+
+    def _trial(self, training: TrainingData, seed: int) -> TrainingData:
+        """The data that decide how far to go: the training data, with dev data if any can be split off."""
+        from hedgerow.estimators.fitting import with_dev_split
+        from hedgerow.future.learner import content_order
+
+        if self.early_stopping is None or training.dev is not None or len(training.sequences) < MIN_TRIAL:
+            return training
+        return with_dev_split(training, self.validation_fraction, content_order(training, seed))
+
     def _learner(self, training: TrainingData, earlier: Model | None) -> FutureLearner:
         from hedgerow.future.discovery import DiscoveryRules
         from hedgerow.future.learner import FutureLearner
         from hedgerow.future.run import FutureRules
 
         self._warn(training)
+        seed = self._seed
+        trial = self._trial(training, seed)
+        stopping = self._stopping(trial)
         size = REST if self.bag == "rest" else int(self.bag)
         bound = max(NEWTON_LOG_ODDS, abs(self.initial_log_odds)) if self.newton else MAX_LOG_ODDS
         discovery = DiscoveryRules(
@@ -252,18 +281,18 @@ class FutureMEMM(TreeEstimator):
         )
         rules = FutureRules(
             window=self.window,
-            sides=SIDES[self.direction],
+            sides=BEFORE[self.bag_side],
             max_future=self.max_future,
             n_rounds=self.n_rounds,
             learning_rate=self.learning_rate,
             growth=self._growth(),
             max_alpha=self.max_alpha,
             discovery=discovery,
+            decided_by=None if stopping is None or trial.dev is None else stopping.by,
             patience=self.patience,
-            validation_fraction=self.validation_fraction,
-            seed=self._seed,
+            seed=seed,
         )
-        return FutureLearner(training, rules)
+        return FutureLearner(training, trial, rules)
 
     def _warn(self, training: TrainingData) -> None:
         longest = int(training.sequences.lengths.max())

@@ -16,7 +16,7 @@ from hedgerow.codes.potential import CodePotential
 from hedgerow.errors import CodeWarning, InputError, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
-from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, Form, MoreThan
+from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, DevShare, Form
 from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.treecrf import TreeCRF
 from hedgerow.topology import Topology
@@ -85,6 +85,11 @@ class OutputCode(Estimator):
     `predict_proba` divides scores by `temperature_` and normalises them. The temperature maximises the likelihood of
     the dev data. Without dev data it is 1 for the lattice, and otherwise the mean number of bits in which two code
     words differ, divided by log2 of the number of labels.
+
+    There is no parameter `early_stopping`, because bits do not improve each other: more bits are not a better fit of
+    the same model. `base` may have it, as in base=TreeCRF(early_stopping="accuracy"): the learning of each bit then
+    ends early, by the dev score of this bit. Without X_dev the dev data are split off once, for all bits. A code that
+    grows, code="grow", ends by the dev accuracy of the whole code.
     """
 
     base: Annotated[
@@ -125,11 +130,9 @@ class OutputCode(Estimator):
         int, AtLeast(1), 'With code="grow": number of bits without a better dev accuracy before the code stops growing.'
     ] = 10
     validation_fraction: Annotated[
-        float,
-        MoreThan(0),
-        AtMost(0.9),
-        'With code="grow" or cascade="auto": share of the training sequences that is split off as dev data when X_dev '
-        "is not given.",
+        DevShare,
+        'Used with code="grow" or cascade="auto" and without X_dev, to choose the code. The bits are then learned '
+        "again from all of X.",
     ] = 0.2
     distance: Annotated[
         Distance,

@@ -431,8 +431,9 @@ CheckpointPath: TypeAlias = Annotated[
     PATH,
     "File to which `fit` saves the model every 10 rounds. A `fit` with the same data and parameters continues from it.",
 ]
+StoppingChoice: TypeAlias = Literal["auto", "loss", "accuracy", "span_f1"] | None
 EarlyStopping: TypeAlias = Annotated[
-    Literal["auto", "loss", "accuracy", "span_f1"] | None,
+    StoppingChoice,
     "Score on the dev data that ends the fit when it no longer improves; the model of the best step is kept. "
     '"auto" is "span_f1" if the labels mark spans (O, B-...), otherwise "accuracy". None makes all steps.',
 ]
@@ -441,10 +442,9 @@ Patience: TypeAlias = Annotated[
     AtLeast(1),
     "With early_stopping: number of steps without a better score that end the fit. Raise it for noisy data.",
 ]
+DevShare: TypeAlias = Annotated[
+    float, MoreThan(0), LessThan(1), "Share of the sequences of X that become dev data, drawn by random_state."
+]
 ValidationFraction: TypeAlias = Annotated[
-    float,
-    MoreThan(0),
-    LessThan(1),
-    "With early_stopping and without X_dev: share of the sequences of X that become dev data, drawn by random_state. "
-    "Nothing is learned from them.",
+    DevShare, "Used with early_stopping and without X_dev. Nothing is learned from these sequences."
 ]

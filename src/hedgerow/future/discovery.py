@@ -186,7 +186,8 @@ class Discovery:
         """A tree along the gradient, times the best step of the line search; None if no step gains."""
         bags, train = self.rules.instance_bags, self.train
         targets, weights = self._gradient(pattern)
-        unit = float(weights.mean()) if self.rules.newton else 1.0  # brings Newton weights near 1, as l2 expects
+        # The mean over training positions brings Newton weights near 1, as l2 expects.
+        unit = float(weights.sum() / train.weights.sum()) if self.rules.newton else 1.0
         if not unit > 0:
             return None
         grown, direction = self._grower.fit(targets / unit, weights / unit, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,21 @@ from hedgerow.potentials.trees import Trees
 
 @dataclass(frozen=True, eq=False)
 class FutureFeature:
-    """A pattern, the side of its bags, and its weight for each label.
+    """A pattern, the side of its instance bags, and its weight for each label.
 
-    `trees` give the log-odds G of the pattern, one tree for each round. With `back`, bags are before their position.
+    `trees` give the log-odds G of the pattern, one tree for each round. With `back`, an instance bag lies before its
+    position.
     """
 
     back: bool
     trees: Trees
     weights: NDArray[np.float32]
     _forest: _core.Forest = field(init=False, repr=False)
+
+    @property
+    def side(self) -> Literal["after", "before"]:
+        """Where an instance bag lies, seen from its position."""
+        return "before" if self.back else "after"
 
     def log_odds(self, instances: AttributeReader, bags: InstanceBags, n_threads: int = 1) -> Floats:
         """G at each position; `instances` reads each position without its neighbours."""

@@ -1,13 +1,12 @@
 """The learner of FutureMEMM: two levels of boosting.
 
 The top level grows trees on the columns of the window, on gold label contexts and on the future features found so far
-(dissertation, proposition 5.1). When the dev likelihood no longer rises, the lower level searches for a new feature
-(discovery.py). The feature enters as a column and as a linear term, and the top level continues. If a feature does not
-raise the dev likelihood even then, it is dropped and training ends.
+(dissertation, proposition 5.1). When the score of the dev data no longer improves, the lower level searches for a new
+feature (discovery.py). The feature enters as a column and as a linear term, and the top level continues. If a feature
+does not improve the score even then, it is dropped and training ends.
 
-Without dev data a share of the training sequences is split off for a trial run, which decides how far to go. Then a
-second run on all sequences repeats it, with the features of the trial and the same numbers of rounds. With very few
-sequences nothing is split off, and the training likelihood decides.
+Without dev data there is a trial run on training data from which a share of the sequences was split off. It decides how
+far to go. Then a second run on all sequences repeats it, with the features of the trial and the same numbers of rounds.
 """
 
 from __future__ import annotations
@@ -23,26 +22,22 @@ from hedgerow.errors import InputError
 from hedgerow.future.features import feature_name
 from hedgerow.future.potential import FuturePotential
 from hedgerow.future.run import FutureRules, TrainingRun
-from hedgerow.learning.base import Record, TrainingData, split_off_dev
+from hedgerow.learning.base import Record, TrainingData
+from hedgerow.learning.early_stopping import Stopping, check_dev_data
 from hedgerow.potentials.local import LocalPotential
-
-MIN_SPLIT = 5  # sequences; with fewer none is split off as dev data
 
 
 class FutureLearner:
-    """The learner of FutureMEMM."""
+    """The learner of FutureMEMM; `trial` is the training data with dev data split off, or the training data itself."""
 
-    def __init__(self, training: TrainingData, rules: FutureRules) -> None:
+    def __init__(self, training: TrainingData, trial: TrainingData, rules: FutureRules) -> None:
         names = {column.name for column in training.sequences.columns}
         for i in range(rules.max_future):
             if feature_name(i) in names:
                 raise InputError(f"column {feature_name(i)!r} has the name of a future feature; rename the column")
-        if training.dev is not None and not (training.dev.codes >= 0).any():
-            raise InputError("FutureMEMM needs dev data with labels of y, but y_dev has no label in common with y")
+        if rules.decided_by is not None:
+            check_dev_data(Stopping(rules.decided_by), trial.dev)
         self.training, self.rules = training, rules
-        trial = training
-        if training.dev is None and len(training.sequences) >= MIN_SPLIT:
-            trial = split_off_dev(training, rules.validation_fraction, content_order(training, rules.seed))
         self._run = TrainingRun(trial, rules)
 
     @property

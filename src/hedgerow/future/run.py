@@ -19,6 +19,8 @@ from hedgerow.future.instance_bags import Floats, logistic
 from hedgerow.future.potential import FuturePotential
 from hedgerow.future.scored_positions import ScoredPositions
 from hedgerow.learning.base import Record, TrainingData
+from hedgerow.learning.boosting import weighted_grower
+from hedgerow.learning.early_stopping import StoppingScore
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.label_contexts import columns_to_lags, with_label_columns
 from hedgerow.learning.seeds import step_seed
@@ -34,7 +36,10 @@ FIRST_ORDER_STEPS = 10.0 ** np.arange(-1, 2.25, 0.25)  # that the line search of
 
 @dataclass(frozen=True, kw_only=True)
 class FutureRules:
-    """The parameters of both levels; `sides` are the sides of bags that are tried: False for after, True for before."""
+    """The parameters of both levels.
+
+    `sides` says where instance bags are tried: False for after their position, True for before it.
+    """
 
     window: WindowSpec
     sides: tuple[bool, ...]
@@ -44,8 +49,8 @@ class FutureRules:
     growth: _core.GrowthRules
     max_alpha: float | None  # longest step of the line search of a round
     discovery: DiscoveryRules
-    patience: int  # rounds without a better likelihood before the top level has stalled
-    validation_fraction: float
+    decided_by: StoppingScore | None  # score of the dev data that decides how far to go; None for the training loss
+    patience: int  # rounds without a better score before the top level has stalled
     seed: int
 
     @property
@@ -62,9 +67,9 @@ class Phase(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The state of a run, to return to."""
+    """The lengths and scores of a run, to return to."""
 
-    log_likelihood: float
+    merit: float
     n_steps: int
     n_features: int
     scores: list[NDArray[np.float32]]
@@ -99,18 +104,41 @@ class TrainingRun:
         self.features: list[FutureFeature] = []
         self.phases: list[Phase] = []
         self._dev_attributes: AttributeReader | None = None  # as the trees of the current phase read them
+        self._evaluated: tuple[tuple[int, int], Record] = ((-1, -1), {})  # (rounds, features), and their dev scores
 
     @property
     def _data_sets(self) -> list[ScoredPositions]:
         return [self.train] if self.dev is None else [self.train, self.dev]
 
     @property
-    def _log_likelihood(self) -> float:
-        """Of the dev data, or without any of the training data: this decides how far to go."""
-        return self._data_sets[-1].log_likelihood
+    def _decided_by(self) -> StoppingScore | None:
+        return None if self.dev is None else self.rules.decided_by
+
+    @property
+    def _merit(self) -> float:
+        """The score that decides how far to go; higher is better."""
+        match self._decided_by:
+            case None:
+                return self.train.log_likelihood
+            case "loss":
+                assert self.dev is not None
+                return self.dev.log_likelihood
+            case score:
+                return float(self._dev_scores()[f"dev_{score}"])
+
+    @property
+    def _min_gain(self) -> float:
+        return MIN_GAIN if self._decided_by in (None, "loss") else 0.0
+
+    def _dev_scores(self) -> Record:
+        """The scores of the model so far on the dev data, with predicted label contexts."""
+        model = len(self.steps), len(self.features)
+        if self._evaluated[0] != model:
+            self._evaluated = model, Evaluator(self.training).of_potential(self.potential)
+        return self._evaluated[1]
 
     def searched(self) -> Iterator[Record]:
-        """Rounds and features for as long as the likelihood rises."""
+        """Rounds and features for as long as the merit rises."""
         yield from self._climb(None)
         while len(self.features) < self.rules.max_future:
             before = self._snapshot()
@@ -119,7 +147,7 @@ class TrainingRun:
                 self._add_feature(candidate)
                 yield self._record("discovery", **self._description(candidate))
                 yield from self._climb(candidate, before)
-            if self._log_likelihood <= before.log_likelihood + MIN_GAIN:
+            if self._merit <= before.merit + self._min_gain:
                 self._restore(before)
                 yield self._record("end", future_features=len(self.features), gave_up=candidate is not None)
                 return
@@ -128,14 +156,14 @@ class TrainingRun:
     def _climb(self, candidate: Candidate | None, before: Snapshot | None = None) -> Iterator[Record]:
         """Rounds of the top level until they stall; then return to the best round."""
         best = self._snapshot()
-        if before is not None and best.log_likelihood <= before.log_likelihood:
-            best = best._replace(log_likelihood=-np.inf)  # a feature may help only together with trees
+        if before is not None and best.merit <= before.merit:
+            best = best._replace(merit=-np.inf)  # a feature may help only together with trees
         first, grower = len(self.steps), self._grower()
         while len(self.steps) < self.rules.n_rounds and len(self.steps) - best.n_steps < self.rules.patience:
             if not self._round(grower):
                 break
             yield self._record("round")
-            if self._log_likelihood > best.log_likelihood + MIN_GAIN:
+            if self._merit > best.merit + self._min_gain:
                 best = self._snapshot()
         self._restore(best)
         self.phases.append(Phase(candidate, len(self.steps) - first))
@@ -156,7 +184,7 @@ class TrainingRun:
 
     def _snapshot(self) -> Snapshot:
         scores = [data.scores.copy() for data in self._data_sets]
-        return Snapshot(self._log_likelihood, len(self.steps), len(self.features), scores)
+        return Snapshot(self._merit, len(self.steps), len(self.features), scores)
 
     def _restore(self, snapshot: Snapshot) -> None:
         n_features = snapshot.n_features
@@ -171,22 +199,19 @@ class TrainingRun:
         self.n_records += 1
         record: Record = {"unit": "round", "step": self.n_records, "what": what, "loss": self.train.loss, **more}
         if self.dev is not None:
-            record["dev_loss"] = self.dev.loss  # with gold label contexts
-            if what != "round":
-                record |= Evaluator(self.training).of_potential(self.potential)  # with predicted ones
+            record["dev_loss"] = self.dev.loss
+            if what != "round" or self._decided_by in ("accuracy", "span_f1"):
+                record |= self._dev_scores()
         return record
 
     # The top level.
 
     def _grower(self) -> _core.TreeGrower:
         """The grower of a phase: every feature adds a column."""
-        weights = self.train.weights
-        relative = None if (weights == 1).all() else weights / weights.max()
         attributes, growth = self.train.attributes(self.window, self.binnings), self.rules.growth
         self._dev_attributes = None if self.dev is None else self.dev.attributes(self.window, self.binnings)
-        return _core.TreeGrower(
-            _core.TreeData(attributes.reader, 0, growth), len(self.training.labels), growth, relative
-        )
+        data = _core.TreeData(attributes.reader, 0, growth)
+        return weighted_grower(data, len(self.training.labels), growth, self.train.weights)
 
     def _round(self, grower: _core.TreeGrower) -> bool:
         """Add a tree for each label; False if no step along them raises the training likelihood."""
@@ -227,16 +252,20 @@ class TrainingRun:
         """The best feature of any side."""
         rules = self.rules.discovery
         train = self.train.discovery_data(self.train.instance_tree_data(rules.growth))
-        dev = None if self.dev is None else self.dev.discovery_data()
+        dev = None if self.dev is None or self._decided_by is None else self.dev.discovery_data()
         candidates = [Discovery(rules, train, dev, back).best() for back in self.rules.sides]
         return max((c for c in candidates if c is not None), key=lambda c: c.merit, default=None)
 
     def _transferred(self, candidate: Candidate) -> Candidate:
         """A feature that was found on other data, with its values on the training data of this run."""
-        bags, feature, threads = self.rules.discovery.instance_bags, candidate.feature, self.training.n_threads
-        log_odds = feature.log_odds(self.train.instances, bags, threads)
-        values = bags.probabilities(log_odds, self.train.plain.starts, feature.back, threads)
+        log_odds, values = self._evaluate(candidate.feature, self.train)
         return candidate._replace(log_odds=log_odds, values=values, dev_values=None)
+
+    def _evaluate(self, feature: FutureFeature, data: ScoredPositions) -> tuple[Floats, Floats]:
+        """(log-odds of the pattern, probability that the instance bag shows it) at each position of the data."""
+        bags, threads = self.rules.discovery.instance_bags, self.training.n_threads
+        log_odds = feature.log_odds(data.instances, bags, threads)
+        return log_odds, bags.probabilities(log_odds, data.plain.starts, feature.back, threads)
 
     def _description(self, candidate: Candidate) -> Record:
         """Fields of the record of a feature: how it was found, and where in training its pattern occurs."""
@@ -245,7 +274,7 @@ class TrainingRun:
         examples = shows[:MAX_EXAMPLES]
         return {
             "future_feature": len(self.features),
-            "direction": "past" if candidate.feature.back else "future",
+            "bag_side": candidate.feature.side,
             "pattern_rounds": len(candidate.steps),
             "pattern_steps": candidate.steps,
             "fires_at": len(shows) / len(q),
@@ -260,8 +289,8 @@ class TrainingRun:
         edges = np.linspace(values.min(), values.max(), N_BINS + 1)[1:-1].astype(np.float32)
         self.binnings[feature_name(number)] = Binning(np.unique(edges))
         self.features.append(candidate.feature)
-        for data, q in zip(self._data_sets, (candidate.values, candidate.dev_values), strict=False):
-            assert q is not None
+        for data, known in zip(self._data_sets, (candidate.values, candidate.dev_values), strict=False):
+            q = self._evaluate(candidate.feature, data)[1] if known is None else known
             data.values.append(q)
             data.scores += (q[:, None] * weights).astype(np.float32)[:, None, :]
 

@@ -29,32 +29,32 @@ Floats = NDArray[np.float64]
 class FutureFeatureSummary:
     """A future feature; `str()` is a description.
 
-    A position or a bag counts as showing the pattern if the probability is at least half of the greatest probability
-    in training.
+    A position or an instance bag counts as showing the pattern if the probability is at least half of the greatest
+    probability in training.
 
     Attributes
     ----------
     number
         1 for the feature found first.
-    direction
-        Whether the bag is after ("future") or before ("past") a position.
+    bag_side
+        Whether the instance bag is "after" or "before" its position.
     bag
-        Number of positions in a bag; "rest" for all positions up to the end of the sequence.
+        Number of positions in an instance bag; "rest" for all positions up to the end of the sequence.
     pattern
         (condition, log-odds) pairs, the highest log-odds first. If the data have a single categorical column, the
         conditions are its values; otherwise they are leaves of the trees, with the value of the leaf.
     trees
         The trees of the pattern as text.
     weights
-        For each label, what is added to its score by a bag that shows the pattern with probability 1.
+        For each label, what is added to its score by an instance bag that shows the pattern with probability 1.
     fires_at, fires_in
-        Shares of the training positions and of the training bags that show the pattern.
+        Shares of the training positions and of their instance bags that show the pattern.
     examples
         Some training positions that show the pattern, as (sequence, position).
     """
 
     number: int
-    direction: Literal["future", "past"]
+    bag_side: Literal["after", "before"]
     bag: int | Literal["rest"]
     pattern: tuple[tuple[str, float], ...]
     trees: tuple[str, ...]
@@ -64,11 +64,10 @@ class FutureFeatureSummary:
     examples: tuple[tuple[int, int], ...]
 
     def __str__(self) -> str:
-        where = {"future": "after", "past": "before"}[self.direction]
         size = "positions" if self.bag == "rest" else f"{self.bag} positions"
         lines = [
-            f"future feature {self.number}: one of the {size} {where} shows a pattern "
-            f"({self.fires_in:.1%} of bags, {self.fires_at:.1%} of positions)"
+            f"future feature {self.number}: one of the {size} {self.bag_side} shows a pattern "
+            f"({self.fires_in:.1%} of instance bags, {self.fires_at:.1%} of positions)"
         ]
         lines += [f"  {log_odds:+.2f}  {words}" for words, log_odds in self.pattern]
         ranked = sorted(self.weights.items(), key=lambda item: -item[1])
@@ -106,7 +105,7 @@ def _summary(model: Model, potential: FuturePotential, number: int, record: dict
     weights = zip(model.labels.classes.tolist(), feature.weights.tolist(), strict=True)
     return FutureFeatureSummary(
         number + 1,
-        "past" if feature.back else "future",
+        feature.side,
         "rest" if bags.size == REST else bags.size,
         tuple(_pattern(model, potential, feature, names)),
         tuple(text_of(names, tree) for tree in range(len(feature.trees))),
@@ -165,7 +164,7 @@ def _leaves(names: Names) -> Iterator[tuple[list[str], float]]:
 
 
 def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Floats]:
-    """Probabilities that positions, and the bags of positions, show the pattern of each future feature.
+    """Probabilities that positions, and the instance bags of positions, show the pattern of each future feature.
 
     Parameters
     ----------
@@ -176,8 +175,8 @@ def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Flo
 
     Returns
     -------
-    positions, bags : arrays of shape (features, positions)
-        The probability that a position shows the pattern, and that its bag does.
+    positions, instance_bags : arrays of shape (features, positions)
+        The probability that a position shows the pattern, and that its instance bag does.
     """
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
@@ -189,7 +188,7 @@ def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Flo
 
 
 def plot_patterns(model: Model, sequences: Encoded, names: list[str], axes: Any = None) -> Any:
-    """Plot `pattern_probabilities` of one sequence: bars for positions, a line for their bags.
+    """Plot `pattern_probabilities` of one sequence: bars for positions, a line for instance bags.
 
     Parameters
     ----------
@@ -218,7 +217,7 @@ def plot_patterns(model: Model, sequences: Encoded, names: list[str], axes: Any 
             "a plot needs one sequence and a name for each of its positions, but got "
             f"{len(sequences)} sequences with {sequences.n_positions} positions and {len(names)} names"
         )
-    positions, bags = pattern_probabilities(model, sequences)
+    positions, instance_bags = pattern_probabilities(model, sequences)
     if not len(positions):
         raise InputError("this model has no future feature to plot; fit a FutureMEMM with max_future > 0")
     if axes is None:
@@ -231,7 +230,7 @@ def plot_patterns(model: Model, sequences: Encoded, names: list[str], axes: Any 
     at = np.arange(len(names))
     for i, panel in enumerate(axes):
         panel.bar(at, positions[i], color="0.7", label="position")
-        panel.step(at, bags[i], where="mid", color="C0", label="its bag")
+        panel.step(at, instance_bags[i], where="mid", color="C0", label="its instance bag")
         panel.set_xticks(at, names)
         panel.set_ylim(0, 1.05)
         panel.set_ylabel(f"feature {i + 1}")

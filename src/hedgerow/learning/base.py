@@ -101,14 +101,14 @@ class Learner(Protocol):
 
 
 def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.integer[Any]]) -> TrainingData:
-    """The same training data with a share of the sequences, at least one, as dev data.
+    """The same training data with a share of the sequences as dev data; at least one sequence on each side.
 
     The dev sequences are the first of `drawn`, a permutation of at least two sequences. If every remaining weight is 0,
     all weights become 1.
     """
     sequences, n = training.sequences, len(training.sequences)
     is_dev = np.zeros(n, np.bool_)
-    is_dev[drawn[: max(1, round(share * n))]] = True
+    is_dev[drawn[: min(max(1, round(share * n)), n - 1)]] = True
     of_dev = np.repeat(is_dev, sequences.lengths)
     weights = training.weights[~is_dev]
     return replace(

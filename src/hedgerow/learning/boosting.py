@@ -283,13 +283,9 @@ class BoostingLearner(Timed):
         return None if dev is None else LatticeStepEvaluator(dev.sequences, self.training, start, steps)
 
     def _grower(self, running: RunningScores) -> _core.TreeGrower:
-        weights = self.training.position_weights
         rules = self.rules.growth
         data = self.training.tree_inputs.tree_data(running.attributes, self._start.binnings, running.tree_order, rules)
-        if (weights == 1).all():
-            return _core.TreeGrower(data, running.n_labels, rules, None)
-        largest = float(weights.max())
-        return _core.TreeGrower(data, running.n_labels, _scaled(rules, 1 / largest), weights / largest)
+        return weighted_grower(data, running.n_labels, rules, self.training.position_weights)
 
     @timed("inference_seconds")
     def _infer(self, running: RunningScores, at: int) -> TrainingInference:
@@ -379,6 +375,16 @@ class BoostingLearner(Timed):
         self._steps[-1] = step
         running.restart(self._start, self._steps)
         return self._infer(running, at + 1)
+
+
+def weighted_grower(
+    data: _core.TreeData, n_labels: int, rules: _core.GrowthRules, weights: NDArray[np.float64]
+) -> _core.TreeGrower:
+    """A grower of trees on weighted positions. The core takes weights of at most 1, so the rules are scaled as well."""
+    if (weights == 1).all():
+        return _core.TreeGrower(data, n_labels, rules, None)
+    largest = float(weights.max())
+    return _core.TreeGrower(data, n_labels, _scaled(rules, 1 / largest), weights / largest)
 
 
 def _scaled(rules: _core.GrowthRules, factor: float) -> _core.GrowthRules:
