@@ -78,8 +78,8 @@ class ColumnBuilder {
     }
 
     void put_text(const Place& place, PyObject* text) {
-        become(Kind::categorical, place);
-        fill(static_cast<size_t>(place.position));
+        if (kind_ != Kind::categorical) become(Kind::categorical, place);
+        if (codes_.size() < static_cast<size_t>(place.position)) fill(static_cast<size_t>(place.position));
         codes_.push_back(values_.intern(text));
     }
 
@@ -131,13 +131,10 @@ class ColumnBuilder {
     // Marks all positions before `position` that have no value as absent.
     void fill(size_t position) {
         if (kind_ == Kind::numeric) {
-            numbers_.reserve(n_positions_);
             numbers_.resize(position, 0.0f);
         } else if (kind_ == Kind::bag) {
-            ends_.reserve(n_positions_ + 1);
             ends_.resize(position + 1, static_cast<int64_t>(ids_.size()));
         } else {
-            codes_.reserve(n_positions_);
             codes_.resize(position, kAbsent);
         }
     }
@@ -149,7 +146,12 @@ class ColumnBuilder {
         std::vector<int32_t> before;  // only missing and absent values
         if (kind != Kind::categorical) before.swap(codes_);
         kind_ = kind;
-        if (kind == Kind::bag) ends_.assign(1, 0);
+        if (kind == Kind::categorical) codes_.reserve(n_positions_);
+        if (kind == Kind::numeric) numbers_.reserve(n_positions_);
+        if (kind == Kind::bag) {
+            ends_.reserve(n_positions_ + 1);
+            ends_.assign(1, 0);
+        }
         for (size_t i = 0; i < before.size(); ++i)
             if (before[i] == kMissing) put_missing(static_cast<int64_t>(i));
     }

@@ -94,14 +94,19 @@ bool is_number(PyObject* value, const NumpyNumbers& numpy) {
            (!PyUnicode_Check(value) && !PyList_Check(value) && !PyAnySet_Check(value) && numpy.has(value));
 }
 
-// Adds one value to a column. Sets and numpy scalars may run Python code, so a reference is held.
-void put(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
-    if (PyUnicode_Check(value)) return column.put_text(place, value);
+// Adds one value that is not text. Sets and numpy scalars may run Python code, so a reference is held.
+void put_other(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
     if (value == Py_None) return column.put_missing(place.position);
     nb::object held = nb::borrow(value);
     if (is_number(value, numpy)) return column.put_number(place, to_double(place, column.name(), value));
     if (PyList_Check(value) || PyAnySet_Check(value)) return put_bag(column, place, value);
     refuse_value(place, column.name(), value);
+}
+
+// Adds one value to a column.
+inline void put(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
+    if (PyUnicode_Check(value)) return column.put_text(place, value);
+    put_other(column, place, value, numpy);
 }
 
 // Reads dicts. Most dicts have the same keys as the previous dict, in the same order and as the same objects,
@@ -114,7 +119,6 @@ class DictReader {
     void read(int64_t position, PyObject* item) {
         place_.position = position;
         step_ = 0;
-        nb::object held = nb::borrow(item);
         if (!PyDict_Check(item))
             refuse(
                 "sequence %lld, position %lld: the positions before are dicts, but got %s; use one form "
@@ -171,7 +175,6 @@ class DictReader {
         Py_ssize_t cursor = 0;
         PyObject *key, *value;
         while (PyDict_Next(dict, &cursor, &key, &value)) {
-            nb::object held_key = nb::borrow(key);
             const int32_t name = resolve(prefix, key);
             if (PyDict_Check(value)) {
                 nb::object held = nb::borrow(value);

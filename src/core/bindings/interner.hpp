@@ -46,8 +46,7 @@ class Interner {
     // The id of `text`: the number of distinct strings before its first occurrence. Keeps a reference to a
     // new string.
     int32_t intern(PyObject* text) {
-        const auto hash =
-            static_cast<uint64_t>(PyUnicode_Type.tp_hash(text));  // cached; ignores a subclass's __hash__
+        const uint64_t hash = hash_of(text);
         const auto tag = static_cast<uint32_t>(hash >> 32 ^ hash);
         const size_t mask = slots_.size() - 1;
         for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -88,6 +87,12 @@ class Interner {
         uint32_t tag;
         int32_t id;  // -1: free
     };
+
+    // The hash that the str caches. Ignores a subclass's __hash__.
+    static uint64_t hash_of(PyObject* text) {
+        const Py_hash_t cached = reinterpret_cast<PyASCIIObject*>(text)->hash;
+        return static_cast<uint64_t>(cached != -1 ? cached : PyUnicode_Type.tp_hash(text));
+    }
 
     int32_t add(PyObject* text, uint64_t hash) {
         if (size() == std::numeric_limits<int32_t>::max())
