@@ -504,8 +504,8 @@ def test_unseen_labels_of_dev_data():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"base": hr.TreeCRF}, "base must be an estimator over a lattice, or None for TreeCRF"),
-        ({"base": hr.SearchTagger()}, "base must be an estimator over a lattice"),
+        ({"base": hr.TreeCRF}, "base must be an estimator other than OutputCode and SearchTagger, or None for TreeCRF"),
+        ({"base": hr.SearchTagger()}, "base must be an estimator other than"),
         ({"base": "TreeCRF"}, "base must be an estimator"),
         ({"base": hr.OutputCode()}, "base must be an estimator"),
         ({"base": hr.TreeCRF(n_rounds=0)}, "TreeCRF: n_rounds must be an integer at least 1; it is 0"),
@@ -516,7 +516,7 @@ def test_unseen_labels_of_dev_data():
         ({"n_bits": 0}, "n_bits must be an integer at least 1 or None"),
         ({"n_bits": 16}, "n_bits must be from 3 to 15 for 5 labels"),
         ({"n_bits": 2, "code": "grow"}, "n_bits must be from 3 to 15 for 5 labels"),
-        ({"cascade": -1}, 'cascade must be a whole number of at least 0, "all" or "auto"; it is -1'),
+        ({"cascade": -1}, 'cascade must be an integer of at least 0, "all" or "auto"; it is -1'),
         ({"cascade": "some"}, "cascade must be a whole number"),
         ({"cascade": True}, "cascade must be a whole number"),
         ({"cascade": 1.5}, "cascade must be a whole number"),

@@ -42,7 +42,7 @@ def with_parameters(command: Callable[..., None], estimator: type[Conventions], 
 def _flag(parameter: Parameter) -> Any:
     """The annotation from which typer derives the flag."""
     help_text = f"{parameter.help} ({parameter.describe()})"
-    if parameter.form is None:
+    if parameter.value_type is None:
         return Annotated[parameter.annotation, typer.Option(help=help_text)]
-    option = typer.Option(help=help_text, parser=parameter.form.parse, metavar="VALUE")
+    option = typer.Option(help=help_text, parser=parameter.value_type.parse, metavar="VALUE")
     return Annotated[Any, option]

@@ -20,7 +20,8 @@ from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import DAMAGE, InputError, ModelFileError, not_fitted
 from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
 from hedgerow.estimators.label_codes import label_codes
-from hedgerow.estimators.parameters import SEED, VERBOSITY, AtLeast, CountOrAll
+from hedgerow.estimators.parameters import AtLeast, CountOrAll
+from hedgerow.estimators.value_types import SEED, VERBOSITY
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
 from hedgerow.model import Model

@@ -96,7 +96,7 @@ class Conventions:
         nested: dict[str, dict[str, Any]] = {}
         for full, value in values.items():
             name, deeper, inner = full.partition("__")
-            if name not in known or (deeper and known[name].form is None):
+            if name not in known or (deeper and known[name].value_type is None):
                 raise InputError(unknown_parameter(type(self).__name__, full, known))
             if deeper:
                 nested.setdefault(name, {})[inner] = value

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import BagWarning, warn_user
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.parameters import (
-    AtLeast,
-    AtMost,
+from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan, ValueType
+from hedgerow.estimators.shared_parameters import (
+    IMPUTED,
+    LEARNED,
+    WEIGHTING,
     DevShare,
-    Form,
     LeafL2,
     LearningRate,
     MaxLeaves,
     MinLeaf,
-    MoreThan,
+    NRounds,
     PredictionBeam,
     StoppingChoice,
     WindowSize,
@@ -77,7 +78,7 @@ class FutureMEMM(TreeEstimator):
     window: WindowSize = 0
     bag: Annotated[
         int | str,
-        Form('an integer of at least 1 or "rest"', _is_bag, _plain_bag, parse=_parse_bag),
+        ValueType('an integer of at least 1 or "rest"', _is_bag, _plain_bag, parse=_parse_bag),
         'Number of positions in an instance bag; "rest" for all positions to the end of the sequence.',
     ] = "rest"
     bag_side: Annotated[
@@ -88,7 +89,8 @@ class FutureMEMM(TreeEstimator):
         float,
         AtLeast(-100),
         AtMost(100),
-        "Log-odds that a position shows a pattern, before learning; should be below 0. Lower it for long bags.",
+        "Log-odds that a position shows a pattern, before learning; should be below 0. Lower it for long instance "
+        "bags.",
     ] = -5.0
     max_future: Annotated[int, AtLeast(0), AtMost(1000), "Number of future features, at most."] = 20
     pattern_rounds: Annotated[int, AtLeast(1), "Number of trees of a pattern, at most."] = 10
@@ -110,7 +112,7 @@ class FutureMEMM(TreeEstimator):
         MoreThan(0),
         "Upper bound of eta: the weights of a future feature for two labels differ by no more. None is no bound.",
     ] = None
-    n_rounds: Annotated[int, AtLeast(1), "Number of boosting rounds over the features, at most."] = 400
+    n_rounds: NRounds = 400
     early_stopping: Annotated[
         StoppingChoice,
         "Score on the dev data that decides how far to go. When it no longer improves, the next pattern is searched; a "
@@ -130,7 +132,7 @@ class FutureMEMM(TreeEstimator):
     ] = 0.2
     learning_rate: LearningRate = 0.3
     max_leaves: MaxLeaves = 20
-    l2: LeafL2 = 1.0
+    l2: Annotated[LeafL2, "Also the penalty on the weights of future features."] = 1.0
     newton: Annotated[
         bool,
         "Whether leaves of both levels are Newton steps. If False they are mean gradients, with step lengths by line "
@@ -139,9 +141,10 @@ class FutureMEMM(TreeEstimator):
     min_leaf: MinLeaf = 1
     missing: Annotated[
         Literal["weighting", "learned", "impute", "indicator"],
-        'How missing values are handled: "weighting" sends a share to each side of a split, "learned" goes to the side '
-        'that fits better; "impute" and "indicator" fill them in beforehand with what is typical of their column, and '
-        '"indicator" also marks them.',
+        "How missing values are handled:",
+        WEIGHTING,
+        LEARNED,
+        IMPUTED,
     ] = "weighting"
     beam: PredictionBeam = None
 

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import LinearEstimator
-from hedgerow.estimators.parameters import (
-    AtLeast,
+from hedgerow.estimators.parameters import AtLeast, MoreThan
+from hedgerow.estimators.shared_parameters import (
     Beam,
     EarlyStopping,
-    Filled,
-    MinFreq,
-    MoreThan,
+    Epochs,
+    Imputed,
+    MaxIter,
+    PairMinFreq,
     Patience,
     Scale,
     ValidationFraction,
+    WeightL2,
     WindowSize,
 )
 
@@ -44,17 +46,19 @@ class LinearCRF(LinearEstimator):
         AtLeast(0),
         "L1 penalty on weights. Raise it for a smaller model: it sets many weights to 0. Not with lbfgs and sgd.",
     ] = 0.0
-    l2: Annotated[
-        float, AtLeast(0), "L2 penalty on weights: l2 times the sum of their squares. Raise it against overfitting."
-    ] = 1.0
-    max_iter: Annotated[int, AtLeast(1), "Number of iterations of lbfgs and owlqn, at most."] = 1000
-    epochs: Annotated[int, AtLeast(1), "Number of passes of sgd over the sequences, at most."] = 1000
+    l2: WeightL2 = 1.0
+    max_iter: Annotated[MaxIter, 'Not used by solver="sgd".'] = 1000
+    epochs: Annotated[Epochs, 'Used by solver="sgd" only.'] = 1000
     tol: Annotated[
         float,
         MoreThan(0),
         "The fit ends when ten steps lower the loss by less than this share of it. Raise it to end sooner.",
     ] = 1e-5
-    min_freq: MinFreq = 1
+    min_freq: Annotated[
+        PairMinFreq,
+        "Edge features: an attribute and a pair of labels. With observed_only=False the occurrences of the attribute "
+        "with any label count. Transitions are never removed.",
+    ] = 1
     observed_only: Annotated[
         bool,
         "Whether only pairs of attribute and label that occur in training get weights. False gives all pairs weights: "
@@ -72,7 +76,7 @@ class LinearCRF(LinearEstimator):
         "the largest gain.",
     ] = None
     scale: Scale = True
-    missing: Filled = "indicator"
+    missing: Imputed = "indicator"
     beam: Beam = None
     early_stopping: EarlyStopping = None
     patience: Patience = 20

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import LinearEstimator
-from hedgerow.estimators.parameters import (
-    AtLeast,
+from hedgerow.estimators.parameters import AtLeast
+from hedgerow.estimators.shared_parameters import (
+    IMPUTED,
+    LEARNED,
+    WEIGHTING,
     CheckpointPath,
     EarlyStopping,
     LearningRate,
+    MaxIter,
     MaxLeaves,
     MinLeaf,
     Newton,
     NRounds,
+    PairMinFreq,
     Patience,
     PredictionBeam,
     Scale,
@@ -45,8 +50,8 @@ class MEMM(TreeEstimator, LinearEstimator):
     window, which labels every position on its own. Predictions come from the exact lattice, or from a beam.
 
     With `learner="trees"` the scores are sums of boosted regression trees, as in TreeCRF; with "linear" sums of weights
-    of attributes and of labels that follow each other, as in LinearCRF. Parameters whose help begins with "trees" or
-    "linear" have no effect with the other learner.
+    of attributes and of labels that follow each other, as in LinearCRF. Parameters whose help says "Trees only." or
+    "Linear only." have no effect with the other learner.
     """
 
     window: WindowSize = 0
@@ -65,19 +70,16 @@ class MEMM(TreeEstimator, LinearEstimator):
     newton: Annotated[Newton, "Trees only."] = True
     min_leaf: Annotated[MinLeaf, "Trees only."] = 1
     subsample: Annotated[Subsample, "Trees only."] = 1.0
-    max_iter: Annotated[int, AtLeast(1), "Number of iterations, at most. Linear only."] = 1000
-    min_freq: Annotated[
-        int,
-        AtLeast(1),
-        "Attributes and label contexts with fewer occurrences in training are ignored. Raise it for a smaller model "
-        "and less overfitting. Linear only.",
-    ] = 1
+    max_iter: Annotated[MaxIter, "Linear only."] = 1000
+    min_freq: Annotated[PairMinFreq, "The same holds for a label context and a label. Linear only."] = 1
     scale: Annotated[Scale, "Linear only."] = True
     missing: Annotated[
         Literal["auto", "weighting", "learned", "impute", "indicator"],
-        'How missing values are handled. Trees: "weighting" sends a share to each side of a split, "learned" goes to '
-        'the side that fits better. Both: "impute" and "indicator" fill them in beforehand with what is typical of '
-        'their column, and "indicator" also marks them. "auto" is "weighting" for trees and "indicator" for linear.',
+        'How missing values are handled. "auto" is "weighting" for trees and "indicator" for linear. Trees only:',
+        WEIGHTING,
+        LEARNED,
+        "Trees and linear:",
+        IMPUTED,
     ] = "auto"
     beam: PredictionBeam = None
     early_stopping: EarlyStopping = None

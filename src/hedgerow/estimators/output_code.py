@@ -16,8 +16,9 @@ from hedgerow.codes.potential import CodePotential
 from hedgerow.errors import CodeWarning, InputError, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.conventions import REGISTRY, estimator
-from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, DevShare, Form
+from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, ValueType
 from hedgerow.estimators.search_tagger import SearchTagger
+from hedgerow.estimators.shared_parameters import DevShare
 from hedgerow.estimators.treecrf import TreeCRF
 from hedgerow.topology import Topology
 
@@ -51,18 +52,18 @@ def _made(stored: Any) -> Any:
     raise InputError(f"base must be an estimator and its parameters, but it is {stored!r}")
 
 
-_LENGTH = Form(
-    'a whole number of at least 0, "all" or "auto"',
+_LENGTH = ValueType(
+    'an integer of at least 0, "all" or "auto"',
     _is_length,
     lambda value: value if isinstance(value, str) else int(value),
 )
-_CODE = Form(
+_CODE = ValueType(
     f"one of {', '.join(map(repr, CODES))}, or a matrix of 0 and 1",
     _is_code,
     lambda value: value if isinstance(value, str) else np.asarray(value).astype(int).tolist(),
 )
-_BASE = Form(
-    "an estimator over a lattice, or None for TreeCRF()",
+_BASE = ValueType(
+    "an estimator other than OutputCode and SearchTagger, or None for TreeCRF()",
     lambda value: value is None or (isinstance(value, Estimator) and not isinstance(value, (OutputCode, SearchTagger))),
     _described,
     _made,
@@ -118,13 +119,15 @@ class OutputCode(Estimator):
     ] = 1
     cascade_predictions: Annotated[
         Literal["training", "cross"],
-        'Which predictions later bits learn from: "training" those for the data that a bit learned from, "cross" out '
-        "of fold: more honest, several times slower.",
+        'Which predictions of earlier bits later bits learn from: "training" those on the training data, "cross" those '
+        "of three-fold cross-validation, which are less optimistic and take about three times as long.",
     ] = "training"
     code: Annotated[
         Any,
         _CODE,
-        "How code words are made; see the guide to many labels. A matrix has one row for each label.",
+        'How code words are chosen: "random" draws them, "separated" keeps the best of 100 draws, "grow" adds bits '
+        'that separate labels which are confused so far, "one-vs-rest" has a bit for each label, "exhaustive" has all '
+        "possible bits. A matrix of 0 and 1 has a row for each label, in the order of `classes_`.",
     ] = "random"
     patience: Annotated[
         int, AtLeast(1), 'With code="grow": number of bits without a better dev accuracy before the code stops growing.'

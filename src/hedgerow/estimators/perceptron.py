@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import hedgerow.potentials.votes  # noqa: F401 - registers a kind of potential that model files hold
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import (
+from hedgerow.estimators.shared_parameters import (
+    AttributeMinFreq,
     Beam,
     EarlyStopping,
     Epochs,
-    Filled,
-    MinFreq,
+    Imputed,
     Patience,
     Scale,
     ValidationFraction,
@@ -43,21 +43,21 @@ class StructuredPerceptron(MarginEstimator):
     window: WindowSize = 0
     averaging: Annotated[
         Literal["average", "vote", "none"],
-        'Which weights predict: "average" the mean over all steps, "vote" all of them by vote, "none" those of the '
-        "last step. The average is usually the most accurate.",
+        'Which weights predict: "average" the mean of the weights after each sequence of each epoch, "vote" all of '
+        'them by vote, "none" the weights at the end. The average is usually the most accurate.',
     ] = "average"
     epochs: Epochs = 10
-    min_freq: MinFreq = 1
+    min_freq: AttributeMinFreq = 1
     scale: Scale = True
-    missing: Filled = "indicator"
+    missing: Imputed = "indicator"
     beam: Beam = None
     early_stopping: EarlyStopping = None
     patience: Patience = 5
     validation_fraction: ValidationFraction = 0.1
     update: Annotated[
         Literal["early", "standard"],
-        'With a beam: "early" learns from the part of a sequence up to where the beam loses gold, "standard" from the '
-        "whole sequence.",
+        'With a beam: "early" learns from the positions up to where the beam loses the gold labels, "standard" from '
+        "the whole sequence.",
     ] = "early"
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:

@@ -9,13 +9,13 @@ from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import (
-    AtLeast,
+from hedgerow.estimators.parameters import AtLeast, ValueType
+from hedgerow.estimators.shared_parameters import (
+    AttributeMinFreq,
+    Averaging,
     EarlyStopping,
     Epochs,
-    Filled,
-    Form,
-    MinFreq,
+    Imputed,
     Patience,
     Scale,
     ValidationFraction,
@@ -38,7 +38,9 @@ def _restored(stored: Any) -> Any:
     return None if stored is None else FutureMEMM._from_plain(stored)
 
 
-_FUTURE = Form("a FutureMEMM or None", lambda value: value is None or isinstance(value, FutureMEMM), _plain, _restored)
+_FUTURE = ValueType(
+    "a FutureMEMM or None", lambda value: value is None or isinstance(value, FutureMEMM), _plain, _restored
+)
 
 
 @estimator
@@ -60,7 +62,7 @@ class SearchTagger(MarginEstimator):
     order: Annotated[
         int,
         AtLeast(0),
-        "Number of previous labels in the search direction that a label depends on; a high one is cheap.",
+        "Number of labels assigned before that a label depends on. A high order costs little: there is no lattice.",
     ] = 3
     window: WindowSize = 0
     beam: Annotated[
@@ -70,25 +72,21 @@ class SearchTagger(MarginEstimator):
     ] = 5
     update: Annotated[
         Literal["laso", "early", "max-violation", "standard"],
-        'What is learned where the search loses gold: "laso" corrects the beam and continues from gold, "early" learns '
-        'from the part so far and ends the sequence there, "max-violation" from the part with the worst error, '
-        '"standard" from the whole sequence.',
+        'What is learned where the search loses the gold labels: "laso" corrects the beam and continues from the gold '
+        'labels; "early" learns from the positions up to there and ends the sequence; "max-violation" learns from the '
+        'positions up to where the gold labels are furthest behind; "standard" learns from the whole sequence.',
     ] = "laso"
     direction: Annotated[Direction, "Which end of a sequence is labelled first."] = "left-to-right"
     epochs: Epochs = 10
-    averaging: Annotated[
-        Literal["average", "none"],
-        'Which weights predict: "average" the mean over all sequences, "none" the last ones. The average is usually '
-        "more accurate.",
-    ] = "average"
+    averaging: Averaging = "average"
     future: Annotated[
         Any,
         _FUTURE,
         "A FutureMEMM that discovers future features, which every step then reads; None for no such features.",
     ] = None
-    min_freq: MinFreq = 1
+    min_freq: AttributeMinFreq = 1
     scale: Scale = True
-    missing: Filled = "indicator"
+    missing: Imputed = "indicator"
     early_stopping: EarlyStopping = None
     patience: Patience = 5
     validation_fraction: ValidationFraction = 0.1

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
-from hedgerow.estimators.parameters import (
-    AtLeast,
+from hedgerow.estimators.parameters import MoreThan
+from hedgerow.estimators.shared_parameters import (
+    AttributeMinFreq,
+    Averaging,
     Beam,
     EarlyStopping,
-    Filled,
-    MinFreq,
-    MoreThan,
+    Epochs,
+    Imputed,
     Patience,
     Scale,
     ValidationFraction,
@@ -43,15 +44,11 @@ class StructuredSVM(MarginEstimator):
         Literal["hamming", "zero-one"],
         'Loss of a wrong path: "hamming" the number of its wrong labels, "zero-one" 1.',
     ] = "hamming"
-    epochs: Annotated[int, AtLeast(1), "Number of passes over the sequences."] = 20
-    averaging: Annotated[
-        Literal["average", "none"],
-        'Which weights predict: "average" the mean over all steps, step t weighted by t; "none" those of the last '
-        "step.",
-    ] = "average"
-    min_freq: MinFreq = 1
+    epochs: Epochs = 20
+    averaging: Annotated[Averaging, "In the mean, the weights after t sequences count t times."] = "average"
+    min_freq: AttributeMinFreq = 1
     scale: Scale = True
-    missing: Filled = "indicator"
+    missing: Imputed = "indicator"
     beam: Beam = None
     early_stopping: EarlyStopping = None
     patience: Patience = 5

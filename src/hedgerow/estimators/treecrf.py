@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from hedgerow.encoding import Window
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.parameters import (
-    AtLeast,
-    AtMost,
+from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan
+from hedgerow.estimators.shared_parameters import (
+    IMPUTED,
+    LEARNED,
+    SURROGATE,
+    WEIGHTING,
     Beam,
     CheckpointPath,
     EarlyStopping,
@@ -20,7 +23,6 @@ from hedgerow.estimators.parameters import (
     LearningRate,
     MaxLeaves,
     MinLeaf,
-    MoreThan,
     Newton,
     NRounds,
     Patience,
@@ -75,7 +77,7 @@ class TreeCRF(TreeEstimator):
         float,
         MoreThan(0),
         AtMost(1),
-        "Share of the tests that a node chooses from, drawn anew. Less is faster and adds randomness.",
+        "Share of the tests that a node chooses from, drawn anew. A smaller share is faster and adds randomness.",
     ] = 1.0
     category_splits: Annotated[
         Literal["one-hot", "subset"],
@@ -90,7 +92,9 @@ class TreeCRF(TreeEstimator):
         "0 uses all positions.",
     ] = 0.0
     pseudo_rounds: Annotated[
-        int, AtLeast(0), "Number of first rounds that follow the pseudo-likelihood, where neighbours have gold labels."
+        int,
+        AtLeast(0),
+        "Number of first rounds that maximise the pseudo-likelihood, where neighbours have gold labels.",
     ] = 0
     line_search: Annotated[
         bool,
@@ -98,9 +102,11 @@ class TreeCRF(TreeEstimator):
     ] = False
     missing: Annotated[
         Literal["weighting", "surrogate", "learned", "impute", "indicator"],
-        'How missing values are handled: "weighting" sends a share to each side of a split, "surrogate" follows other '
-        'tests, "learned" goes to the side that fits better; "impute" and "indicator" fill them in beforehand with '
-        'what is typical of their column, and "indicator" also marks them.',
+        "How missing values are handled:",
+        WEIGHTING,
+        SURROGATE,
+        LEARNED,
+        IMPUTED,
     ] = "weighting"
     beam: Beam = None
     early_stopping: EarlyStopping = None

@@ -1,0 +1,94 @@
+"""Types of parameters with values of several kinds: seeds, verbosity, paths, windows."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from typing import Any
+
+import numpy as np
+
+from hedgerow.encoding.window import WINDOW_RULE, Window
+from hedgerow.errors import InputError
+from hedgerow.estimators.parameters import LARGEST_INTEGER, ValueType
+
+
+def _is_seed(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, numbers.Integral):
+        return not isinstance(value, bool) and 0 <= int(value) <= LARGEST_INTEGER
+    return isinstance(value, (np.random.RandomState, np.random.Generator))
+
+
+def _seed(value: Any) -> int | None:
+    """The seed; one that is drawn now from a generator."""
+    if isinstance(value, np.random.RandomState):
+        return int(value.randint(2**31))
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(2**31))
+    return None if value is None else int(value)
+
+
+def _parse_seed(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"random_state must be an integer at least 0; it is {text!r}") from None
+
+
+SEED = ValueType(
+    "an integer at least 0, a numpy RandomState or Generator, or None", _is_seed, convert=_seed, parse=_parse_seed
+)
+
+
+def _is_verbosity(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and int(value) >= 0
+
+
+def _parse_verbosity(text: Any) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"verbose must be an integer at least 0; it is {text!r}") from None
+
+
+VERBOSITY = ValueType("an integer at least 0, or a bool", _is_verbosity, convert=int, parse=_parse_verbosity)
+
+
+def _is_path(value: Any) -> bool:
+    return (
+        value is None
+        or isinstance(value, str)
+        or (isinstance(value, os.PathLike) and isinstance(value.__fspath__(), str))
+    )
+
+
+def _path(value: Any) -> str | None:
+    return None if value is None else str(os.fspath(value))
+
+
+PATH = ValueType("a str, a path or None", _is_path, convert=_path)
+
+
+def _is_window(value: Any) -> bool:
+    try:
+        Window.of(value)
+    except InputError:
+        return False
+    return True
+
+
+def _window(value: Any) -> int | list[int]:
+    return int(value) if isinstance(value, numbers.Integral) else list(Window.of(value).offsets)
+
+
+def _parse_window(text: Any) -> int | list[int]:
+    try:
+        offsets = [int(offset) for offset in str(text).split(",")]  # typer also parses the default, which is a number
+        return offsets if len(offsets) > 1 else offsets[0]
+    except ValueError:
+        raise InputError(f"window must be a number or offsets with commas between them; it is {text!r}") from None
+
+
+WINDOW = ValueType(WINDOW_RULE, _is_window, convert=_window, parse=_parse_window)
