@@ -34,6 +34,15 @@ class TrainingRecord(dict[str, Any]):
         Name of the estimator that is fitted.
     total : int or None
         Number of steps at most, if it is known.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["ab", "ba"], [["x", "y"], ["y", "x"]]
+    >>> def stop_at_two(record):
+    ...     return record["step"] == 2
+    >>> len(hr.TreeCRF(n_rounds=9).fit(X, y, callbacks=[stop_at_two]).training_log_)
+    2
     """
 
     def __init__(
@@ -55,13 +64,22 @@ class TrainingRecord(dict[str, Any]):
         Raises
         ------
         RuntimeError
-            If the callback has already returned: the fit has gone on since.
+            If the callback has already returned: the fit has continued since.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> models = []
+        >>> X, y = ["ab", "ba"], [["x", "y"], ["y", "x"]]
+        >>> fitted = hr.TreeCRF(n_rounds=3).fit(X, y, callbacks=[lambda record: models.append(record.model())])
+        >>> len(models)
+        3
         """
         if self._make_model is None:
-            raise RuntimeError("model() works only inside the callback: the fit has gone on since")
+            raise RuntimeError("record.model() works only inside the callback; the fit has continued since")
         return self._make_model()
 
-    def expire(self) -> None:
+    def _expire(self) -> None:
         """Forget the fit; `model` no longer works."""
         self._make_model = None
 
@@ -97,7 +115,13 @@ class Progress:
         self._bar.update(self._task, description=_summary(record), completed=record["step"], total=record.total)
 
     def close(self) -> None:
-        """Remove the bar."""
+        """Remove the bar. `fit` calls this at the end.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.callbacks.Progress().close()
+        """
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

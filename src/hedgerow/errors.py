@@ -9,6 +9,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+__all__ = [
+    "AbsentColumnWarning",
+    "BagWarning",
+    "BeamWarning",
+    "CodeWarning",
+    "ConvergenceWarning",
+    "DataNotFoundError",
+    "ImpossibleLatticeError",
+    "InputError",
+    "MissingColumnWarning",
+    "ModelFileError",
+    "NotFittedError",
+    "PaddingWarning",
+    "StopTraining",
+    "UnseenLabelWarning",
+]
+
 _PACKAGE = str(Path(__file__).parent)
 LONGEST_MESSAGE = 2000
 
@@ -63,7 +80,16 @@ def _not_fitted_of_both(theirs: type[Exception]) -> type[NotFittedError]:
 
 
 class StopTraining(Exception):  # noqa: N818 - like StopIteration: no error
-    """Raised by a callback to end a fit; the model has what was learned until then."""
+    """Raised by a callback to end a fit; the model has what was learned until then.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> def stop(record):
+    ...     raise hr.StopTraining
+    >>> len(hr.TreeCRF(n_rounds=9).fit(["ab", "ba"], [["x", "y"], ["y", "x"]], callbacks=[stop]).training_log_)
+    1
+    """
 
 
 #: What reading a damaged file can raise, besides errors in the code that reads it.
@@ -95,7 +121,7 @@ class BeamWarning(UserWarning):
 
 
 class BagWarning(UserWarning):
-    """Bags that are longer than any sequence, or patterns that are everywhere to begin with."""
+    """Instance bags that are longer than any sequence, or patterns that every position shows before learning."""
 
 
 class CodeWarning(UserWarning):
@@ -111,4 +137,4 @@ class PaddingWarning(UserWarning):
 
 
 class MissingColumnWarning(UserWarning):
-    """A column in which training has no value, only missing ones: nothing is learned from what it might hold."""
+    """A column in which every value of training is missing: nothing can be learned from it."""

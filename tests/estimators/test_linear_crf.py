@@ -356,7 +356,7 @@ def test_bad_parameters_are_refused_before_any_work():
     for bad in ({"l1": -1.0}, {"l2": -0.1}, {"tol": 0.0}, {"max_iter": 0}, {"min_freq": 0}, {"solver": "newton"}):
         with pytest.raises(InputError, match=next(iter(bad))):
             hr.LinearCRF(**bad).fit(X, y)
-    with pytest.raises(InputError, match="takes no l1 penalty"):
+    with pytest.raises(InputError, match="has no L1 penalty"):
         hr.LinearCRF(solver="lbfgs", l1=1.0).fit(X, y)
     with pytest.raises(InputError, match="edge_features"):
         hr.LinearCRF(edge_features=True, order=0).fit(X, y)

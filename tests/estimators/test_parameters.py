@@ -168,3 +168,18 @@ def test_n_jobs_none_is_all_processors():
 
     assert n_threads(None) == n_threads(-1)
     assert hr.HMM(n_jobs=None).fit(X, Y).score(X, Y) == 1.0
+
+
+def test_min_freq_counts_pairs_or_attributes():
+    """In y, the letter a has the label 1 three times and 0 once; b occurs once."""
+    X, y = [["a", "a", "a", "a", "b"], ["c", "c", "c", "d", "d"]], [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]]
+    pairs = hr.LinearCRF(min_freq=2).fit(X, y).state_features_
+    assert set(pairs) == {("symbol:a", 1), ("symbol:c", 0), ("symbol:d", 1)}
+    pairs = hr.MEMM(learner="linear", min_freq=2).fit(X, y).state_features_
+    assert set(pairs) == {("symbol:a", 1), ("symbol:c", 0), ("symbol:d", 1)}
+    attributes = {attribute for attribute, _ in hr.LinearCRF(min_freq=2, observed_only=False).fit(X, y).state_features_}
+    assert attributes == {"symbol:a", "symbol:c", "symbol:d"}
+    for make in (hr.StructuredPerceptron, hr.StructuredSVM, hr.SearchTagger):
+        weights = make(min_freq=2, random_state=0).fit(X, y).state_features_
+        assert {("symbol:a", 0), ("symbol:a", 1)} <= set(weights)
+        assert not any(attribute == "symbol:b" for attribute, _ in weights)

@@ -91,3 +91,12 @@ def test_models_without_trees_say_so():
     model = hr.HMM().fit(["ab"], [["A", "B"]])
     with pytest.raises(InputError, match="HMM has no trees; fit a TreeCRF"):
         hr.inspection.importances(model.model_)
+
+
+@pytest.mark.parametrize("make", [hr.MEMM(n_rounds=2), hr.FutureMEMM(bag=2, random_state=0), hr.HMM()])
+def test_transition_scores_are_those_of_a_treecrf(make):
+    X = ["abz", "bab", "zab", "baz"] * 5
+    y = [["+" if "z" in x[t + 1 :] else "-" for t in range(3)] for x in X]
+    model = make.fit(X, y)
+    with pytest.raises(InputError, match=f"those of a TreeCRF, but the model is a {type(model).__name__}"):
+        hr.inspection.transition_table(model.model_)

@@ -98,9 +98,9 @@ def test_seeds_and_the_order_of_sequences():
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        ({"l1": 1.0}, r'solver="sgd" takes no l1 penalty, but l1 is 1.0; use solver="auto"'),
-        ({"edge_features": True}, r'solver="sgd" takes neither edge_features nor a beam; use solver="lbfgs"'),
-        ({"beam": 1}, r'solver="sgd" takes neither edge_features nor a beam; use solver="lbfgs"'),
+        ({"l1": 1.0}, r'solver="sgd" has no L1 penalty, but l1 is 1.0; use solver="auto"'),
+        ({"edge_features": True}, r'solver="sgd" cannot learn edge_features; use solver="lbfgs"'),
+        ({"beam": 1}, r'solver="sgd" learns without a beam, but beam is not None; use solver="lbfgs"'),
     ],
 )
 def test_what_it_does_not_do_is_said(change, rule):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import hedgerow as hr
 from hedgerow.errors import InputError
-from hedgerow.significance import chi_square_tail
+from hedgerow.significance import _chi_square_tail
 from oracles import metrics as oracle
 
 random_cases = settings(max_examples=30, deadline=None)
@@ -56,7 +56,7 @@ def test_mcnemar_of_many_positions_is_exact(counts: tuple[int, int]) -> None:
 @pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 20, 101])
 @pytest.mark.parametrize("x", [0.0, 1e-9, 0.3, 1.0, 3.84, 50.0, 700.0, 2500.0])
 def test_the_tail_of_chi_square_is_that_of_scipy(df: int, x: float) -> None:
-    assert chi_square_tail(df, x) == pytest.approx(scipy.stats.chi2.sf(x, df), rel=1e-11, abs=1e-300)
+    assert _chi_square_tail(df, x) == pytest.approx(scipy.stats.chi2.sf(x, df), rel=1e-11, abs=1e-300)
 
 
 def test_two_wrong_labels_are_no_difference() -> None:

@@ -35,9 +35,31 @@ class ColumnStore:
 
     @classmethod
     def of_columns(cls, starts: NDArray[np.int64], columns: tuple[Column, ...]) -> Self:
-        """Build from starts and columns, which are checked.
+        """Build sequences from their starts and columns.
 
-        Raises InputError unless starts increase from 0, and every column has a distinct name and all positions.
+        Parameters
+        ----------
+        starts : 1-D array of int64
+            The first row of each sequence, and the end of the last.
+        columns : tuple of Column
+            Each has a value for every position.
+
+        Returns
+        -------
+        Sequences
+            The arrays are not copied.
+
+        Raises
+        ------
+        InputError
+            Unless starts increase from 0, and every column has a distinct name and all positions.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X = hr.Sequences(["cat", "at"])
+        >>> hr.Sequences.of_columns(X.starts, X.columns)
+        Sequences(2 sequences, 5 positions; 'symbol' categorical)
         """
         if not isinstance(starts, np.ndarray) or starts.ndim != 1 or starts.dtype != np.int64:
             raise InputError("starts must be a 1-D array of int64")
@@ -58,7 +80,7 @@ class ColumnStore:
 
     @classmethod
     def trusted(cls, starts: NDArray[np.int64], columns: tuple[Column, ...]) -> Self:
-        """Build from parts that are known to be consistent, without checks."""
+        """Build from starts and columns that are known to be consistent, without checks."""
         store = cls.__new__(cls)
         store._keep(starts, columns)
         return store
@@ -67,21 +89,46 @@ class ColumnStore:
         return type(self).trusted, (self.starts, self.columns)
 
     def column(self, name: str) -> Column:
-        """The column with this name; raises InputError if there is none."""
+        """Return a column.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        Column
+            The values of all positions, one sequence after the other.
+
+        Raises
+        ------
+        InputError
+            If there is no such column.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.Sequences(["cat", "at"]).column("symbol").kind
+        'categorical'
+        """
         if name not in self._by_name:
             raise InputError(f"there is no column {name!r}; the columns are {list(self._by_name)}")
         return self._by_name[name]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
+        """The number of positions of each sequence."""
         return np.diff(self.starts)
 
     @property
     def n_positions(self) -> int:
+        """The number of positions of all sequences."""
         return int(self.starts[-1])
 
     @property
     def shape(self) -> tuple[int]:
+        """(number of sequences,): scikit-learn reads it."""
         return (len(self),)
 
     def __len__(self) -> int:

@@ -54,6 +54,16 @@ def from_frame(
     ------
     InputError
         When a column is not there, a group or a label is null, or no other column is left.
+
+    Examples
+    --------
+    >>> import hedgerow as hr, pandas as pd
+    >>> df = pd.DataFrame({"sentence": [1, 1, 2], "word": ["the", "cat", "no"], "tag": ["D", "N", "X"]})
+    >>> X, y = hr.from_frame(df, sequence="sentence", label="tag")
+    >>> X
+    Sequences(2 sequences, 3 positions; 'word' categorical)
+    >>> [labels.tolist() for labels in y]
+    [['D', 'N'], ['X']]
     """
     if not is_frame(df):
         raise InputError(f"df must be a data frame, but got {type_name(df)}")

@@ -30,6 +30,12 @@ class Sequences(ColumnStore):
     ------
     InputError
         If X is not valid. The message names the sequence, the position and the column.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> hr.Sequences([[{"word": "the", "length": 3}, {"word": "cat", "length": 3}]])
+    Sequences(1 sequences, 2 positions; 'word' categorical, 'length' numeric)
     """
 
     __slots__ = ("optional_columns", "rows")
@@ -58,7 +64,29 @@ class Sequences(ColumnStore):
         rows: NDArray[np.int64] | None = None,
         optional_columns: bool = False,
     ) -> Self:
-        """Build from parts that are known to be consistent, without checks."""
+        """Build from arrays that are known to be consistent, without checks.
+
+        Parameters
+        ----------
+        starts, columns
+            As in `of_columns`.
+        rows : 1-D array of int64, optional
+            The row number of each position in the data frame from which it was read.
+        optional_columns : bool, default=False
+            Whether a column may be absent from some sequences.
+
+        Returns
+        -------
+        Sequences
+            The arrays are not copied.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X = hr.Sequences(["cat", "at"])
+        >>> hr.Sequences.trusted(X.starts, X.columns)
+        Sequences(2 sequences, 5 positions; 'symbol' categorical)
+        """
         sequences = super().trusted(starts, columns)
         sequences.rows = None if rows is None else read_only(rows)
         sequences.optional_columns = optional_columns

@@ -42,6 +42,12 @@ class Dataset:
         Title, columns, labels, source, licence and citation.
     raw
         For "perlfaq", the lines of text from which the columns of `X` were computed; otherwise None.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> hr.datasets.load("pronounce", "train")
+    <Dataset 'pronounce', split 'train': 3000 sequences>
     """
 
     name: str
@@ -64,6 +70,12 @@ class Dataset:
         -------
         str
             One line for each fact.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> print(hr.datasets.cycle(3, 5, seed=1).describe().splitlines()[2])
+          positions  15
         """
         counts = Counter(label for labels in self.y for label in labels.tolist())
         frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))

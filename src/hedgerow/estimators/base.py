@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,12 @@ MOST_THREADS = 256  # results do not depend on how many there are
 @with_parameters
 class Estimator(Conventions):
     """The base class of all estimators. Subclasses declare parameters as annotated fields and implement `_learner`."""
+
+    _set_by_fit: ClassVar[dict[str, tuple[str, str]]] = {
+        "classes_": ("1-D array", "The labels of training, sorted."),
+        "training_log_": ("list of dict", "One record for each step of the fit."),
+        "model_": ("Model", "The frozen model, as `hedgerow.inspection` reads it."),
+    }
 
     order: Annotated[
         int,

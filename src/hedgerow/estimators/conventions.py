@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
@@ -38,14 +39,26 @@ def with_parameters(cls: type[T]) -> type[T]:
             for p in declared.values()
         ]
     )
-    cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\n{documentation(cls)}\n"
+    text, heading, examples = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n--------\n")
+    cls.__doc__ = "\n\n".join([text.rstrip(), documentation(cls), _attributes(cls), heading + examples]).rstrip() + "\n"
     return cls
+
+
+def _attributes(cls: type[Conventions]) -> str:
+    """The Attributes section of a numpydoc docstring: what `fit` sets, and the properties whose names end with _."""
+    described = dict(cls._set_by_fit)
+    for name, member in inspect.getmembers(cls, lambda member: isinstance(member, property)):
+        if name.endswith("_") and not name.startswith("_"):
+            described[name] = member.fget.__annotations__["return"], inspect.cleandoc(member.__doc__)
+    entries = [f"{name} : {kind}\n{textwrap.indent(text, '    ')}" for name, (kind, text) in sorted(described.items())]
+    return "\n".join(["Attributes", "----------", *entries]) if entries else ""
 
 
 class Conventions:
     """What scikit-learn's tools require of an estimator."""
 
     _parameters: ClassVar[dict[str, Parameter]] = {}
+    _set_by_fit: ClassVar[dict[str, tuple[str, str]]] = {}  # (type, text) of attributes that are no properties
     __signature__: ClassVar[inspect.Signature]
 
     def __init__(self, **values: Any) -> None:
@@ -67,7 +80,13 @@ class Conventions:
         Returns
         -------
         dict
-            The values as they were given.
+            The values as they were passed.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.HMM(order=2).get_params()["order"]
+        2
         """
         own = {name: getattr(self, name) for name in parameters(type(self))}
         if not deep:
@@ -91,6 +110,12 @@ class Conventions:
         ------
         InputError
             If there is no parameter of that name.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.OutputCode(base=hr.TreeCRF()).set_params(n_bits=20, base__window=1)
+        OutputCode(base=TreeCRF(window=1), n_bits=20)
         """
         known = parameters(type(self))
         nested: dict[str, dict[str, Any]] = {}
@@ -111,15 +136,27 @@ class Conventions:
         return self
 
     def check_parameters(self) -> None:
-        """Check all parameters.
+        """Check all parameters, as `fit` does.
 
         Raises
         ------
         InputError
-            For the first parameter that breaks its rule.
+            For the first parameter that breaks its rule, or does not go with another.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.HMM(order=-1).check_parameters()
+        Traceback (most recent call last):
+        ...
+        hedgerow.errors.InputError: HMM: order must be an integer at least 0; it is -1
         """
         for name, parameter in parameters(type(self)).items():
             parameter.check(type(self).__name__, getattr(self, name))
+        self._check_combination()
+
+    def _check_combination(self) -> None:
+        """Raise InputError for parameters that do not go together."""
 
     def _converted(self) -> Self:
         """An unfitted estimator with checked parameters as Python scalars: `fit` works with this one.

@@ -163,7 +163,7 @@ def _stops(callbacks: list[Callback], record: TrainingRecord) -> bool:
     except StopTraining:
         return True
     finally:
-        record.expire()
+        record._expire()
     return any(isinstance(reply, (bool, np.bool_)) and bool(reply) for reply in replies)
 
 

@@ -73,6 +73,19 @@ class FutureMEMM(TreeEstimator):
     The numbers of rounds and of features are chosen on dev data: X_dev, or a fifth of X. In the latter case the
     features are kept, and the trees over them are then learned again from all of X. With fewer than five sequences, or
     with early_stopping=None, the training data decide.
+
+    Examples
+    --------
+    A label is "+" if a z comes later.
+
+    >>> import hedgerow as hr
+    >>> X = ["abz", "bab", "zab", "baz"] * 5
+    >>> y = [["+" if "z" in x[t + 1 :] else "-" for t in range(3)] for x in X]
+    >>> model = hr.FutureMEMM(order=0, random_state=0).fit(X, y)
+    >>> model.predict_single("abbbz").tolist()
+    ['+', '+', '+', '+', '-']
+    >>> model.future_features_[0].pattern[0][0]
+    'symbol is z'
     """
 
     window: WindowSize = 0
@@ -203,7 +216,7 @@ class FutureMEMM(TreeEstimator):
 
         Returns
         -------
-        positions, bags : arrays of shape (features, positions)
+        positions, instance_bags : arrays of shape (features, positions)
             The probability that a position shows the pattern, and that its instance bag does.
 
         Raises
@@ -212,6 +225,16 @@ class FutureMEMM(TreeEstimator):
             If the estimator is not fitted.
         InputError
             If `x` does not fit the training data.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X = ["abz", "bab", "zab", "baz"] * 5
+        >>> y = [["+" if "z" in x[t + 1 :] else "-" for t in range(3)] for x in X]
+        >>> model = hr.FutureMEMM(order=0, random_state=0).fit(X, y)
+        >>> positions, instance_bags = model.pattern_probabilities("abz")
+        >>> (positions[0] > 0.5).tolist(), (instance_bags[0] > 0.5).tolist()
+        ([False, False, True], [True, True, False])
         """
         return pattern_probabilities(self._fitted(), self._encode([x]))
 
@@ -237,7 +260,18 @@ class FutureMEMM(TreeEstimator):
         NotFittedError
             If the estimator is not fitted.
         InputError
-            If `x` does not fit the training data.
+            If `x` does not fit the training data, if the names are not one for each position, or if there is no
+            future feature.
+
+        Examples
+        --------
+        >>> import hedgerow as hr, matplotlib
+        >>> matplotlib.use("Agg")
+        >>> X = ["abz", "bab", "zab", "baz"] * 5
+        >>> y = [["+" if "z" in x[t + 1 :] else "-" for t in range(3)] for x in X]
+        >>> model = hr.FutureMEMM(order=0, random_state=0).fit(X, y)
+        >>> len(model.plot_patterns("abz")) == len(model.future_features_)
+        True
         """
         sequences = self._encode([x])
         if names is None:

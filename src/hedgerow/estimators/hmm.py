@@ -24,6 +24,13 @@ class HMM(Estimator):
     With smoothing s, a probability is estimated as (n + s V p) / (N + s V): n is the count of the outcome, N that of
     all outcomes, V the number of outcomes, and p the prior probability of this one. For values p is 1 / V; for labels
     it is the estimate from a label context that is shorter by one label, and 1 / V without a label context.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> hr.HMM().fit(X, y).predict_single("dot").tolist()
+    ['-', 'o', '-']
     """
 
     smoothing: Annotated[

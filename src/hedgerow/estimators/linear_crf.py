@@ -33,6 +33,16 @@ class LinearCRF(LinearEstimator):
 
     Minimises the negative log-likelihood plus l1 times the sum of absolute weights plus l2 times the sum of squared
     weights: the objective of CRFsuite with c1 = l1 and c2 = l2.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> model = hr.LinearCRF(l2=0.1).fit(X, y)
+    >>> model.predict_single("dot").tolist()
+    ['-', 'o', '-']
+    >>> max(model.state_features_, key=model.state_features_.get)
+    ('symbol:o', 'o')
     """
 
     window: WindowSize = 0
@@ -93,7 +103,8 @@ class LinearCRF(LinearEstimator):
         from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner
         from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 
-        self._check_combination(training)
+        if self._solver == "sgd" and training.prunes:
+            raise InputError('LinearCRF: solver="sgd" learns without a beam, but beam is not None; use solver="lbfgs"')
         if self.induce is not None:
             return self._inducer(training)
         space = LinearSpace.of(
@@ -115,16 +126,22 @@ class LinearCRF(LinearEstimator):
             stopping=self._stopping(training),
         )
 
-    def _check_combination(self, training: TrainingData) -> None:
-        """Raise InputError for parameters that do not go together."""
+    def _check_combination(self) -> None:
         if self.l1 > 0 and self._solver != "owlqn":
-            raise InputError(f'solver="{self.solver}" takes no l1 penalty, but l1 is {self.l1}; use solver="auto"')
-        if self._solver == "sgd" and (self.edge_features or training.prunes):
-            raise InputError('solver="sgd" takes neither edge_features nor a beam; use solver="lbfgs"')
+            raise InputError(
+                f'LinearCRF: solver="{self.solver}" has no L1 penalty, but l1 is {self.l1}; use solver="auto"'
+            )
+        if self._solver == "sgd" and self.edge_features:
+            raise InputError('LinearCRF: solver="sgd" cannot learn edge_features; use solver="lbfgs"')
         if self.edge_features and self.order == 0:
-            raise InputError("edge_features need an order of at least 1, for order 0 has no edges")
+            raise InputError(
+                "LinearCRF: edge_features are weights for pairs of labels, but order is 0; use order=1 or higher"
+            )
         if self.induce is not None and self._solver != "lbfgs":
-            raise InputError(f'induce="{self.induce}" needs solver="lbfgs", but the solver is "{self._solver}"')
+            raise InputError(
+                f'LinearCRF: induce="{self.induce}" needs solver="lbfgs", but the solver is "{self._solver}"; '
+                'use solver="lbfgs" and l1=0'
+            )
 
     def _inducer(self, training: TrainingData) -> Learner:
         from hedgerow.learning.induction import InductionLearner

@@ -52,6 +52,13 @@ class MEMM(TreeEstimator, LinearEstimator):
     With `learner="trees"` the scores are sums of boosted regression trees, as in TreeCRF; with "linear" sums of weights
     of attributes and of labels that follow each other, as in LinearCRF. Parameters whose help says "Trees only." or
     "Linear only." have no effect with the other learner.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> hr.MEMM(window=1, n_rounds=10).fit(X, y).predict_single("dot").tolist()
+    ['-', 'o', '-']
     """
 
     window: WindowSize = 0
@@ -88,15 +95,7 @@ class MEMM(TreeEstimator, LinearEstimator):
     warm_start: Annotated[WarmStart, "Trees only."] = False
     checkpoint: Annotated[CheckpointPath, "Trees only."] = None
 
-    def check_parameters(self) -> None:
-        """Check all parameters.
-
-        Raises
-        ------
-        InputError
-            For the first parameter that breaks its rule, or that does not go with the learner.
-        """
-        super().check_parameters()
+    def _check_combination(self) -> None:
         if self.learner != "linear":
             return
         if self.missing in ("weighting", "learned"):

@@ -91,6 +91,16 @@ class OutputCode(Estimator):
     the same model. `base` may have it, as in base=TreeCRF(early_stopping="accuracy"): the learning of each bit then
     ends early, by the dev score of this bit. Without X_dev the dev data are split off once, for all bits. A code that
     grows, code="grow", ends by the dev accuracy of the whole code.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> model = hr.OutputCode(base=hr.TreeCRF(n_rounds=10), code="one-vs-rest").fit(X, y)
+    >>> model.code_.shape
+    (3, 3)
+    >>> model.predict_single("dot").tolist()
+    ['-', 'o', '-']
     """
 
     base: Annotated[
@@ -177,6 +187,14 @@ class OutputCode(Estimator):
             If the estimator is not fitted.
         InputError
             If X does not fit the training data.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+        >>> model = hr.OutputCode(base=hr.TreeCRF(n_rounds=10), code="one-vs-rest").fit(X, y)
+        >>> model.predict_bits(["cat"])[0].round().tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
         sequences = self._encode(X)
         bits = self._potential.probabilities(sequences, n_threads(self._value("n_jobs")))
@@ -208,15 +226,7 @@ class OutputCode(Estimator):
     def _takes_missing(self) -> bool:
         return self._base._takes_missing
 
-    def check_parameters(self) -> None:
-        """Check all parameters.
-
-        Raises
-        ------
-        InputError
-            For the first parameter, of the estimator or of its base, that breaks its rule.
-        """
-        super().check_parameters()
+    def _check_combination(self) -> None:
         base = self._base
         base.check_parameters()
         for name, why in _FOREIGN.items():

@@ -38,6 +38,13 @@ class StructuredPerceptron(MarginEstimator):
     counted: a vector has one vote for each sequence it survived. The probability of a label is its share of the votes
     at that position. Positions are decoded one by one, so `decode="viterbi"` and "marginal" give the same labels.
     Prediction takes as many times longer as there were mistakes.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> hr.StructuredPerceptron(random_state=0).fit(X, y).predict_single("dot").tolist()
+    ['-', 'o', '-']
     """
 
     window: WindowSize = 0

@@ -57,6 +57,13 @@ class SearchTagger(MarginEstimator):
 
     The search cannot read labels that it has not assigned yet. Future features can stand in for them: with
     `future=FutureMEMM(...)` they are discovered first, on the same data, and every step reads them.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> hr.SearchTagger(beam=2, random_state=0).fit(X, y).predict_single("dot").tolist()
+    ['-', 'o', '-']
     """
 
     order: Annotated[
@@ -91,15 +98,7 @@ class SearchTagger(MarginEstimator):
     patience: Patience = 5
     validation_fraction: ValidationFraction = 0.1
 
-    def check_parameters(self) -> None:
-        """Check all parameters.
-
-        Raises
-        ------
-        InputError
-            For the first parameter, of the estimator or of `future`, that breaks its rule.
-        """
-        super().check_parameters()
+    def _check_combination(self) -> None:
         if self.future is not None:
             self.future.check_parameters()
 

@@ -34,6 +34,13 @@ class StructuredSVM(MarginEstimator):
 
     Scores have no probabilistic scale. Probabilities are computed from scores divided by `temperature_`, which
     maximises the likelihood of the dev data, and is 1 without dev data.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> hr.StructuredSVM(random_state=0).fit(X, y).predict_single("dot").tolist()
+    ['-', 'o', '-']
     """
 
     window: WindowSize = 0

@@ -51,6 +51,16 @@ class TreeCRF(TreeEstimator):
     Each round grows a regression tree for every label on the residuals: gold labels minus marginal probabilities. Trees
     combine attributes of the window. A split can also test previous labels (`transitions="trees"`), or a table of
     transition scores is learned beside the trees (`"table"`: faster, and better from about ten labels on).
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> model = hr.TreeCRF(window=1, n_rounds=10).fit(X, y)
+    >>> model.predict_single("dot").tolist()
+    ['-', 'o', '-']
+    >>> model.training_log_[-1]["step"]
+    10
     """
 
     window: WindowSize = 0

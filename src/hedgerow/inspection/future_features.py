@@ -89,6 +89,15 @@ def future_features(model: Model) -> list[FutureFeatureSummary]:
     -------
     list of FutureFeatureSummary
         In the order in which the features were found.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X = ["abz", "bab", "zab", "baz"] * 5
+    >>> y = [["+" if "z" in x[t + 1 :] else "-" for t in range(3)] for x in X]
+    >>> model = hr.FutureMEMM(order=0, random_state=0).fit(X, y).model_
+    >>> print(hr.inspection.future_features(model)[0].pattern[0][0])
+    symbol is z
     """
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
@@ -177,6 +186,16 @@ def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Flo
     -------
     positions, instance_bags : arrays of shape (features, positions)
         The probability that a position shows the pattern, and that its instance bag does.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X = ["abz", "bab", "zab", "baz"] * 5
+    >>> y = [["+" if "z" in x[t + 1 :] else "-" for t in range(3)] for x in X]
+    >>> model = hr.FutureMEMM(order=0, random_state=0).fit(X, y).model_
+    >>> positions, instance_bags = hr.inspection.pattern_probabilities(model, model.encode(["abz"]))
+    >>> (positions[0] > 0.5).tolist(), (instance_bags[0] > 0.5).tolist()
+    ([False, False, True], [True, True, False])
     """
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
@@ -211,6 +230,17 @@ def plot_patterns(model: Model, sequences: Encoded, names: list[str], axes: Any 
     InputError
         If there is not exactly one sequence, if the names are not one for each position, or if the model has no
         future feature.
+
+    Examples
+    --------
+    >>> import hedgerow as hr, matplotlib
+    >>> matplotlib.use("Agg")
+    >>> X = ["abz", "bab", "zab", "baz"] * 5
+    >>> y = [["+" if "z" in x[t + 1 :] else "-" for t in range(3)] for x in X]
+    >>> model = hr.FutureMEMM(order=0, random_state=0).fit(X, y).model_
+    >>> axes = hr.inspection.plot_patterns(model, model.encode(["abz"]), ["a", "b", "z"])
+    >>> axes[0].get_ylabel()
+    'feature 1'
     """
     if len(sequences) != 1 or len(names) != sequences.n_positions:
         raise InputError(

@@ -110,6 +110,14 @@ def importances(model: Model) -> list[Importance]:
     ------
     InputError
         If the model has no trees.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> model = hr.TreeCRF(n_rounds=5).fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+    >>> best = hr.inspection.importances(model.model_)[0]
+    >>> best.column, best.offset, best.value
+    ('symbol', 0, 'o')
     """
     names = Names.of(model)
     trees = names.trees
@@ -155,6 +163,13 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
     ------
     InputError
         If the model has no trees, or if there is no such round or label.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> model = hr.TreeCRF(n_rounds=5).fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+    >>> print(hr.inspection.tree_text(model.model_, 1, "a").splitlines()[0])
+    symbol is a?  (gain 1.25, 6 positions)
     """
     names = Names.of(model)
     trees, classes = names.trees, model.labels.classes.tolist()
@@ -197,14 +212,14 @@ def in_words(column: str, offset: int, value: str) -> str:
 
 
 def transition_table(model: Model) -> NDArray[np.float32]:
-    """Transition scores (log scale) of a model with trees.
+    """Transition scores (log scale) of a TreeCRF.
 
     If the trees test previous labels, the scores are means over the training positions.
 
     Parameters
     ----------
     model : Model
-        `model_` of a fitted estimator with trees.
+        `model_` of a fitted TreeCRF.
 
     Returns
     -------
@@ -214,13 +229,20 @@ def transition_table(model: Model) -> NDArray[np.float32]:
     Raises
     ------
     InputError
-        If the model has no trees.
+        If the model is not a TreeCRF.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> model = hr.TreeCRF(n_rounds=5).fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+    >>> hr.inspection.transition_table(model.model_).shape
+    (4, 3)
     """
-    Names.of(model)  # raises InputError if there are no trees
-    potential = unnormalised(model.potential)
-    assert isinstance(potential, TreePotential)
+    potential = model.potential
+    if not isinstance(potential, TreePotential):
+        raise InputError(f"transition scores are those of a TreeCRF, but the model is a {model.estimator}")
     if potential.table is not None:
         return potential.table
     if potential.mean_edges is None:
-        raise InputError("this model was saved without its mean transitions")
+        raise InputError("the model has no mean transition scores; fit the TreeCRF again")
     return potential.mean_edges

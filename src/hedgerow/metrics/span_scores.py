@@ -58,7 +58,19 @@ class SpanReport:
     by_type: dict[str, SpanScores]
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as nested dicts of numbers, ready for JSON."""
+        """Return the report as nested dicts of numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The attributes by name; scores are dicts as well.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.metrics.span_report([["B-NP", "O"]], [["B-NP", "O"]]).as_dict()["micro"]["f1"]
+        1.0
+        """
         return asdict(self)
 
     def __str__(self) -> str:
