@@ -59,7 +59,7 @@ class TrainingRecord(dict[str, Any]):
         Returns
         -------
         Model
-            The frozen model. It is made when this method is called, so records cost nothing without it.
+            The frozen model. It is built when this method is called; a record without this call costs nothing.
 
         Raises
         ------

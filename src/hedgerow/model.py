@@ -59,7 +59,7 @@ class Model:
         return type(self)._from_arrays, self._to_arrays()  # pickled as what its file would hold
 
     def _to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """(metadata for JSON, arrays) from which `_from_arrays` makes an equal model."""
+        """(metadata for JSON, arrays) from which `_from_arrays` builds an equal model."""
         encoder, encoder_arrays = self.encoder.to_arrays()
         potential, potential_arrays = self.potential.to_arrays()
         classes = self.labels.classes

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.training import training_of
 from hedgerow import _core
-from hedgerow.data.sequences import Sequences
-from hedgerow.encoding import Encoder, Labels, Scaling
+from hedgerow.encoding import Scaling
 from hedgerow.errors import ConvergenceWarning, InputError
-from hedgerow.learning.base import TrainingData
 from hedgerow.learning.likelihood import Likelihood, LinearSpace
 from hedgerow.learning.quasi_newton import Minimizer, Penalty
 from oracles import crf as oracles_crf
@@ -39,20 +38,6 @@ def draw(seed, n=8, numeric=True):
         y.append([str(rng.choice(CLASSES)) for _ in sequence])
     y[0][0], y[-1][-1] = "A", "B"
     return X, y
-
-
-def training_of(X, y, order, weights=None):
-    raw = Sequences(X)
-    encoder, labels = Encoder.fit(raw), Labels.fit(y, raw)
-    weights = np.ones(len(X)) if weights is None else weights
-    return TrainingData(
-        encoder=encoder,
-        labels=labels,
-        sequences=encoder.transform(raw),
-        codes=labels.codes(y, raw),
-        weights=weights,
-        order=order,
-    )
 
 
 def standardised(X):

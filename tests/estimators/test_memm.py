@@ -395,7 +395,7 @@ def test_a_warm_start_gives_the_model_of_one_fit():
     assert [{k: v for k, v in record.items() if k not in drop} for record in parts.training_log_] == strip
     for a, b in zip(whole.predict_proba(HELD[0]), parts.predict_proba(HELD[0]), strict=True):
         np.testing.assert_array_equal(a, b)
-    with pytest.raises(InputError, match=r"order must not change .* it was 2, and now is 1"):
+    with pytest.raises(InputError, match=r"order must not change .* it was 2 and is 1 now"):
         parts.set_params(order=1).fit(*TRAIN)
 
 

@@ -223,7 +223,7 @@ def test_warm_start_fills_in_as_the_first_fit_did():
     assert model.model_.encoder is first
     assert len(model.training_log_) == 4
     assert model.training_log_[0]["missing"]["rates"] == {"n": pytest.approx(1 / 3)}
-    with pytest.raises(InputError, match=r"missing must not change .* it was indicator, and now is impute"):
+    with pytest.raises(InputError, match=r"missing must not change .* it was indicator and is impute now"):
         model.set_params(missing="impute").fit(X, y)
 
 

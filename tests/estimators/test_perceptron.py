@@ -7,11 +7,12 @@ import pytest
 
 import hedgerow as hr
 from builders.online import learned, random_data
+from builders.training import training_of
 from hedgerow import _core
 from hedgerow.data.read_y import read_labels
 from hedgerow.errors import BeamWarning, InputError
 from hedgerow.potentials.votes import VotedPotential
-from oracles.linear import Problem, added, assert_same_weights, beamed, dot, mean, perceptron, training_of
+from oracles.linear import Problem, added, assert_same_weights, beamed, dot, mean, perceptron
 
 pytestmark = pytest.mark.kernel
 

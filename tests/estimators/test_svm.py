@@ -7,6 +7,7 @@ import pytest
 
 import hedgerow as hr
 from builders.online import learned, random_data
+from builders.training import training_of
 from hedgerow.errors import InputError
 from oracles.linear import (
     Problem,
@@ -15,7 +16,6 @@ from oracles.linear import (
     mean,
     pegasos,
     svm_objective,
-    training_of,
     weights_of,
     zero_one,
 )

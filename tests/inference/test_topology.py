@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from builders.training import training_of
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import edge_counts
 from hedgerow.topology import Topology
 from oracles.lattice import history, number, table_row
-from oracles.linear import training_of
 
 STARTS = np.array([0, 1, 6, 8, 8 + 4])
 CODES = np.random.default_rng(0).integers(3, size=12).astype(np.int32)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from builders.online import random_data
+from builders.training import training_of
 from hedgerow.errors import InputError
 from hedgerow.inference.decoding import best_labels
 from hedgerow.learning.base import split_off_dev
@@ -17,9 +18,8 @@ from hedgerow.learning.induction import InductionLearner
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.local_gradient import LocalGradientLearner
 from hedgerow.learning.margin import MarginLearner, MarginRules
-from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner
+from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner, QuasiNewtonRules
 from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
-from oracles.linear import training_of
 
 SCORES = {
     "accuracy": [0.5, 0.7, 0.7, 0.6, 0.8, 0.1, 0.2, 0.3],
@@ -67,17 +67,18 @@ def test_dev_data_must_fit_the_rule():
         check_dev_data(Stopping("accuracy"), replace(training.dev, codes=np.full_like(training.dev.codes, -1)))
 
 
+def quasi_newton_rules(stopping):
+    return QuasiNewtonRules(penalty=Penalty(0.0, 1e-3), max_iter=40, tol=1e-9, stopping=stopping)
+
+
 def make_quasi_newton(training, stopping):
     space = LinearSpace.of(training, 0)
-    return QuasiNewtonLearner(training, space, penalty=Penalty(0.0, 1e-3), max_iter=40, tol=1e-9, stopping=stopping)
+    return QuasiNewtonLearner(training, space, quasi_newton_rules(stopping))
 
 
 def make_induction(training, stopping):
     space = LinearSpace.bare(training, 0, bias=True)
-    return InductionLearner(
-        training, space, penalty=Penalty(0.0, 1e-3), max_iter=40, tol=1e-9, min_freq=1, observed_only=True, seed=0,
-        stopping=stopping,
-    )  # fmt: skip
+    return InductionLearner(training, space, quasi_newton_rules(stopping), min_freq=1, observed_only=True, seed=0)
 
 
 def make_stochastic(training, stopping):
@@ -86,9 +87,7 @@ def make_stochastic(training, stopping):
 
 
 def make_local(training, stopping):
-    return LocalGradientLearner(
-        training, window=0, penalty=Penalty(0.0, 1e-3), max_iter=40, tol=1e-9, stopping=stopping
-    )
+    return LocalGradientLearner(training, quasi_newton_rules(stopping), window=0)
 
 
 def make_margin(averaging, **more):

@@ -12,11 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
+from builders.training import training_of
 from hedgerow import Sequences, _core
-from hedgerow.data.read_y import read_labels
-from hedgerow.encoding import PADDING, AttributeReader, Conjunctions, Encoder, Labels, Scaling, Window
+from hedgerow.encoding import PADDING, AttributeReader, Conjunctions, Encoder, Scaling, Window
 from hedgerow.errors import InputError, ModelFileError
-from hedgerow.learning.base import TrainingData
 from hedgerow.learning.induction import INDUCTION_PERIOD, MAX_PROBABILITY, Candidates, candidates, enlarged
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.quasi_newton import ROUNDING
@@ -24,21 +23,6 @@ from hedgerow.potentials.base import Stored
 from oracles.induction import NaiveInduction
 
 pytestmark = pytest.mark.kernel
-
-
-def training_of(X, y, weights=None):
-    raw = Sequences(X)
-    given_labels = read_labels(y, raw)
-    labels, encoder = Labels.fit(given_labels, raw), Encoder.fit(raw)
-    weights = np.ones(len(raw)) if weights is None else weights
-    return TrainingData(
-        encoder=encoder,
-        labels=labels,
-        sequences=encoder.transform(raw),
-        codes=labels.codes(given_labels, raw),
-        weights=weights,
-        order=1,
-    )
 
 
 def made(rng, n_sequences=4, weighted=False):
@@ -324,7 +308,7 @@ def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
     [
         ({"induce": "yes"}, "induce must be one of 'mccallum' or None"),
         ({"solver": "owlqn"}, 'needs solver="lbfgs"'),
-        ({"edge_features": True, "order": 0}, "order of at least 1"),
+        ({"edge_features": True, "order": 0}, "but order is 0; use order=1 or higher"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

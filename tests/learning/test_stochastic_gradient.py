@@ -7,10 +7,11 @@ import pytest
 
 import hedgerow as hr
 from builders.online import random_data
+from builders.training import training_of
 from hedgerow.errors import InputError
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
-from oracles.linear import Problem, assert_same_weights, gradient_steps, mean, training_of
+from oracles.linear import Problem, assert_same_weights, gradient_steps, mean
 
 pytestmark = pytest.mark.kernel
 

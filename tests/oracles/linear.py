@@ -7,34 +7,8 @@ from collections import Counter
 from fractions import Fraction
 from itertools import pairwise, product
 
-import numpy as np
-
-from hedgerow.data.read_y import read_labels
-from hedgerow.data.sequences import Sequences
-from hedgerow.encoding import AttributeReader, Encoder, Labels, Window
-from hedgerow.learning.base import DevData, TrainingData
+from hedgerow.encoding import AttributeReader, Window
 from oracles.lattice import history, table_row
-
-
-def training_of(X, y, order, weights=None, held=None, beam=None):
-    """What `fit` hands to a learner."""
-    raw = Sequences(X)
-    given = read_labels(y, raw)
-    labels, encoder = Labels.fit(given, raw), Encoder.fit(raw)
-    weights = np.ones(len(raw)) if weights is None else np.asarray(weights, np.float64)
-    if held is not None:
-        sequences = encoder.transform(Sequences(held[0]))
-        held = DevData(sequences, labels.codes(read_labels(held[1], sequences), sequences))
-    return TrainingData(
-        encoder=encoder,
-        labels=labels,
-        sequences=encoder.transform(raw),
-        codes=labels.codes(given, raw),
-        weights=weights,
-        order=order,
-        dev=held,
-        beam=beam,
-    )
 
 
 class Problem:

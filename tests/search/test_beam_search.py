@@ -9,11 +9,12 @@ import pytest
 
 import hedgerow as hr
 from builders.search import fitted, random_data
+from builders.training import training_of
 from hedgerow import _core
 from hedgerow.inference.lattice import Lattice
 from hedgerow.search.potential import SearchPotential
 from hedgerow.topology import Topology
-from oracles.linear import Problem, training_of
+from oracles.linear import Problem
 from oracles.search import SearchProblem, log_sum, paths_kept, weights_of
 
 pytestmark = pytest.mark.kernel

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from builders.search import fitted, random_data
-from oracles.linear import Problem, mean, training_of
+from builders.training import training_of
+from oracles.linear import Problem, mean
 from oracles.search import UPDATES, SearchProblem, learned, weights_of
 
 pytestmark = pytest.mark.kernel

@@ -189,5 +189,5 @@ class SequenceSubset:
         return weights if weights.any() else np.ones(len(weights))
 
     def with_columns(self, columns: Sequence[Columns]) -> Encoded:
-        """These sequences with further columns, which are given for all sequences."""
+        """These sequences with further columns; `columns` has values for all training sequences."""
         return self.plain.with_columns(column.take(self.positions) for column in chain.from_iterable(columns))

@@ -21,7 +21,7 @@ from hedgerow.learning.counting import transition_probabilities
 from hedgerow.learning.temperature import best_temperature
 
 TRANSITION_SMOOTHING = 0.1  # pseudo-count of each transition, as in an HMM
-# For bits that read their neighbours and so know part of the transitions; it was good on the dev data of three sets.
+# For bits that read their neighbours, and so model transitions to some degree; chosen on dev data of three data sets.
 DEFAULT_TRANSITION_WEIGHT = 0.4
 TRANSITION_WEIGHTS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # the weights among which dev data choose
 MAX_TEMPERATURE_FACTOR = 30.0  # a fitted temperature is at most this many times larger or smaller than the natural one

@@ -21,7 +21,7 @@ from hedgerow.potentials.base import (
     Scores,
     Stored,
     add_prefix,
-    numbered_parts,
+    numbered_arrays,
     stored_table,
     stored_temperature,
 )
@@ -120,9 +120,9 @@ class CodePotential(ScoredPotential):
         distance = metadata["distance"]
         if distance not in get_args(Distance):
             raise InputError(f"the code has the unknown distance {distance!r}")
-        parts = numbered_parts("bits.", arrays, len(described))
+        nested = numbered_arrays("bits.", arrays, len(described))
         bits = tuple(
-            _stored_bit(entry, parts[i], cascade.encoder(encoder, i), bit_order) for i, entry in enumerate(described)
+            _stored_bit(entry, nested[i], cascade.encoder(encoder, i), bit_order) for i, entry in enumerate(described)
         )
         return cls(
             code_words=code_words,

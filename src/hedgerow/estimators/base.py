@@ -95,7 +95,7 @@ class Estimator(Conventions):
         X_dev, y_dev : optional
             Dev data: scored after every step, used for early stopping, never learned from.
         sample_weight : list of float, optional
-            Weight of each sequence. A weight of 2 counts like the sequence given twice; 0 leaves it out.
+            Weight of each sequence. A weight of 2 counts like the same sequence twice; 0 leaves it out.
         callbacks : list of callable
             Each is called with every `TrainingRecord` as it comes. One that returns True or raises
             `hedgerow.StopTraining` ends the fit with what has been learned so far.
@@ -175,7 +175,7 @@ class Estimator(Conventions):
 
     @property
     def _validation_fraction(self) -> float | None:
-        """The share of the sequences to split off as dev data where none are given; None without early stopping."""
+        """The share of the sequences to split off as dev data without X_dev; None without early stopping."""
         return self._value("validation_fraction") if getattr(self, "early_stopping", None) is not None else None
 
     def _stopping(self, training: TrainingData) -> Stopping | None:
@@ -222,15 +222,15 @@ class Estimator(Conventions):
         Parameters
         ----------
         X : list of sequences
-            In the same form as in `fit`.
+            Read as in `fit`, and with the same columns.
         decode : {"viterbi", "marginal"}, optional
             Overrides the parameter `decode` of the estimator.
 
         Returns
         -------
         list of 1-D arrays
-            The labels of each sequence, of the type given in `fit`. `.tolist()` makes a list of Python's str, int or
-            bool: `[p.tolist() for p in model.predict(X)]` is what JSON and seqeval take.
+            The labels of each sequence, of the same type as in `fit`. `.tolist()` converts them to Python's str, int
+            or bool, which JSON and seqeval need: `[p.tolist() for p in model.predict(X)]`.
 
         Raises
         ------
@@ -292,7 +292,7 @@ class Estimator(Conventions):
         Parameters
         ----------
         X : list of sequences
-            In the same form as in `fit`.
+            Read as in `fit`, and with the same columns.
 
         Returns
         -------
@@ -324,7 +324,7 @@ class Estimator(Conventions):
         Parameters
         ----------
         X : list of sequences
-            In the same form as in `fit`.
+            Read as in `fit`, and with the same columns.
 
         Returns
         -------
@@ -354,7 +354,7 @@ class Estimator(Conventions):
         Parameters
         ----------
         X : list of sequences
-            In the same form as in `fit`.
+            Read as in `fit`, and with the same columns.
         n : int >= 1, default=3
             Number of label sequences.
 
@@ -388,7 +388,7 @@ class Estimator(Conventions):
         Parameters
         ----------
         X : list of sequences
-            In the same form as in `fit`.
+            Read as in `fit`, and with the same columns.
         y : list of lists of labels
             The gold labels. Labels that training never saw count as wrong.
 
@@ -416,12 +416,12 @@ class Estimator(Conventions):
         return float(np.mean(self._best_labels(encoded, self._value("decode")) == codes))
 
     def log_likelihood(self, X: SequencesLike, y: LabelsLike) -> NDArray[np.float64]:
-        """Compute the log-probability of the given labels of each sequence.
+        """Compute the log-probability of the labels y of each sequence.
 
         Parameters
         ----------
         X : list of sequences
-            In the same form as in `fit`.
+            Read as in `fit`, and with the same columns.
         y : list of lists of labels
             The labels whose probability is wanted.
 

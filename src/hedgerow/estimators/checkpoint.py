@@ -65,12 +65,13 @@ class Checkpoint:
         model.save(self.path)
 
 
-def check_make(makes: Mapping[str, tuple[Any, Any]]) -> None:
+def check_unchanged(settings: Mapping[str, tuple[Any, Any]]) -> None:
     """Raise InputError unless all pairs (value of the fitted model, value now) are equal."""
-    for name, (was, now) in makes.items():
+    for name, (was, now) in settings.items():
         if was != now:
             raise InputError(
-                f"{name} must not change when a fit continues from a fitted model; it was {was}, and now is {now}"
+                f"{name} must not change when a fit continues from a fitted model; it was {was} and is {now} now; use "
+                "the old value, or start a new fit"
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -49,7 +50,8 @@ def _attributes(cls: type[Conventions]) -> str:
     described = dict(cls._set_by_fit)
     for name, member in inspect.getmembers(cls, lambda member: isinstance(member, property)):
         if name.endswith("_") and not name.startswith("_"):
-            described[name] = member.fget.__annotations__["return"], inspect.cleandoc(member.__doc__)
+            kind = re.sub(r"NDArray\[.*\]", "array", member.fget.__annotations__["return"])
+            described[name] = kind, inspect.cleandoc(member.__doc__)
     entries = [f"{name} : {kind}\n{textwrap.indent(text, '    ')}" for name, (kind, text) in sorted(described.items())]
     return "\n".join(["Attributes", "----------", *entries]) if entries else ""
 

@@ -68,7 +68,7 @@ class FutureMEMM(TreeEstimator):
     A future feature is the probability that some position of the instance bag, the next `bag` positions, shows a
     pattern of attributes. Patterns are learned: when trees over the window, the last `order` labels and the features
     found so far gain no more, a second level of boosting fits a new pattern to the residuals, through the noisy-or of
-    the bag. All trees of later rounds can test it.
+    the instance bag. All trees of later rounds can test it.
 
     The numbers of rounds and of features are chosen on dev data: X_dev, or a fifth of X. In the latter case the
     features are kept, and the trees over them are then learned again from all of X. With fewer than five sequences, or
@@ -179,7 +179,7 @@ class FutureMEMM(TreeEstimator):
           round. Of the rounds of a pattern the one with the best dev likelihood is kept. A feature that does not
           help is dropped, and the fit ends. In print a level ends when the likelihood stops improving; on which data
           is not said.
-        - Without dev data a trial on part of the sequences decides the numbers of rounds and features.
+        - Without dev data a trial on some of the sequences decides the numbers of rounds and features.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class FutureMEMM(TreeEstimator):
 
     @property
     def future_features_(self) -> list[FutureFeatureSummary]:
-        """The features in the order in which they were found: trees, side of the bag, and effect on each label."""
+        """The features in the order in which they were found: trees, side of the instance bag, effect on each label."""
         return future_features(self._fitted())
 
     def pattern_probabilities(self, x: SequenceLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -335,8 +335,8 @@ class FutureMEMM(TreeEstimator):
         longest = int(training.sequences.lengths.max())
         if self.bag != "rest" and int(self.bag) >= longest:
             warn_user(
-                f"bag is {self.bag}, but the longest sequence has {longest} positions, and a bag ends with its "
-                'sequence; use bag="rest"',
+                f"bag is {self.bag}, but the longest sequence has {longest} positions, and an instance "
+                'bag ends with its sequence; use bag="rest"',
                 BagWarning,
             )
         if self.initial_log_odds >= 0:

@@ -24,6 +24,7 @@ from hedgerow.estimators.shared_parameters import (
 
 if TYPE_CHECKING:
     from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.learning.quasi_newton import QuasiNewtonRules
     from hedgerow.model import Model
 
 
@@ -100,7 +101,7 @@ class LinearCRF(LinearEstimator):
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.likelihood import LinearSpace
-        from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner
+        from hedgerow.learning.quasi_newton import QuasiNewtonLearner
         from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 
         if self._solver == "sgd" and training.prunes:
@@ -117,9 +118,12 @@ class LinearCRF(LinearEstimator):
                 epochs=self.epochs, tol=self.tol, random_state=self.random_state, stopping=self._stopping(training)
             )
             return StochasticGradientLearner(training, space, self.l2, rules)
-        return QuasiNewtonLearner(
-            training,
-            space,
+        return QuasiNewtonLearner(training, space, self._quasi_newton_rules(training))
+
+    def _quasi_newton_rules(self, training: TrainingData) -> QuasiNewtonRules:
+        from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonRules
+
+        return QuasiNewtonRules(
             penalty=Penalty(self.l1, self.l2),
             max_iter=self.max_iter,
             tol=self.tol,
@@ -146,7 +150,6 @@ class LinearCRF(LinearEstimator):
     def _inducer(self, training: TrainingData) -> Learner:
         from hedgerow.learning.induction import InductionLearner
         from hedgerow.learning.likelihood import LinearSpace
-        from hedgerow.learning.quasi_newton import Penalty
         from hedgerow.learning.seeds import fit_seeds
 
         space = LinearSpace.bare(
@@ -160,11 +163,8 @@ class LinearCRF(LinearEstimator):
         return InductionLearner(
             training,
             space,
-            penalty=Penalty(0.0, self.l2),
-            max_iter=self.max_iter,
-            tol=self.tol,
+            self._quasi_newton_rules(training),
             min_freq=self.min_freq,
             observed_only=self.observed_only,
             seed=fit_seeds(self.random_state)[0],
-            stopping=self._stopping(training),
         )

@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.conventions import with_parameters
+from hedgerow.estimators.shared_parameters import (
+    AttributeMinFreq,
+    EarlyStopping,
+    Imputed,
+    Patience,
+    Scale,
+    ValidationFraction,
+    WindowSize,
+)
 from hedgerow.inspection.weights import intercept, state_features, transition_features
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.search.potential import SearchPotential
@@ -29,8 +39,17 @@ class LinearEstimator(Estimator):
         return intercept(self._fitted())
 
 
+@with_parameters
 class MarginEstimator(LinearEstimator):
     """An estimator that learns from best paths: its scores are not logarithms of probabilities."""
+
+    window: WindowSize = 0
+    min_freq: AttributeMinFreq = 1
+    scale: Scale = True
+    missing: Imputed = "indicator"
+    early_stopping: EarlyStopping = None
+    patience: Patience = 5
+    validation_fraction: ValidationFraction = 0.1
 
     @property
     def temperature_(self) -> float:

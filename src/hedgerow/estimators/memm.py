@@ -129,21 +129,14 @@ class MEMM(TreeEstimator, LinearEstimator):
         from hedgerow.learning.boosting import BoostingRules
         from hedgerow.learning.local_boosting import LocalBoostingLearner
         from hedgerow.learning.local_gradient import LocalGradientLearner
-        from hedgerow.learning.quasi_newton import Penalty
+        from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonRules
 
         stopping = self._stopping(training)
         if self.learner == "linear":
-            penalty = Penalty(0.0, self.l2)
-            return LocalGradientLearner(
-                training,
-                window=self.window,
-                penalty=penalty,
-                max_iter=self.max_iter,
-                tol=TOL,
-                min_freq=self.min_freq,
-                scale=self.scale,
-                stopping=stopping,
+            descent = QuasiNewtonRules(
+                penalty=Penalty(0.0, self.l2), max_iter=self.max_iter, tol=TOL, stopping=stopping
             )
+            return LocalGradientLearner(training, descent, window=self.window, min_freq=self.min_freq, scale=self.scale)
         rules = BoostingRules(
             window=self.window,
             transitions="trees",
@@ -161,12 +154,12 @@ class MEMM(TreeEstimator, LinearEstimator):
 
     def _start(self, earlier: Model) -> tuple[TreePotential, list[Record]]:
         """The trees to continue from, and their training log; raises InputError if the parameters do not fit them."""
-        from hedgerow.estimators.checkpoint import check_make, check_rounds
+        from hedgerow.estimators.checkpoint import check_rounds, check_unchanged
 
         potential = earlier.potential
         inner = potential.inner if isinstance(potential, LocalPotential) else None
         now = {"learner": self.learner, "order": self.order, "window": self.window, "missing": self.missing}
-        check_make({name: (earlier.parameters.get(name), value) for name, value in now.items()})
+        check_unchanged({name: (earlier.parameters.get(name), value) for name, value in now.items()})
         assert isinstance(inner, TreePotential)
         n_done = len(inner.trees) // len(earlier.labels)
         check_rounds(n_done, self.n_rounds)

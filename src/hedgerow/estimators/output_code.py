@@ -39,11 +39,11 @@ def _is_code(value: Any) -> bool:
     return value in CODES if isinstance(value, str) else isinstance(value, (list, tuple, np.ndarray))
 
 
-def _described(base: Any) -> Any:
+def _plain_base(base: Any) -> Any:
     return None if base is None else {"estimator": type(base).__name__, "parameters": base._plain_params()}
 
 
-def _made(stored: Any) -> Any:
+def _restored_base(stored: Any) -> Any:
     match stored:
         case None:
             return None
@@ -65,8 +65,8 @@ _CODE = ValueType(
 _BASE = ValueType(
     "an estimator other than OutputCode and SearchTagger, or None for TreeCRF()",
     lambda value: value is None or (isinstance(value, Estimator) and not isinstance(value, (OutputCode, SearchTagger))),
-    _described,
-    _made,
+    _plain_base,
+    _restored_base,
 )
 
 
@@ -174,7 +174,7 @@ class OutputCode(Estimator):
         Parameters
         ----------
         X : list of sequences
-            In the same form as in `fit`.
+            Read as in `fit`, and with the same columns.
 
         Returns
         -------

@@ -3,18 +3,19 @@
     smoothing: Annotated[float, AtLeast(0), "Pseudo-count added to every count."] = 0.1
 
 The signature, the check before `fit`, the conversion of numpy scalars, the docstring and the command-line flag of the
-parameter are all made from this declaration.
+parameter all come from this declaration.
 """
 
 from __future__ import annotations
 
 import difflib
 import numbers
+import operator
 import textwrap
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -26,71 +27,39 @@ LARGEST_INTEGER = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class AtLeast:
-    """The number is not below `low`."""
+class Bound:
+    """The number compares with `limit` as the subclass says."""
 
-    low: float
+    limit: float
+    words: ClassVar[str]
+    symbol: ClassVar[str]
+    compare: ClassVar[Callable[[Any, float], Any]]
 
     def holds(self, value: Any) -> bool:
-        return bool(value >= self.low)
+        return bool(type(self).compare(value, self.limit))
 
     def __str__(self) -> str:
-        return f"at least {self.low}"
+        return f"{self.words} {self.limit}"
 
     @property
     def sign(self) -> str:
-        return f">= {self.low}"
+        return f"{self.symbol} {self.limit}"
 
 
-@dataclass(frozen=True)
-class MoreThan:
-    """The number is above `low`."""
-
-    low: float
-
-    def holds(self, value: Any) -> bool:
-        return bool(value > self.low)
-
-    def __str__(self) -> str:
-        return f"above {self.low}"
-
-    @property
-    def sign(self) -> str:
-        return f"> {self.low}"
+class AtLeast(Bound):
+    words, symbol, compare = "at least", ">=", operator.ge
 
 
-@dataclass(frozen=True)
-class AtMost:
-    """The number is not above `high`."""
-
-    high: float
-
-    def holds(self, value: Any) -> bool:
-        return bool(value <= self.high)
-
-    def __str__(self) -> str:
-        return f"at most {self.high}"
-
-    @property
-    def sign(self) -> str:
-        return f"<= {self.high}"
+class MoreThan(Bound):
+    words, symbol, compare = "above", ">", operator.gt
 
 
-@dataclass(frozen=True)
-class LessThan:
-    """The number is below `high`."""
+class AtMost(Bound):
+    words, symbol, compare = "at most", "<=", operator.le
 
-    high: float
 
-    def holds(self, value: Any) -> bool:
-        return bool(value < self.high)
-
-    def __str__(self) -> str:
-        return f"below {self.high}"
-
-    @property
-    def sign(self) -> str:
-        return f"< {self.high}"
+class LessThan(Bound):
+    words, symbol, compare = "below", "<", operator.lt
 
 
 @dataclass(frozen=True)
@@ -108,7 +77,7 @@ class CountOrAll:
         return ">= 1, or -1 or None for all processors"
 
 
-Rule: TypeAlias = AtLeast | AtMost | MoreThan | LessThan | CountOrAll
+Rule: TypeAlias = Bound | CountOrAll
 
 
 def python_scalar(value: Any) -> Any:
@@ -124,8 +93,8 @@ def _unchanged(value: Any) -> Any:
 class ValueType:
     """The values of a parameter that has no simple type.
 
-    `words` describes them, `holds` tests one that has been converted. `convert` makes what learners use, `plain` what a
-    model file stores, `restored` reads that back. `parse` reads the text of a command-line flag.
+    `words` describes them; `holds` tests a value, of numpy or of Python. `convert` returns the value that learners use,
+    `plain` the value that a model file stores, and `restored` reads that back. `parse` reads a command-line flag.
     """
 
     words: str
@@ -189,7 +158,7 @@ class Parameter:
             raise InputError(f"{owner}: {self.name} must not be larger than {largest:g}; it is {value!r}")
 
     def convert(self, value: Any) -> Any:
-        """A checked value as learners and the core take it: an int, float, bool, str or None of Python."""
+        """A checked value as learners and the core need it: an int, float, bool, str or None of Python."""
         value = python_scalar(value)
         if self.value_type is not None:
             return self.value_type.convert(value)

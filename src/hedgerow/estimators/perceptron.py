@@ -8,15 +8,8 @@ import hedgerow.potentials.votes  # noqa: F401 - registers a kind of potential t
 from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.shared_parameters import (
-    AttributeMinFreq,
     Beam,
-    EarlyStopping,
     Epochs,
-    Imputed,
-    Patience,
-    Scale,
-    ValidationFraction,
-    WindowSize,
 )
 
 if TYPE_CHECKING:
@@ -28,8 +21,8 @@ if TYPE_CHECKING:
 class StructuredPerceptron(MarginEstimator):
     """Structured perceptron (Collins 2002): where the best path is wrong, the features of gold minus its are added.
 
-    A tie counts as a mistake. The fit ends after an epoch without a mistake, or after `epochs`. Epochs that are left
-    would change nothing; they count in the average and in the votes as if they had been made.
+    A tie counts as a mistake. The fit ends after an epoch without a mistake, or after `epochs`. The epochs that remain
+    would not change the weights, but the average and the votes count them.
 
     Scores have no probabilistic scale. Probabilities are computed from scores divided by `temperature_`, which
     maximises the likelihood of the dev data, and is 1 without dev data.
@@ -37,7 +30,7 @@ class StructuredPerceptron(MarginEstimator):
     With `averaging="vote"` every weight vector of the training predicts labels, and the votes at each position are
     counted: a vector has one vote for each sequence it survived. The probability of a label is its share of the votes
     at that position. Positions are decoded one by one, so `decode="viterbi"` and "marginal" give the same labels.
-    Prediction takes as many times longer as there were mistakes.
+    The time of prediction grows with the number of mistakes in training.
 
     Examples
     --------
@@ -47,20 +40,13 @@ class StructuredPerceptron(MarginEstimator):
     ['-', 'o', '-']
     """
 
-    window: WindowSize = 0
     averaging: Annotated[
         Literal["average", "vote", "none"],
         'Which weights predict: "average" the mean of the weights after each sequence of each epoch, "vote" all of '
         'them by vote, "none" the weights at the end. The average is usually the most accurate.',
     ] = "average"
     epochs: Epochs = 10
-    min_freq: AttributeMinFreq = 1
-    scale: Scale = True
-    missing: Imputed = "indicator"
     beam: Beam = None
-    early_stopping: EarlyStopping = None
-    patience: Patience = 5
-    validation_fraction: ValidationFraction = 0.1
     update: Annotated[
         Literal["early", "standard"],
         'With a beam: "early" learns from the positions up to where the beam loses the gold labels, "standard" from '

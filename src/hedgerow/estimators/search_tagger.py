@@ -11,15 +11,8 @@ from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.parameters import AtLeast, ValueType
 from hedgerow.estimators.shared_parameters import (
-    AttributeMinFreq,
     Averaging,
-    EarlyStopping,
     Epochs,
-    Imputed,
-    Patience,
-    Scale,
-    ValidationFraction,
-    WindowSize,
 )
 from hedgerow.search.potential import Direction
 
@@ -71,7 +64,6 @@ class SearchTagger(MarginEstimator):
         AtLeast(0),
         "Number of labels assigned before that a label depends on. A high order costs little: there is no lattice.",
     ] = 3
-    window: WindowSize = 0
     beam: Annotated[
         int,
         AtLeast(1),
@@ -91,12 +83,6 @@ class SearchTagger(MarginEstimator):
         _FUTURE,
         "A FutureMEMM that discovers future features, which every step then reads; None for no such features.",
     ] = None
-    min_freq: AttributeMinFreq = 1
-    scale: Scale = True
-    missing: Imputed = "indicator"
-    early_stopping: EarlyStopping = None
-    patience: Patience = 5
-    validation_fraction: ValidationFraction = 0.1
 
     def _check_combination(self) -> None:
         if self.future is not None:

@@ -108,7 +108,8 @@ StoppingChoice: TypeAlias = Literal["auto", "loss", "accuracy", "span_f1"] | Non
 EarlyStopping: TypeAlias = Annotated[
     StoppingChoice,
     "Score on the dev data that ends the fit when it no longer improves; the model of the best step is kept. "
-    '"auto" is "span_f1" if the labels mark spans (O, B-...), otherwise "accuracy". None makes all steps.',
+    '"auto" is "span_f1" if the labels mark spans (O, B-...), otherwise "accuracy". None never ends '
+    "the fit early.",
 ]
 Patience: TypeAlias = Annotated[
     int,

@@ -8,16 +8,9 @@ from hedgerow.estimators.conventions import estimator
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.parameters import MoreThan
 from hedgerow.estimators.shared_parameters import (
-    AttributeMinFreq,
     Averaging,
     Beam,
-    EarlyStopping,
     Epochs,
-    Imputed,
-    Patience,
-    Scale,
-    ValidationFraction,
-    WindowSize,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +36,6 @@ class StructuredSVM(MarginEstimator):
     ['-', 'o', '-']
     """
 
-    window: WindowSize = 0
     C: Annotated[
         float, MoreThan(0), "Weight of the hinge losses against the size of the weights. Lower it against overfitting."
     ] = 0.5
@@ -53,13 +45,7 @@ class StructuredSVM(MarginEstimator):
     ] = "hamming"
     epochs: Epochs = 20
     averaging: Annotated[Averaging, "In the mean, the weights after t sequences count t times."] = "average"
-    min_freq: AttributeMinFreq = 1
-    scale: Scale = True
-    missing: Imputed = "indicator"
     beam: Beam = None
-    early_stopping: EarlyStopping = None
-    patience: Patience = 5
-    validation_fraction: ValidationFraction = 0.1
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.margin import MarginLearner, MarginRules

@@ -215,18 +215,18 @@ def _start(
     earlier: Model, rules: BoostingRules, training: TrainingData, missing: str
 ) -> tuple[TreePotential, list[Record]]:
     """The potential to continue from, and its training log; raises InputError if the parameters do not fit it."""
-    from hedgerow.estimators.checkpoint import check_make, check_rounds
+    from hedgerow.estimators.checkpoint import check_rounds, check_unchanged
 
     potential = earlier.potential
     assert isinstance(potential, TreePotential)
-    makes = {
+    settings = {
         "order": (earlier.order, training.order),
         "window": (potential.window, Window.of(rules.window)),
         "transitions": ("trees" if potential.table is None else "table", rules.transitions),
         "trees": (potential.trees.values.shape[1] > 1, rules.shared),
         "missing": (earlier.parameters.get("missing", "weighting"), missing),
     }
-    check_make(makes)
+    check_unchanged(settings)
     a_round = 1 if rules.shared else len(training.labels)
     n_done = len(potential.trees) // a_round
     check_rounds(n_done, rules.n_rounds)

@@ -4,9 +4,9 @@ The scores F of all labels are fixed. A feature adds eta * Q(B_t) to them, with 
 each label. With residuals R = gold - P of the changed scores, the gradient of the log-likelihood at the log-odds of
 position s is
 
-    g_s = q_s * sum over the bags B_t that contain s of r_t (1 - Q_t),    r_t = sum over labels l of eta_l R_tl
+    g_s = q_s * sum over the instance bags B_t that contain s of r_t (1 - Q_t),    r_t = sum over labels l of eta_l R_tl
 
-(proposition 5.2, summed over all pairs of a bag and a position in it). A regression tree is fitted to it. The
+(proposition 5.2, summed over all pairs of an instance bag and a position in it). A regression tree is fitted to it. The
 first-order leaf is the sum of g over (l2 + number of pairs); the step of a tree is searched over many powers of ten,
 because these gradients are tiny. A Newton leaf has the expected curvature in place of the number of pairs:
 q_s^2 * sum of Var_P(eta) (1 - Q_t)^2.
@@ -125,13 +125,13 @@ class _Pattern:
 
 
 class Discovery:
-    """The search for a feature of bags after (or with `back` before) their positions."""
+    """The search for a feature whose instance bags are after their positions, or with `back` before them."""
 
     def __init__(self, rules: DiscoveryRules, train: DiscoveryData, dev: DiscoveryData | None, back: bool) -> None:
         self.rules, self.train, self.dev, self.back = rules, train, dev, back
         data = train.tree_data or _core.TreeData(train.instances.reader, 0, rules.growth)
         self._grower = _core.TreeGrower(data, train.scores.shape[1], rules.growth, None)
-        self._pairs = self._sum_over_bags(train.weights)  # by position: how many bags contain it
+        self._pairs = self._sum_over_bags(train.weights)  # by position: how many instance bags contain it
 
     def best(self) -> Candidate | None:
         """The feature with the best merit; None if no feature raises the training likelihood."""
@@ -220,7 +220,10 @@ class Discovery:
         return targets, q**2 * self._sum_over_bags(variance * rest**2)
 
     def _sum_over_bags(self, values: Floats) -> Floats:
-        """By position, the sum of the values of the bags that contain it: a sum over a bag on the other side."""
+        """By position, the sum of the values of the instance bags that contain it.
+
+        The positions of these bags are an instance bag on the other side.
+        """
         train, size = self.train, self.rules.instance_bags.size
         sums: Floats = _core.bag_sums(values, train.starts, size, not self.back, train.n_threads)
         return sums

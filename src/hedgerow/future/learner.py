@@ -67,15 +67,15 @@ class FutureLearner:
 
 
 def content_order(training: TrainingData, seed: int) -> NDArray[np.int64]:
-    """A pseudo-random order of the sequences that depends on the seed and their content, not on their given order."""
+    """A pseudo-random order of the sequences that depends on the seed and their content, not on their order in X."""
     sequences, keys = training.sequences, []
     for i, (begin, end) in enumerate(pairwise(sequences.starts.tolist())):
         digest = hashlib.blake2b(f"{seed} {training.weights[i]!r}".encode(), digest_size=8)
         digest.update(training.codes[begin:end].tobytes())
         for column in sequences.columns:
-            part = column.take(slice(begin, end))
-            for field in part.__match_args__:
-                values = getattr(part, field)
+            own = column.take(slice(begin, end))
+            for field in own.__match_args__:
+                values = getattr(own, field)
                 if isinstance(values, np.ndarray):
                     digest.update(values.tobytes())
         keys.append(int.from_bytes(digest.digest(), "big"))

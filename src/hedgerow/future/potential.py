@@ -18,7 +18,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.features import FutureFeature, feature_encoder, with_features
 from hedgerow.future.instance_bags import MAX_LOG_ODDS, REST, Floats, InstanceBags
-from hedgerow.potentials.base import ScoredPotential, Scores, Stored, add_prefix, numbered_parts, strip_prefix
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored, add_prefix, numbered_arrays, strip_prefix
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trees import TreePotential, stored_trees, trees_to_arrays
 from hedgerow.potentials.trial import is_cheap, try_once
@@ -86,8 +86,8 @@ class FuturePotential(ScoredPotential):
         described = metadata["features"]
         if not isinstance(described, list) or not 1 <= len(described) <= MAX_FEATURES:
             raise InputError(f"there must be a list of future features, from 1 to {MAX_FEATURES}")
-        parts = numbered_parts("features.", arrays, len(described))
-        features = tuple(_stored_feature(*one, n_labels) for one in zip(described, parts, strict=True))
+        nested = numbered_arrays("features.", arrays, len(described))
+        features = tuple(_stored_feature(*one, n_labels) for one in zip(described, nested, strict=True))
         wider = feature_encoder(encoder, len(features))
         trees = TreePotential.from_arrays(Stored(metadata["of"], strip_prefix("of.", arrays), wider, n_labels, order))
         if trees.table is not None:

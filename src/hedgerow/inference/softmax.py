@@ -17,7 +17,7 @@ def softmax(scores: Floats64) -> Floats64:
 
 
 def log_softmax_in_place(scores: Floats) -> None:
-    """Turn scores (..., labels) into log-probabilities, in their place."""
+    """Replace scores (..., labels) by their log-probabilities."""
     rows = scores.reshape(-1, scores.shape[-1])
     step = max(CHUNK // scores.shape[-1], 1)
     for first in range(0, len(rows), step):

@@ -121,7 +121,7 @@ def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.intege
 
 
 def edge_counts(training: TrainingData) -> NDArray[np.float64]:
-    """How often gold takes each cell of the transition table, sequences times their weights."""
+    """How often gold labels use each cell of the transition table; a sequence counts with its weight."""
     topology = training.topology
     rows = topology.table_rows(training.codes, training.sequences.starts)
     cells = rows * topology.n_labels + training.codes

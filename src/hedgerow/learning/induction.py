@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.encoding import Conjunctions
 from hedgerow.learning.base import Record, TrainingData
-from hedgerow.learning.early_stopping import Stopping
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.linear_learner import LinearLearner
-from hedgerow.learning.quasi_newton import Penalty, likelihood_minimizer
+from hedgerow.learning.quasi_newton import QuasiNewtonRules, likelihood_minimizer
 from hedgerow.potentials.linear import Features
 from hedgerow.utilities import Floats64
 
@@ -41,31 +40,27 @@ class InductionLearner(LinearLearner):
         self,
         training: TrainingData,
         space: LinearSpace,
+        rules: QuasiNewtonRules,
         *,
-        penalty: Penalty,
-        max_iter: int,
-        tol: float,
         min_freq: int,
         observed_only: bool,
         seed: int,
-        stopping: Stopping | None = None,
     ) -> None:
-        super().__init__(training, space, stopping)
-        self.penalty, self.max_iter, self.tol = penalty, max_iter, tol
-        self.min_freq, self.observed_only, self.seed = min_freq, observed_only, seed
+        super().__init__(training, space, rules.stopping)
+        self.rules, self.min_freq, self.observed_only, self.seed = rules, min_freq, observed_only, seed
 
     def _steps(self) -> Iterator[Record]:
-        n_done, finishing = 0, False
-        for part in chain(self._shares(), repeat(self.training)):
-            whole = part is self.training
-            limit = self.max_iter if finishing else min(n_done + INDUCTION_PERIOD, self.max_iter)
+        n_done, finishing, max_iter = 0, False, self.rules.max_iter
+        for subset in chain(self._shares(), repeat(self.training)):
+            whole = subset is self.training
+            limit = max_iter if finishing else min(n_done + INDUCTION_PERIOD, max_iter)
             before = n_done
-            for record in self._descend(part, n_done, limit):
+            for record in self._descend(subset, n_done, limit):
                 n_done = record["step"]
                 yield record
-            if n_done == self.max_iter or (whole and n_done == before):
+            if n_done == max_iter or (whole and n_done == before):
                 return
-            nothing_new = self._grow(part) == 0
+            nothing_new = self._grow(subset) == 0
             if finishing and nothing_new:
                 return
             finishing = whole and nothing_new
@@ -83,26 +78,26 @@ class InductionLearner(LinearLearner):
                 weights=training.weights[chosen],
             )
 
-    def _descend(self, part: TrainingData, first: int, last: int) -> Iterator[Record]:
+    def _descend(self, subset: TrainingData, first: int, last: int) -> Iterator[Record]:
         """Quasi-Newton steps number first + 1 to last, or fewer if there is nothing left to gain."""
-        minimizer = likelihood_minimizer(part, self.space, self._weights, self.penalty, self.tol)
+        minimizer = likelihood_minimizer(subset, self.space, self._weights, self.rules)
         for iteration, length in zip(range(first + 1, last + 1), minimizer, strict=False):
             self._weights = minimizer.weights
-            loss = part.per_sequence(minimizer.value)
+            loss = subset.per_sequence(minimizer.value)
             record: Record = {"unit": "iteration", "step": iteration, "loss": loss, "step_size": length}
-            record |= {"n_sequences": len(part.weights), "n_features": len(self.space.state)}
+            record |= {"n_sequences": len(subset.weights), "n_features": len(self.space.state)}
             if self.training.dev is not None:
                 record |= Evaluator(self.training).of_potential(self.potential)
             yield record
 
-    def _grow(self, part: TrainingData) -> int:
+    def _grow(self, subset: TrainingData) -> int:
         """Add the best candidates with weight 0; returns how many."""
-        probabilities = self.training.answers(self.potential, part.sequences).marginals()[1]
+        probabilities = self.training.answers(self.potential, subset.sequences).marginals()[1]
         found = candidates(
-            self.space, part, probabilities, self.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
+            self.space, subset, probabilities, self.rules.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
         )
         grown = enlarged(self.space, found)
-        state, edge, n_grams = self.space.parts(self._weights)
+        state, edge, n_grams = self.space.split(self._weights)
         weights = [_carry_weights(state, self.space.state, grown.state)]
         if self.space.edge is not None and grown.edge is not None:
             weights.append(_carry_weights(edge, self.space.edge, grown.edge))
@@ -153,7 +148,7 @@ def enlarged(space: LinearSpace, found: Candidates) -> LinearSpace:
     n_basic = len(space.state.starts) - 1 - len(sets)
     ids = {members: n_basic + i for i, members in enumerate(sets)}
     k, keys = space.state.width, _keys(space.state).tolist()
-    for attribute, context, label in zip(*(part.tolist() for part in found[:3]), strict=True):
+    for attribute, context, label in zip(*(field.tolist() for field in found[:3]), strict=True):
         rest = () if context < 0 else (context,) if context < n_basic else sets[context - n_basic]
         members = tuple(sorted((attribute, *rest)))
         known = attribute if len(members) == 1 else ids.setdefault(members, n_basic + len(ids))

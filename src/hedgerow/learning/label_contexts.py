@@ -73,7 +73,7 @@ def labels_back(codes: NDArray[np.int32], starts: NDArray[np.int64], back: int, 
 
 
 def columns_to_lags(trees: Trees, first_id: int, n_labels: int) -> Trees:
-    """Turn tests of the columns y[-1], y[-2], ... into tests of previous labels.
+    """Replace tests of the columns y[-1], y[-2], ... by tests of previous labels.
 
     `first_id` is the attribute id of the first value of y[-1].
     """

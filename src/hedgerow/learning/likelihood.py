@@ -28,7 +28,7 @@ BLOCK = 2**20  # scores of a block: 4 MB
 
 @dataclass(frozen=True, eq=False)
 class LinearSpace:
-    """The features of a linear model, which turn a weight vector into a potential."""
+    """The features of a linear model. `potential` combines them with a weight vector."""
 
     window: Window
     scalings: dict[str, Scaling]
@@ -87,7 +87,7 @@ class LinearSpace:
     def n_weights(self) -> int:
         return len(self.state) + (0 if self.edge is None else len(self.edge)) + len(self.n_grams)
 
-    def parts(self, weights: NDArray[np.floating]) -> tuple[NDArray, NDArray, NDArray]:  # type: ignore[type-arg]
+    def split(self, weights: NDArray[np.floating]) -> tuple[NDArray, NDArray, NDArray]:  # type: ignore[type-arg]
         """Views of the weights of state features, of edge features and of n-grams."""
         first = len(self.state)
         last = len(weights) - len(self.n_grams)
@@ -101,7 +101,7 @@ class LinearSpace:
 
     def potential(self, weights: Floats64) -> LinearPotential:
         """The potential of a weight vector, without the features whose weight is 0."""
-        state, edge, n_grams = (part.astype(np.float32) for part in self.parts(weights))
+        state, edge, n_grams = (some.astype(np.float32) for some in self.split(weights))
         return LinearPotential(
             self.window,
             self.scalings,
@@ -171,7 +171,7 @@ class Likelihood:
                 begin = end
 
     def _split(self, row: Floats64) -> list[Floats64]:
-        state, edge, n_grams = self.space.parts(row)
+        state, edge, n_grams = self.space.split(row)
         return [state, n_grams] if self.space.edge is None else [state, edge, n_grams]
 
     def _subtract_gold(self, answer: Floats32, gold: NDArray[np.int64], block: _Block) -> None:
@@ -187,8 +187,8 @@ class Likelihood:
         single = weights.astype(np.float32)
         *by_attribute, n_grams = self._split(single)  # type: ignore[arg-type]
         scorers = [
-            _core.LinearScorer(features.core, np.ascontiguousarray(part))
-            for (features, _), part in zip(self._features, by_attribute, strict=True)
+            _core.LinearScorer(features.core, np.ascontiguousarray(own))
+            for (features, _), own in zip(self._features, by_attribute, strict=True)
         ]
         table = space.n_grams.table(n_grams)
         gradient = np.zeros(len(weights))
@@ -196,11 +196,11 @@ class Likelihood:
         expected = np.zeros(table.shape)
         value = 0.0
         for block in self._blocks:
-            losses, residuals, taken = self._infer(block, scorers, table)
+            losses, residuals, counts = self._infer(block, scorers, table)
             value += float(training.weights[block.sequences] @ losses)
-            expected += taken
-            for postings, residual, part in zip(block.postings, residuals, gradients, strict=True):
-                postings.add_gradient(residual, part, training.n_threads)
+            expected += counts
+            for postings, residual, own in zip(block.postings, residuals, gradients, strict=True):
+                postings.add_gradient(residual, own, training.n_threads)
         n_gram_gradient += space.n_grams.summed(expected) - self._observed
         return value, gradient
 
@@ -214,8 +214,8 @@ class Likelihood:
         training = self.training
         k, n = len(training.labels), block.last - block.first
         scores = [room[:n] for room in self._scores]
-        for scorer, part, (_, skip) in zip(scorers, scores, self._features, strict=True):
-            scorer.score(self._attributes.reader, block.first, block.last, skip, part, training.n_threads)
+        for scorer, own, (_, skip) in zip(scorers, scores, self._features, strict=True):
+            scorer.score(self._attributes.reader, block.first, block.last, skip, own, training.n_threads)
         edge = scores[1].reshape(n, -1, k) if len(scores) > 1 else None
         gold = slice(block.first, block.last)
         lattice = Lattice(
@@ -224,16 +224,16 @@ class Likelihood:
         )  # fmt: skip
         weights = training.weights[block.sequences]
         if edge is None:
-            log_z, state, taken = lattice.summed_pairs(weights)
+            log_z, state, counts = lattice.summed_pairs(weights)
             answers = [state]
         else:
             log_z, state, pair = lattice.pair_marginals()
-            taken = _by_row(pair, block.starts, weights, training.topology)
+            counts = _by_row(pair, block.starts, weights, training.topology)
             answers = [state, pair.reshape(n, -1)]
         losses = log_z - lattice.score(training.codes[gold])
         for answer, places in zip(answers, block.gold, strict=True):
             self._subtract_gold(answer, places, block)
-        return losses, answers, taken
+        return losses, answers, counts
 
 
 def _places(outputs: NDArray[np.int32], width: int) -> NDArray[np.int64]:

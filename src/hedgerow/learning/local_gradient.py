@@ -14,11 +14,11 @@ import numpy as np
 from hedgerow.encoding import AttributeReader
 from hedgerow.encoding.window import WindowSpec
 from hedgerow.learning.base import Record, TrainingData
-from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
+from hedgerow.learning.early_stopping import check_dev_data, stop_early
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.label_contexts import with_n_grams
 from hedgerow.learning.likelihood import LinearSpace
-from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner
+from hedgerow.learning.quasi_newton import QuasiNewtonLearner, QuasiNewtonRules
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
 from hedgerow.potentials.local import LocalPotential
 
@@ -29,20 +29,18 @@ class LocalGradientLearner:
     def __init__(
         self,
         training: TrainingData,
+        rules: QuasiNewtonRules,
         *,
         window: WindowSpec,
-        penalty: Penalty,
-        max_iter: int,
-        tol: float,
         min_freq: int = 1,
         scale: bool = True,
-        stopping: Stopping | None = None,
     ) -> None:
-        check_dev_data(stopping, training.dev)
-        self.training, self.stopping = training, stopping
+        check_dev_data(rules.stopping, training.dev)
+        self.training, self.stopping = training, rules.stopping
         expanded, self._table_rows = with_n_grams(training)
         space = LinearSpace.of(expanded, window, min_freq=min_freq, scale=scale)
-        self._inner = QuasiNewtonLearner(expanded, space, penalty=penalty, max_iter=max_iter, tol=tol)
+        # The inner learner has no dev data: what it labels are positions with gold label contexts.
+        self._inner = QuasiNewtonLearner(expanded, space, replace(rules, stopping=None))
         self._best: LocalPotential | None = None  # set when early stopping has ended the fit
 
     @property

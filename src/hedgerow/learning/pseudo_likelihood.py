@@ -39,8 +39,8 @@ def pseudo_marginals(lattice: Lattice, training: TrainingData) -> tuple[Floats32
     """
     edges = [_edges(lattice, training, lag) for lag in range(lattice.topology.order + 1)]
     logits = np.zeros((len(training.codes), lattice.topology.n_labels))
-    for part in edges:
-        logits += np.where(part.exists[:, None], _scores(lattice, part), 0.0)
+    for of_lag in edges:
+        logits += np.where(of_lag.exists[:, None], _scores(lattice, of_lag), 0.0)
     p = softmax(logits)
     p[np.arange(len(p)), training.codes] -= 1
     return _summed(lattice, training, edges, p)
@@ -85,14 +85,14 @@ def _summed(
     by_position = np.zeros((n, topology.n_contexts if has_edges else 1, topology.n_labels))
     by_row = np.zeros((topology.n_rows, topology.n_labels))
     weights = training.position_weights[:, None]
-    for part in edges:
-        there = part.exists
-        position, context, label = part.position[there], part.context[there], part.label[there]
+    for of_lag in edges:
+        there = of_lag.exists
+        position, context, label = of_lag.position[there], of_lag.context[there], of_lag.label[there]
         if has_edges:
             np.add.at(by_position, (position, context, label), derivative[there])
-        elif part.lag == 0:  # a state score does not depend on other labels
+        elif of_lag.lag == 0:  # a state score does not depend on other labels
             np.add.at(by_position[:, 0], (position, label), derivative[there])
-        np.add.at(by_row, (part.row[there], label), derivative[there] * weights[there])
+        np.add.at(by_row, (of_lag.row[there], label), derivative[there] * weights[there])
     own = edges[0]
     by_position[np.arange(n), own.context[:, 0] if has_edges else 0, training.codes] += 1
     gold = np.zeros_like(by_row)

@@ -36,8 +36,18 @@ class Penalty:
     l2: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class QuasiNewtonRules:
+    """`tol`: stop when ten iterations lower the loss by less than this share of it."""
+
+    penalty: Penalty
+    max_iter: int
+    tol: float
+    stopping: Stopping | None = None
+
+
 class Minimizer:
-    """Iterating takes steps until the minimum; `weights` is the best point so far and `value` its penalised value.
+    """Iterating makes steps to the minimum; `weights` is the best point so far and `value` its penalised value.
 
     With an L1 penalty a step stays in the orthant where it starts: a weight that would change its sign becomes 0.
 
@@ -75,7 +85,7 @@ class Minimizer:
         self._values = [self.value]
 
     def _evaluate(self, weights: Floats64) -> tuple[float, Floats64]:
-        """The penalised value, and the gradient of its smooth part."""
+        """The penalised value, and the gradient of what is smooth in it (without the L1 penalty)."""
         value, gradient = self._function(weights)
         value += _core.penalize(weights, self._penalty.l1, self._penalty.l2, gradient, self._n_threads)
         return value, gradient
@@ -152,14 +162,14 @@ class Minimizer:
 
 
 def likelihood_minimizer(
-    training: TrainingData, space: LinearSpace, start: Floats64, penalty: Penalty, tol: float
+    training: TrainingData, space: LinearSpace, start: Floats64, rules: QuasiNewtonRules
 ) -> Minimizer:
     """The minimiser of the penalised negative log-likelihood of the training data."""
     return Minimizer(
         Likelihood(training, space),
         start,
-        penalty,
-        tol=tol,
+        rules.penalty,
+        tol=rules.tol,
         n_threads=training.n_threads,
         noise=ROUNDING * float(training.position_weights.sum()),
         # While all weights are 0 all labels are tied, and which of them a beam keeps is arbitrary.
@@ -170,39 +180,30 @@ def likelihood_minimizer(
 class QuasiNewtonLearner(LinearLearner):
     """The learner of LinearCRF for L-BFGS and OWL-QN."""
 
-    def __init__(
-        self,
-        training: TrainingData,
-        space: LinearSpace,
-        *,
-        penalty: Penalty,
-        max_iter: int,
-        tol: float,
-        stopping: Stopping | None = None,
-    ) -> None:
-        super().__init__(training, space, stopping)
-        self.penalty, self.max_iter, self.tol = penalty, max_iter, tol
+    def __init__(self, training: TrainingData, space: LinearSpace, rules: QuasiNewtonRules) -> None:
+        super().__init__(training, space, rules.stopping)
+        self.rules = rules
 
     def _steps(self) -> Iterator[Record]:
-        training, evaluator = self.training, Evaluator(self.training)
-        minimizer = likelihood_minimizer(training, self.space, self._weights, self.penalty, self.tol)
+        training, rules, evaluator = self.training, self.rules, Evaluator(self.training)
+        minimizer = likelihood_minimizer(training, self.space, self._weights, rules)
         for iteration, length in enumerate(minimizer, 1):
             self._weights = minimizer.weights
             loss = training.per_sequence(minimizer.value)
             record: Record = {"unit": "iteration", "step": iteration, "loss": loss, "step_size": length}
-            if self.penalty.l1:
+            if rules.penalty.l1:
                 record["n_active"] = int(np.count_nonzero(self._weights))
             if training.dev is not None:
                 record |= evaluator.of_potential(self.potential)
             yield record
-            if iteration == self.max_iter:
+            if iteration == rules.max_iter:
                 self._check_convergence(minimizer)
                 return
 
     def _check_convergence(self, minimizer: Minimizer) -> None:
         if not minimizer.is_converged:
             warn_user(
-                f"the fit ended after max_iter={self.max_iter} iterations, before it reached the tolerance of "
-                f"tol={self.tol:g}; raise max_iter or tol",
+                f"the fit ended after max_iter={self.rules.max_iter} iterations, before it reached the tolerance of "
+                f"tol={self.rules.tol:g}; raise max_iter or tol",
                 ConvergenceWarning,
             )

@@ -54,18 +54,18 @@ def strip_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, N
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def numbered_parts(prefix: str, arrays: Mapping[str, NDArray[Any]], n: int) -> list[dict[str, NDArray[Any]]]:
-    """The arrays of n contained objects, which are named `prefix` + number + "." + name.
+def numbered_arrays(prefix: str, arrays: Mapping[str, NDArray[Any]], n: int) -> list[dict[str, NDArray[Any]]]:
+    """The arrays of n nested objects, which are named `prefix` + number + "." + name.
 
     Raises InputError if an array belongs to none of the objects.
     """
-    parts: list[dict[str, NDArray[Any]]] = [{} for _ in range(n)]
+    nested: list[dict[str, NDArray[Any]]] = [{} for _ in range(n)]
     for name, array in strip_prefix(prefix, arrays).items():
         number, _, own_name = name.partition(".")
         if not number.isdecimal() or len(number) > 9 or int(number) >= n:
-            raise InputError(f"array {prefix + name!r} belongs to none of the {n} parts")
-        parts[int(number)][own_name] = array
-    return parts
+            raise InputError(f"array {prefix + name!r} has a number that is not below {n}")
+        nested[int(number)][own_name] = array
+    return nested
 
 
 def require_array(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, ndim: int = 1) -> NDArray[Any]:
@@ -94,8 +94,8 @@ class Potential(ABC):
         """Inference over one block of consecutive sequences at a time, to bound memory."""
         for block in blocks(encoded.starts, self.scores_per_position(topology)):
             is_everything = block == slice(0, len(encoded))
-            part = encoded if is_everything else encoded[block]
-            yield self.answers(part, topology, beam=beam, n_threads=n_threads)
+            some = encoded if is_everything else encoded[block]
+            yield self.answers(some, topology, beam=beam, n_threads=n_threads)
 
     def scores_per_position(self, topology: Topology) -> int:
         """How many scores `answers` computes for a position, which decides how many sequences fit in a block."""
@@ -103,7 +103,7 @@ class Potential(ABC):
 
     @abstractmethod
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """(metadata for JSON, arrays) from which `from_arrays` makes an equal potential."""
+        """(metadata for JSON, arrays) from which `from_arrays` builds an equal potential."""
 
     @classmethod
     @abstractmethod

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,13 +164,7 @@ class LinearPotential(ScoredPotential):
         return weights if self.temperature == 1 else weights / np.float32(self.temperature)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        arrays: dict[str, NDArray[Any]] = {
-            "state.starts": self.state_features.starts,
-            "state.labels": self.state_features.outputs,
-            "state.weights": self.state_weights,
-            "n_grams.cells": self.n_grams.cells,
-            "n_grams.weights": self.n_gram_weights,
-        }
+        metadata, arrays = weights_to_arrays(self)
         if self.edge_features is not None and self.edge_weights is not None:
             arrays |= {
                 "edge.starts": self.edge_features.starts,
@@ -182,8 +176,6 @@ class LinearPotential(ScoredPotential):
                 "conjunctions.starts": self.conjunctions.starts,
                 "conjunctions.members": self.conjunctions.members,
             }
-        scalings = {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()}
-        metadata: dict[str, Any] = {"window": list(self.window.offsets), "scalings": scalings}
         if self.temperature != 1:
             metadata["temperature"] = self.temperature
         return metadata, arrays
@@ -198,16 +190,16 @@ class LinearPotential(ScoredPotential):
         if len(cells) and (cells[0] < 0 or cells[-1] >= n_cells or (np.diff(cells) <= 0).any()):
             raise InputError(f"the n-grams must be numbers in rising order below {n_cells}")
         try:
-            state = _features(arrays, "state.starts", "state.labels", n_labels)
+            state = stored_features(arrays, "state.starts", "state.labels", n_labels)
             edge = None
             if "edge.starts" in arrays:
-                edge = _features(arrays, "edge.starts", "edge.cells", n_labels ** (order + 1))
+                edge = stored_features(arrays, "edge.starts", "edge.cells", n_labels ** (order + 1))
         except ValueError as rule:
             raise InputError(f"the features of the potential are wrong: {rule}") from None
         potential = cls(
-            window, scalings, state, _weights(arrays, "state.weights", len(state)), edge,
-            None if edge is None else _weights(arrays, "edge.weights", len(edge)), NGrams(cells, n_labels, order),
-            _weights(arrays, "n_grams.weights", len(cells)), stored_temperature(metadata.get("temperature", 1.0)),
+            window, scalings, state, stored_weights(arrays, "state.weights", len(state)), edge,
+            None if edge is None else stored_weights(arrays, "edge.weights", len(edge)), NGrams(cells, n_labels, order),
+            stored_weights(arrays, "n_grams.weights", len(cells)), stored_temperature(metadata.get("temperature", 1.0)),
             _conjunctions(arrays, encoder, window, scalings),
         )  # fmt: skip
         tried = potential
@@ -228,7 +220,41 @@ def scored(scorer: _core.LinearScorer, attributes: AttributeReader, width: int, 
     return scores
 
 
-def _features(arrays: Mapping[str, NDArray[Any]], starts: str, outputs: str, width: int) -> Features:
+class _HasWeights(Protocol):
+    """The fields that linear potentials and beam searches have in common."""
+
+    @property
+    def window(self) -> Window: ...
+    @property
+    def scalings(self) -> Mapping[str, Scaling]: ...
+    @property
+    def state_features(self) -> Features: ...
+    @property
+    def state_weights(self) -> Floats32: ...
+    @property
+    def n_grams(self) -> _HasCells: ...
+    @property
+    def n_gram_weights(self) -> Floats32: ...
+
+
+class _HasCells(Protocol):
+    @property
+    def cells(self) -> NDArray[np.int64]: ...
+
+
+def weights_to_arrays(potential: _HasWeights) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """(metadata, arrays) of the window, the features and their weights."""
+    scalings = {name: [scaling.mean, scaling.deviation] for name, scaling in potential.scalings.items()}
+    return {"window": list(potential.window.offsets), "scalings": scalings}, {
+        "state.starts": potential.state_features.starts,
+        "state.labels": potential.state_features.outputs,
+        "state.weights": potential.state_weights,
+        "n_grams.cells": potential.n_grams.cells,
+        "n_grams.weights": potential.n_gram_weights,
+    }
+
+
+def stored_features(arrays: Mapping[str, NDArray[Any]], starts: str, outputs: str, width: int) -> Features:
     return Features(require_array(arrays, starts, np.int64), require_array(arrays, outputs, np.int32), width)
 
 
@@ -255,8 +281,11 @@ def scalings_of(metadata: Mapping[str, Any], encoder: Encoder) -> dict[str, Scal
     return {name: Scaling(mean, deviation) for name, (mean, deviation) in stored.items()}
 
 
-def _weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats32:
+def stored_weights(
+    arrays: Mapping[str, NDArray[Any]], name: str, n: int, largest: float = float(np.finfo(np.float32).max)
+) -> Floats32:
+    """The weights in an array; raises InputError unless there are n, none larger than `largest`."""
     weights = require_array(arrays, name, np.float32)
-    if len(weights) != n or not np.isfinite(weights).all():
-        raise InputError(f"the potential's array {name!r} must hold {n} finite numbers")
+    if len(weights) != n or not (np.abs(weights) <= largest).all():
+        raise InputError(f"the potential's array {name!r} must hold {n} numbers of at most {largest:g}")
     return weights

@@ -29,7 +29,7 @@ NODE = np.dtype(
         ("n_surrogates", np.int32),  # further attributes that decide where the tested value is missing
         ("count", np.int32),  # training positions that reached the node
         ("gain", np.float32),  # by how much the split lowered the squared error
-        ("true_fraction", np.float32),  # where no surrogate decides: the part of the position that goes to if_true
+        ("true_fraction", np.float32),  # where no surrogate decides: the share of the position that goes to if_true
         ("first_alternative", np.int64),
         ("first_surrogate", np.int64),
     ]
@@ -87,7 +87,7 @@ class Trees:
         )
 
     def rounds(self, n_trees: int) -> list[Trees]:
-        """Cut into parts of n_trees trees; `joined` puts them together again."""
+        """Split into groups of n_trees trees; the inverse of `joined`."""
         return [self._part(first, first + n_trees) for first in range(0, len(self), n_trees)]
 
     def _part(self, first: int, last: int) -> Trees:

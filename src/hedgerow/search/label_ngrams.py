@@ -1,8 +1,8 @@
 """Label n-grams of any order, numbered sparsely.
 
 The n-grams of a lattice (`potentials/linear.py`) are cells of a dense table over all label contexts, K^order rows. A
-beam search has no such table: its order may be high, only n-grams with weights take room, and n-grams that reach beyond
-the beginning of a sequence contain `start`.
+beam search has no such table: its order may be high, only n-grams with weights need memory, and n-grams that reach
+beyond the beginning of a sequence contain `start`.
 
 A label is a digit of b bits, where b bits also hold the number K, which is `start`. An n-gram of j labels has the
 number of its digits, most recent label first, plus 2^(b j) - 1. The number 0 is the n-gram of no labels, a bias.

@@ -21,7 +21,7 @@ from hedgerow.errors import InputError
 from hedgerow.future.features import feature_encoder, with_features
 from hedgerow.future.potential import FuturePotential
 from hedgerow.potentials.base import Potential, Stored, add_prefix, require_array, stored_temperature, strip_prefix
-from hedgerow.potentials.linear import Features, scalings_of, scored
+from hedgerow.potentials.linear import Features, scalings_of, scored, stored_features, stored_weights, weights_to_arrays
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trial import try_once
 from hedgerow.search.beam_search import BeamSearch
@@ -89,20 +89,8 @@ class SearchPotential(Potential):
         return encoded if self.future is None else with_features(encoded, self.future.values(encoded, n_threads))
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        metadata: dict[str, Any] = {
-            "window": list(self.window.offsets),
-            "scalings": {name: [scaling.mean, scaling.deviation] for name, scaling in self.scalings.items()},
-            "order": self.n_grams.order,
-            "direction": self.direction,
-            "temperature": self.temperature,
-        }
-        arrays: dict[str, NDArray[Any]] = {
-            "state.starts": self.state_features.starts,
-            "state.labels": self.state_features.outputs,
-            "state.weights": self.state_weights,
-            "n_grams.cells": self.n_grams.cells,
-            "n_grams.weights": self.n_gram_weights,
-        }
+        metadata, arrays = weights_to_arrays(self)
+        metadata |= {"order": self.n_grams.order, "direction": self.direction, "temperature": self.temperature}
         if self.future is not None:
             future, future_arrays = self.future.to_arrays()
             metadata["future"] = {"order": self.future.trees.tree_order, **future}
@@ -123,18 +111,14 @@ class SearchPotential(Potential):
         if (np.diff(cells) <= 0).any():
             raise InputError("the n-grams of a search must be rising numbers")
         try:
-            features = Features(
-                require_array(arrays, "state.starts", np.int64),
-                require_array(arrays, "state.labels", np.int32),
-                n_labels,
-            )
+            features = stored_features(arrays, "state.starts", "state.labels", n_labels)
             potential = cls(
                 window=Window.from_stored(metadata["window"]),
                 scalings=scalings_of(metadata, columns),
                 state_features=features,
-                state_weights=_stored_weights(arrays, "state.weights", len(features)),
+                state_weights=stored_weights(arrays, "state.weights", len(features), MAX_WEIGHT),
                 n_grams=SparseNGrams(cells, n_labels, order),
-                n_gram_weights=_stored_weights(arrays, "n_grams.weights", len(cells)),
+                n_gram_weights=stored_weights(arrays, "n_grams.weights", len(cells), MAX_WEIGHT),
                 direction=direction,
                 future=future,
                 temperature=stored_temperature(metadata["temperature"]),
@@ -155,10 +139,3 @@ def _stored_future(
             own = Stored(stored, strip_prefix("future.", arrays), encoder, n_labels, order)
             return FuturePotential.from_arrays(own)
     raise InputError(f"future features must have an order; they are {stored!r}")
-
-
-def _stored_weights(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Weights:
-    weights = require_array(arrays, name, np.float32)
-    if len(weights) != n or not (np.abs(weights) <= MAX_WEIGHT).all():
-        raise InputError(f"the potential's array {name!r} must hold {n} numbers of at most {MAX_WEIGHT:g}")
-    return weights
