@@ -13,6 +13,7 @@
 // Certificate. The choice of labels is certain if the smallest kept number is far above the error of an
 // underflow (`kept`). The sums are certain if w[t] g[t] is (`safe`), as in sum_product.cpp. Otherwise the
 // caller uses the logarithmic sweep; no table has been changed by then.
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -39,12 +40,9 @@ struct Certain<double> {
 // every magnitude.
 template <class Real>
 Real middle(Real low, Real high) {
-    typename Bits<Real>::Int a, b;
-    std::memcpy(&a, &low, sizeof a);
-    std::memcpy(&b, &high, sizeof b);
-    a += (b - a) / 2;
-    std::memcpy(&low, &a, sizeof a);
-    return low;
+    using Int = typename Bits<Real>::Int;
+    const Int a = std::bit_cast<Int>(low), b = std::bit_cast<Int>(high);
+    return std::bit_cast<Real>(a + (b - a) / 2);
 }
 
 template <class Real>

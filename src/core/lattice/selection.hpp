@@ -2,6 +2,7 @@
 // bisection. Included only by files that are compiled once for each instruction set.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -33,32 +34,14 @@ static inline std::uint32_t lanes_from(Vec<Real, N> v, Vec<Real, N> x) {
 #endif
 }
 
-static inline int lowest_bit(std::uint32_t bits) {
-#if defined(__GNUC__)
-    return __builtin_ctz(bits);
-#else
-    int i = 0;
-    while (!(bits >> i & 1)) ++i;
-    return i;
-#endif
-}
-static inline int count_bits(std::uint32_t bits) {
-#if defined(__GNUC__)
-    return __builtin_popcount(bits);
-#else
-    int n = 0;
-    for (; bits != 0; bits &= bits - 1) ++n;
-    return n;
-#endif
-}
-
 // How many of n numbers are at least x. n is a multiple of the vector's length.
 template <class Real>
 static inline std::int64_t count_from(const Real* row, std::int64_t n, Real x) {
     constexpr int N = kLanes<Real>;
     const Vec<Real, N> least = fill<Real, N>(x);
     std::int64_t count = 0;
-    for (std::int64_t i = 0; i < n; i += N) count += count_bits(lanes_from<Real, N>(load<N>(row + i), least));
+    for (std::int64_t i = 0; i < n; i += N)
+        count += std::popcount(lanes_from<Real, N>(load<N>(row + i), least));
     return count;
 }
 
@@ -114,10 +97,11 @@ static inline std::int64_t take(const Real* row, std::int64_t n, const Cut<Real>
         std::uint32_t in = lanes_from<Real, N>(v, sure);
         if (spare > 0) {
             std::uint32_t tied = lanes_from<Real, N>(v, perhaps) & ~in;
-            for (; tied != 0 && spare > 0; tied &= tied - 1, --spare) in |= 1u << lowest_bit(tied);
+            for (; tied != 0 && spare > 0; tied &= tied - 1, --spare) in |= 1u << std::countr_zero(tied);
         }
         if (also >= first && also < first + N) in |= 1u << (also - first);
-        for (; in != 0; in &= in - 1) labels[kept++] = static_cast<std::int32_t>(first + lowest_bit(in));
+        for (; in != 0; in &= in - 1)
+            labels[kept++] = static_cast<std::int32_t>(first + std::countr_zero(in));
     }
     return kept;
 }

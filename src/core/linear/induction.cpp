@@ -273,7 +273,7 @@ std::vector<Candidate> induce(const AttributeView& attributes, const Features& f
     std::deque<CandidateSearch> searches;
     std::mutex guard;
     parallel_for(static_cast<std::int64_t>(induction.partners.size()), n_threads, [&] {
-        const std::lock_guard<std::mutex> lock(guard);
+        const std::lock_guard lock(guard);
         CandidateSearch& search = searches.emplace_back(induction, n_wanted);
         return [&search, &induction](std::int64_t c) { search.try_all(induction.partners[c]); };
     });

@@ -132,7 +132,7 @@ std::int64_t highest(const float* scores, std::int64_t n, std::int64_t most, Cho
     for (std::int64_t first = 0; first < n; first += N) {
         std::uint32_t in = lanes_from<float, N>(load<N>(scores + first), least);
         for (; in != 0; in &= in - 1) {
-            const std::int64_t at = first + lowest_bit(in);
+            const std::int64_t at = first + std::countr_zero(in);
             found.add(scores[at], at);
         }
     }

@@ -1,10 +1,10 @@
 #include "trees/grower.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "trees/best_first.hpp"
-#include "trees/float_bits.hpp"
 #include "trees/fractional_partitioner.hpp"
 
 namespace hedgerow {
@@ -304,6 +304,7 @@ void Grower::put_values(double step, std::int32_t* to) const {
     const std::uint8_t* depths = data_.depth_at.data();
     for (const GrowingNode* node : leaves_by_level()) {
         const auto value = static_cast<float>(tree_[node->index].value * step);
+        const auto bits = std::bit_cast<std::int32_t>(value);
         const Layer& layer = layers_[node->layer];
         const std::int32_t* cells = layer.order.cells.data();
         const auto* members = node->contexts->members.data();
@@ -311,16 +312,15 @@ void Grower::put_values(double step, std::int32_t* to) const {
             for (std::int64_t i = node->counted.begin; i < node->counted.end; ++i) {
                 const float part = layer.fractions[i] * value;
                 for (const std::int32_t h : members[depths[cells[i]]]) {
-                    std::int32_t* at = to + cells[i] * width + h;
-                    store_float(at, load_float(at) + part);
+                    std::int32_t& bits = to[cells[i] * width + h];
+                    bits = std::bit_cast<std::int32_t>(std::bit_cast<float>(bits) + part);
                 }
             }
             continue;
         }
         for (const Range& range : {node->counted, node->uncounted}) {
             for (std::int64_t i = range.begin; i < range.end; ++i) {
-                for (const std::int32_t h : members[depths[cells[i]]])
-                    store_float(to + cells[i] * width + h, value);
+                for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width + h] = bits;
             }
         }
     }

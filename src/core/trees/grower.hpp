@@ -49,7 +49,7 @@ class Grower {
     // After grow(): how many positions counted.
     std::int64_t n_counted() const { return n_counted_; }
 
-    // After grow(): the tree's values times `step` as bits of floats (float_bits.hpp), by cell and label
+    // After grow(): the tree's values times `step` as bits of floats, by cell and label
     // context, in the place of the residuals. Where positions are split, fractions are added up as a Forest
     // does, to the bit.
     void put_values(double step, std::int32_t* to) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -36,24 +37,12 @@ struct Histogram {
             std::uint64_t word = marks[w];
             if (w == first >> 6) word &= ~std::uint64_t{0} << (first & 63);
             if (w == (last - 1) >> 6) word &= ~std::uint64_t{0} >> (63 - ((last - 1) & 63));
-            for (; word != 0; word &= word - 1) visit((w << 6) + lowest(word));
+            for (; word != 0; word &= word - 1) visit((w << 6) + std::countr_zero(word));
         }
     }
     void clear_marked() {
         each_marked(0, static_cast<std::int32_t>(entries.size()), [&](std::int32_t e) { entries[e] = {}; });
         std::fill(marks.begin(), marks.end(), 0);
-    }
-
-  private:
-    static std::int32_t lowest(std::uint64_t word) {
-        std::int32_t at = 0;
-        for (int step = 32; step > 0; step /= 2) {
-            if ((word & ((std::uint64_t{1} << step) - 1)) == 0) {
-                word >>= step;
-                at += step;
-            }
-        }
-        return at;
     }
 };
 

@@ -1,11 +1,12 @@
 #include "trees/round_grower.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
-#include "trees/float_bits.hpp"
 #include "util/parallel.hpp"
 #include "util/random.hpp"
 
@@ -38,7 +39,7 @@ bool RoundGrower::adds_scores(bool samples) const {
 }
 
 TreeRecords RoundGrower::grow(const RoundInput& round) {
-    const std::lock_guard<std::mutex> lock(growing_);
+    const std::lock_guard lock(growing_);
     const bool adds = adds_scores(round.in_sample != nullptr);
     std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
     const std::int64_t block = std::min(k_, std::max<std::int64_t>(8, 2 * round.n_threads));
@@ -60,15 +61,14 @@ TreeRecords RoundGrower::grow(const RoundInput& round) {
         if (adds) residuals_.add_to(round.scores, round.n_threads);
     }
     // The next round starts with the labels that cost most, so that threads finish at about the same time.
-    std::stable_sort(label_order_.begin(), label_order_.end(),
-                     [&](std::int64_t a, std::int64_t b) { return n_counted_[a] > n_counted_[b]; });
+    std::ranges::stable_sort(label_order_, std::greater(), [&](std::int64_t y) { return n_counted_[y]; });
     TreeRecords records;
     for (const auto& tree : trees) records.add(tree, round.step);
     return records;
 }
 
 TreeRecords RoundGrower::grow_shared(const RoundInput& round) {
-    const std::lock_guard<std::mutex> lock(growing_);
+    const std::lock_guard lock(growing_);
     if (!shared_) shared_ = std::make_unique<MultiOutputGrower>(*data_, k_, rules_, weights());
     shared_residuals_.resize(static_cast<std::size_t>(data_->n_positions * k_));
     for (std::size_t i = 0; i < shared_residuals_.size(); ++i) shared_residuals_[i] = -round.marginals[i];
@@ -107,7 +107,8 @@ TreeRecords RoundGrower::fit(const double* targets, const double* weights, std::
     for (TreeNode& node : tree) node.gain /= scale * scale;
     std::vector<std::int32_t> bits(data_->position.size());
     grower.put_values(1 / scale, bits.data());
-    for (std::int64_t t = 0; t < data_->n_positions; ++t) values[t] = load_float(&bits[data_->cell[t]]);
+    for (std::int64_t t = 0; t < data_->n_positions; ++t)
+        values[t] = std::bit_cast<float>(bits[data_->cell[t]]);
     TreeRecords records;
     records.add(tree, 1 / scale);
     return records;
@@ -126,7 +127,7 @@ double RoundGrower::weight_unit() const {
 }
 
 std::shared_ptr<Grower> RoundGrower::lend_grower() {
-    const std::lock_guard<std::mutex> lock(lending_);
+    const std::lock_guard lock(lending_);
     if (n_lent_ == growers_.size())
         growers_.push_back(std::make_shared<Grower>(*data_, k_, rules_, weight_unit(), weights()));
     return growers_[n_lent_++];

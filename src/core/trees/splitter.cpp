@@ -64,8 +64,7 @@ void Splitter::try_direction(const Histogram& histogram, bool marked, const Sums
         } while (run++->simple && run != runs_.end() && run->simple);
         if (!consider(*first, total, best)) continue;
         const std::int32_t place = map_->index()[best.entries[0]];
-        const auto after =
-            std::upper_bound(first, run, place, [](std::int32_t p, const Run& r) { return p < r.first; });
+        const auto after = std::ranges::upper_bound(first, run, place, {}, &Run::first);
         const bool any_missing = !missing_of(*(after - 1), histogram).is_zero();
         best.missing_side = !any_missing   ? Split::Side::unknown
                             : missing_hold ? Split::Side::yes

@@ -1,6 +1,7 @@
 #include "trees/surrogate_partitioner.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -95,8 +96,7 @@ std::vector<SurrogatePartitioner::Surrogate> SurrogatePartitioner::rank(const Tr
     for (std::size_t s = 0; s < data_.slots.size(); ++s) {
         if (&data_.slots[s] != &slot) consider(s, votes, found);
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Surrogate& a, const Surrogate& b) { return a.agreement > b.agreement; });
+    std::ranges::stable_sort(found, std::greater(), &Surrogate::agreement);
     if (found.size() > kMostSurrogates) found.resize(kMostSurrogates);
     return found;
 }

@@ -1,9 +1,9 @@
 #include "trees/transposed_residuals.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
-#include "trees/float_bits.hpp"
 #include "trees/tree_kernels.hpp"
 #include "util/parallel.hpp"
 
@@ -72,7 +72,7 @@ void TransposedResiduals::add_to(float* scores, std::int64_t n_threads) const {
             for (std::int64_t t = begin; t < end; ++t) {
                 float* to = scores + t * n_contexts_ * k_ + labels_[i];
                 for (std::int64_t h = 0; h < n_contexts_; ++h)
-                    to[h * k_] += load_float(from + data_.cell[t] * width_ + h);
+                    to[h * k_] += std::bit_cast<float>(from[data_.cell[t] * width_ + h]);
             }
         }
     });

@@ -23,7 +23,7 @@ class TransposedResiduals {
               std::int64_t n_threads);
 
     // The residuals of the i-th label of the block: (cells, width). A grower replaces them by the bits of
-    // floats, see float_bits.hpp.
+    // floats.
     std::int32_t* of_label(std::int64_t i) { return residuals_.data() + i * size_of_label(); }
 
     // Adds the floats that replaced the residuals to scores (positions, label contexts, labels).

@@ -95,9 +95,7 @@ class TreeData {
     std::vector<Column> columns;
     std::vector<Slot> slots;
 
-    bool has_missing() const {
-        return std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.has_missing; });
-    }
+    bool has_missing() const { return std::ranges::any_of(columns, &Column::has_missing); }
     bool lists_entries() const { return !entry_starts.empty(); }
     std::int64_t n_cells() const { return static_cast<std::int64_t>(position.size()); }
 
@@ -148,9 +146,7 @@ class TreeData {
     }
 
     const Slot& slot_of(std::int32_t entry) const {
-        const auto after = std::upper_bound(slots.begin(), slots.end(), entry,
-                                            [](std::int32_t e, const Slot& s) { return e < s.first_entry; });
-        return *(after - 1);
+        return *(std::ranges::upper_bound(slots, entry, {}, &Slot::first_entry) - 1);
     }
 
   private:

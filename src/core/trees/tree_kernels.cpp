@@ -2,15 +2,13 @@
 // data.
 #include "trees/tree_kernels.hpp"
 
+#include <bit>
 #include <cmath>
 
 #include "util/numeric.hpp"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
-#endif
-#if defined(_MSC_VER) && !defined(__clang__)
-#include <intrin.h>
 #endif
 
 namespace hedgerow {
@@ -307,22 +305,12 @@ void divide(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint
     divide_some(trees, tree, sets);
 }
 
-inline int lowest_bit(std::uint64_t word) {
-#if defined(_MSC_VER) && !defined(__clang__)
-    unsigned long at;
-    _BitScanForward64(&at, word);
-    return static_cast<int>(at);
-#else
-    return __builtin_ctzll(word);
-#endif
-}
-
 // visit(position) for each position in a set.
 template <class Visit>
 inline void each_position(const std::uint64_t* set, std::int64_t n, Visit visit) {
     for (std::int64_t w = 0; w < position_set_words(n); ++w) {
         for (std::uint64_t word = set[w]; word != 0; word &= word - 1)
-            visit(64 * w + place_of_bit(lowest_bit(word)));
+            visit(64 * w + place_of_bit(std::countr_zero(word)));
     }
 }
 

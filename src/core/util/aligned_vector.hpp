@@ -18,8 +18,7 @@ struct CacheLineAllocator {
 
     T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
     void deallocate(T* items, std::size_t) { ::operator delete(items, kLine); }
-    bool operator==(const CacheLineAllocator&) const { return true; }
-    bool operator!=(const CacheLineAllocator&) const { return false; }
+    bool operator==(const CacheLineAllocator&) const = default;
 };
 
 template <class T>

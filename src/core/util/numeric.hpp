@@ -7,6 +7,7 @@
 // `lowest()` the result is exactly 0; minus infinity therefore gives 0. Arguments are at most 0 (shifted).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -100,13 +101,8 @@ static inline Vec<Real, N> exponential(Vec<Real, N> x) {
     const Vec<Real, N> r = (inside - n * B::ln2_high) - n * B::ln2_low;
     Vec<Real, N> sum = fill<Real, N>(B::inverse_factorial[B::terms]);
     for (int i = B::terms - 1; i >= 0; --i) sum = sum * r + B::inverse_factorial[i];
-    Int raw, power;
-    std::memcpy(&raw, &sum, sizeof raw);
-    std::memcpy(&power, &shifted, sizeof power);
-    raw += power << B::mantissa;
-    Vec<Real, N> result;
-    std::memcpy(&result, &raw, sizeof result);
-    return x > floor ? result : Vec<Real, N>{};
+    const Int scaled = std::bit_cast<Int>(sum) + (std::bit_cast<Int>(shifted) << B::mantissa);
+    return x > floor ? std::bit_cast<Vec<Real, N>>(scaled) : Vec<Real, N>{};
 }
 
 #else
@@ -168,13 +164,9 @@ static inline Vec<Real, N> exponential(Vec<Real, N> x) {
         const Real r = (inside - n * B::ln2_high) - n * B::ln2_low;
         Real sum = B::inverse_factorial[B::terms];
         for (int j = B::terms - 1; j >= 0; --j) sum = sum * r + B::inverse_factorial[j];
-        Unsigned raw, power;
-        std::memcpy(&raw, &sum, sizeof raw);
-        std::memcpy(&power, &shifted, sizeof power);
-        raw += power << B::mantissa;
-        Real result;
-        std::memcpy(&result, &raw, sizeof result);
-        return x[i] > B::lowest ? result : Real(0);
+        const Unsigned scaled =
+            std::bit_cast<Unsigned>(sum) + (std::bit_cast<Unsigned>(shifted) << B::mantissa);
+        return x[i] > B::lowest ? std::bit_cast<Real>(scaled) : Real(0);
     });
 }
 

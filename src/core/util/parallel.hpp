@@ -30,7 +30,7 @@ void parallel_for(std::int64_t n, std::int64_t n_threads, MakeWorker make_worker
                 if (is_caller) poll();
             }
         } catch (...) {
-            const std::lock_guard<std::mutex> lock(failure_guard);
+            const std::lock_guard lock(failure_guard);
             if (!failure) failure = std::current_exception();
             next.store(n);
         }

@@ -43,7 +43,7 @@ class ThreadPool {
     void run(Job& job) {
         offer(job);
         job.work(job.context, true);
-        std::unique_lock<std::mutex> lock(mutex_);
+        std::unique_lock lock(mutex_);
         withdraw(job);
         returned_.wait(lock, [&] { return job.running == 0; });
     }
@@ -51,7 +51,7 @@ class ThreadPool {
   private:
     // Queues the job and starts threads until there is an idle one for every helper that is wanted.
     void offer(Job& job) {
-        const std::lock_guard<std::mutex> lock(mutex_);
+        const std::lock_guard lock(mutex_);
         jobs_.push_back(&job);
         wanted_ += job.wanted;
         try {
@@ -70,7 +70,7 @@ class ThreadPool {
     // A thread of the pool. idle_ counts it from before it starts.
     void serve() {
         block_signals();
-        std::unique_lock<std::mutex> lock(mutex_);
+        std::unique_lock lock(mutex_);
         for (;;) {
             offered_.wait(lock, [&] { return !jobs_.empty(); });
             Job& job = *jobs_.front();
