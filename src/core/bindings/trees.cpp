@@ -20,7 +20,6 @@
 #include "trees/round_grower.hpp"
 #include "trees/tree_data.hpp"
 #include "trees/tree_records.hpp"
-#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {
@@ -57,15 +56,15 @@ GrowthRules growth_rules(double l2, bool newton, double max_step, std::int64_t m
     require(max_leaves >= 2, "max_leaves must be at least 2");
     require(influence_trim >= 0, "influence_trim must be at least 0");
     require(max_features > 0, "max_features must be more than 0");
-    return {l2,
-            newton,
-            max_step,
-            min_leaf,
-            max_leaves,
-            influence_trim,
-            category_splits_of(category_splits),
-            max_features,
-            missing_of(missing)};
+    return {.l2 = l2,
+            .newton = newton,
+            .max_step = max_step,
+            .min_leaf = min_leaf,
+            .max_leaves = max_leaves,
+            .influence_trim = influence_trim,
+            .category_splits = category_splits_of(category_splits),
+            .max_features = max_features,
+            .missing = missing_of(missing)};
 }
 
 std::shared_ptr<TreeData> tree_data(const AttributeReader& reader, std::int64_t order,
@@ -202,107 +201,39 @@ class BoundForest {
                 const Input<std::int32_t, 1>& labels, const Input<std::int64_t, 1>& starts,
                 const Input<std::uint8_t, 2>& nodes, const Input<float, 2>& values,
                 const Input<std::int32_t, 1>& alternatives, const Input<std::int32_t, 1>& surrogates)
-        : slots_(layout(reader)), forest_(slots_, reader.n_ids(), n_labels, order, values.shape(1) != 1) {
+        : forest_(reader.view(), n_labels, order, values.shape(1) != 1) {
         require(nodes.shape(0) == values.shape(0) && nodes.shape(1) == sizeof(NodeRecord),
                 "one record and one row of values for each node");
         require(starts.shape(0) == labels.shape(0) + 1, "a start for each tree, and the end");
         const auto size = [](const auto& array, std::size_t axis) {
             return static_cast<std::int64_t>(array.shape(axis));
         };
-        const TreeRecordsView trees{size(labels, 0),       size(nodes, 0),      size(values, 1),
-                                    size(alternatives, 0), size(surrogates, 0), labels.data(),
-                                    starts.data(),         nodes.data(),        values.data(),
-                                    alternatives.data(),   surrogates.data()};
-        forest_.compile(trees);
+        forest_.compile({.n_trees = size(labels, 0),
+                         .n_nodes = size(nodes, 0),
+                         .n_outputs = size(values, 1),
+                         .n_alternatives = size(alternatives, 0),
+                         .n_surrogates = size(surrogates, 0),
+                         .labels = labels.data(),
+                         .starts = starts.data(),
+                         .nodes = nodes.data(),
+                         .values = values.data(),
+                         .alternatives = alternatives.data(),
+                         .surrogates = surrogates.data()});
     }
 
     // Adds the values of all trees to scores (positions, label contexts, labels).
     void add_scores(const AttributeReader& reader, InOut<float, 3> scores, std::int64_t n_threads) const {
-        require(same_layout(layout(reader)) && reader.n_ids() == forest_.n_ids(),
-                "a forest reads columns like those it was made for");
+        require(forest_.reads(reader.view()), "a forest reads columns like those it was made for");
         require(scores.shape(0) == static_cast<std::size_t>(reader.n_positions()) &&
                     scores.shape(1) == static_cast<std::size_t>(forest_.n_contexts()) &&
                     scores.shape(2) == static_cast<std::size_t>(forest_.n_labels()),
                 "scores are (positions, labels^order, labels)");
         require(n_threads >= 1, "at least one thread");
         const nb::gil_scoped_release release;
-        const std::int64_t n = reader.n_positions(), n_chunks = (n + kChunkPositions - 1) / kChunkPositions;
-        parallel_for(n_chunks, n_threads, [&] {
-            return [&, work = forest_.make_work(n), spans = std::vector<Span>()](std::int64_t c) mutable {
-                const std::int64_t first = c * kChunkPositions, last = std::min(first + kChunkPositions, n);
-                forest_.begin(work, last - first);
-                spans.clear();
-                reader.view().for_each_position(
-                    first, last, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-                        forest_.put_depth(work, t - first, std::min(t - begin, forest_.order()));
-                        spans.push_back({begin, end});
-                    });
-                const Slots slots = reader.slots();
-                for (std::int64_t s = 0; s < slots.size; ++s) read_slot(slots[s], s, first, spans, work);
-                forest_.add_scores(work, scores.data() + first * forest_.n_contexts() * forest_.n_labels());
-            };
-        });
+        forest_.add_scores(reader.view(), scores.data(), n_threads);
     }
 
   private:
-    // The sequence of a position.
-    struct Span {
-        std::int64_t begin, end;
-    };
-
-    // Reads a slot at the positions from `first` on. Most columns are of categories or of numbers in bins,
-    // and their codes are read without asking each time which it is.
-    void read_slot(const Slot& slot, std::int64_t s, std::int64_t first, const std::vector<Span>& spans,
-                   Forest::Work& work) const {
-        const ColumnView& column = *slot.column;
-        const auto n = static_cast<std::int64_t>(spans.size());
-        const auto each = [&](auto code_at, std::int32_t missing) {
-            for (std::int64_t i = 0; i < n; ++i) {
-                const std::int64_t at = first + i + slot.offset;
-                if (at < spans[i].begin || at >= spans[i].end) {
-                    forest_.read(work, i, slot.padding);
-                    continue;
-                }
-                const std::int32_t code = code_at(at);
-                if (code == missing) {
-                    forest_.miss(work, i, s);
-                } else if (code >= 0) {
-                    forest_.read(work, i, slot.first_id + code);
-                }
-            }
-        };
-        if (column.codes) return each([&](std::int64_t at) { return column.codes[at]; }, kMissingId);
-        if (column.bins)
-            return each([&](std::int64_t at) { return std::int32_t{column.bins[at]}; }, kMissingBin);
-        for (std::int64_t i = 0; i < n; ++i) {
-            for_each_id(slot, first + i, spans[i].begin, spans[i].end,
-                        [&](std::int32_t id, float) { forest_.read(work, i, id); });
-            if (column.has_missing && is_missing(slot, first + i, spans[i].begin, spans[i].end))
-                forest_.miss(work, i, s);
-        }
-    }
-
-    static std::vector<SlotIds> layout(const AttributeReader& reader) {
-        std::vector<SlotIds> slots;
-        std::int32_t first = 0;
-        for (std::size_t j = 0; j < reader.n_columns(); ++j) {
-            for (std::size_t i = 0; i < reader.offsets(j).size(); ++i) {
-                slots.push_back({first, reader.n_values(j), reader.column(j).bins != nullptr});
-                first += reader.n_values(j) + (reader.padded(j) ? 1 : 0);
-            }
-        }
-        return slots;
-    }
-    bool same_layout(const std::vector<SlotIds>& others) const {
-        bool same = others.size() == slots_.size();
-        for (std::size_t i = 0; same && i < slots_.size(); ++i) {
-            same = others[i].first == slots_[i].first && others[i].n_values == slots_[i].n_values &&
-                   others[i].numeric == slots_[i].numeric;
-        }
-        return same;
-    }
-
-    std::vector<SlotIds> slots_;
     Forest forest_;
 };
 

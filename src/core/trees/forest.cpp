@@ -16,22 +16,34 @@ std::int64_t size_of(const List& list) {
 
 }  // namespace
 
-Forest::Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels,
-               std::int64_t order, bool shared)
-    : slots_(slots),
-      n_ids_(n_ids),
+Forest::Forest(const AttributeView& attributes, std::int64_t n_labels, std::int64_t order, bool shared)
+    : slots_(slot_ids(attributes)),
+      n_ids_(attributes.n_ids),
       k_(n_labels),
       order_(order),
       n_contexts_(1),
       shared_(shared),
       trees_(static_cast<std::size_t>(n_labels)),
-      simple_(static_cast<std::size_t>(n_ids), -1) {
+      simple_(static_cast<std::size_t>(n_ids_), -1) {
     n_before_ = {0, 1};
     for (std::int64_t m = 0; m < order; ++m) {
         n_contexts_ *= n_labels;
         n_before_.push_back(n_before_.back() + n_contexts_);
     }
     width_ = (k_ + 15) / 16 * 16;
+}
+
+std::vector<Forest::SlotIds> Forest::slot_ids(const AttributeView& attributes) {
+    std::vector<SlotIds> found;
+    auto end = static_cast<std::int32_t>(attributes.n_ids);
+    for (std::int64_t s = attributes.slots.size - 1; s >= 0; --s) {
+        const Slot& slot = attributes.slots[s];
+        found.push_back(
+            {slot.first_id, end - slot.first_id - (slot.padding >= 0), slot.column->bins != nullptr});
+        end = slot.first_id;
+    }
+    std::ranges::reverse(found);
+    return found;
 }
 
 void Forest::compile(const TreeRecordsView& trees) {
@@ -57,8 +69,7 @@ std::int32_t Forest::number_of(const Test& test) {
 }
 
 std::int32_t Forest::slot_of(std::int32_t id) const {
-    const auto after = std::upper_bound(slots_.begin(), slots_.end(), id,
-                                        [](std::int32_t i, const SlotIds& s) { return i < s.first; });
+    const auto after = std::ranges::upper_bound(slots_, id, {}, &SlotIds::first);
     return static_cast<std::int32_t>(after - slots_.begin()) - 1;
 }
 
@@ -207,93 +218,6 @@ void Forest::finish() {
             tests_.push_back(kNoTest);
         }
         pair = last;
-    }
-}
-
-Forest::Work Forest::make_work(std::int64_t n_positions) const {
-    const std::int64_t n = std::min(n_positions, kChunkPositions);
-    Work work;
-    work.masks_.resize(named_.size() * static_cast<std::size_t>(position_set_words(n)));
-    work.sets_.resize(static_cast<std::size_t>(most_sets_ * position_set_words(n)));
-    work.depths_.resize(static_cast<std::size_t>(n));
-    work.missing_.resize(slots_.size() * static_cast<std::size_t>(position_set_words(n)));
-    work.sums_.resize(static_cast<std::size_t>(shared_ ? n * width_ : n_before_.back() * kChunkPositions));
-    return work;
-}
-
-void Forest::begin(Work& work, std::int64_t n) const {
-    work.n_ = n;
-    work.n_words_ = position_set_words(n);
-    std::fill(work.mask(0), work.mask(size_of(named_)), 0);
-    if (work.any_missing_) std::fill(work.missing_.begin(), work.missing_.end(), 0);
-    work.any_missing_ = false;
-    std::uint64_t* sets = work.sets_.data();
-    std::fill(sets, sets + 2 * work.n_words_, 0);
-    for (std::int64_t i = 0; i < n; ++i) insert(sets + work.n_words_, i);
-}
-
-void Forest::clear_sums(Work& work) const {
-    float* sums = work.sums_.data();
-    if (shared_) std::fill(sums, sums + work.n_ * width_, 0.0f);
-    for (std::int64_t h = 0; h < n_before_.back() && !shared_; ++h, sums += kChunkPositions)
-        std::fill(sums, sums + work.n_, 0.0f);
-}
-
-void Forest::add_scores(Work& work, float* scores) const {
-    const Replay replay{splits_.data(), parts_.data(), entries_.data(),
-                        values_.data(), rows_.data(),  work.mask(0)};
-    const bool fractional = work.any_missing_ && splits_positions_;
-    if (fractional) work.weights_.resize(static_cast<std::size_t>(64 * most_sets_));
-    for (std::int64_t label = 0; label < k_; ++label) {
-        if (trees_[label].empty()) continue;
-        clear_sums(work);
-        for (const FlatTree& tree : trees_[label])
-            fractional ? add_fractions(work, replay, tree) : add_tree(work, replay, tree);
-        spread(work, label, scores);
-    }
-}
-
-void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) const {
-    const TreeKernels& kernels = tree_kernels();
-    std::uint64_t* sets = work.sets_.data();
-    if (work.any_missing_) {
-        fractional_kernels().divide_whole(replay, missing_rules(work), tree, work.n_words_, sets);
-    } else {
-        kernels.divide(replay, tree, work.n_, sets);
-    }
-    if (shared_) {
-        kernels.add_rows(replay, tree, sets, work.n_, width_, work.sums_.data());
-    } else {
-        kernels.add_values(replay, tree, sets, work.n_, work.sums_.data());
-    }
-}
-
-void Forest::add_fractions(Work& work, const Replay& replay, const FlatTree& tree) const {
-    const FractionalKernels& kernels = fractional_kernels();
-    float *weights = work.weights_.data(), *sums = work.sums_.data();
-    for (std::int64_t word = 0; 64 * word < work.n_; ++word) {
-        kernels.divide(replay, missing_rules(work), tree, word, work.n_words_, weights);
-        if (shared_) {
-            kernels.add_rows(replay, tree, weights, work.n_ - 64 * word, width_, sums + 64 * word * width_);
-        } else {
-            kernels.add_values(replay, tree, weights, sums + 64 * word);
-        }
-    }
-}
-
-// Adds sums to scores (positions, label contexts, labels).
-void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
-    const AlignedVector<float>& sums = work.sums_;
-    if (shared_) {
-        for (std::int64_t i = 0; i < work.n_; ++i) {
-            for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += sums[i * width_ + y];
-        }
-        return;
-    }
-    for (std::int64_t i = 0; i < work.n_; ++i) {
-        const std::int64_t first = n_before_[work.depths_[i]], last = n_before_[work.depths_[i] + 1];
-        float* to = scores + i * n_contexts_ * k_ + label;
-        for (std::int64_t h = first; h < last; ++h, to += k_) *to += sums[h * kChunkPositions + i];
     }
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "data/attribute_reader.hpp"
 #include "trees/fractional_kernels.hpp"
 #include "trees/tree.hpp"
 #include "trees/tree_kernels.hpp"
@@ -18,63 +19,33 @@
 
 namespace hedgerow {
 
-// The attribute ids of a slot. Tests of the values of a numeric slot are thresholds.
-struct SlotIds {
-    std::int32_t first, n_values;
-    bool numeric;
-};
-
 class Forest {
   public:
-    Forest(const std::vector<SlotIds>& slots, std::int64_t n_ids, std::int64_t n_labels, std::int64_t order,
-           bool shared);
+    // For columns and a window like those of `attributes`. shared: the trees have a value for each label.
+    Forest(const AttributeView& attributes, std::int64_t n_labels, std::int64_t order, bool shared);
 
     // Adds all trees; throws std::invalid_argument if they are damaged. Call it once.
     void compile(const TreeRecordsView& trees);
 
     std::int64_t n_labels() const { return k_; }
-    std::int64_t order() const { return order_; }
-    std::int64_t n_ids() const { return n_ids_; }
     std::int64_t n_contexts() const { return n_contexts_; }
-
-    // The memory of a thread that evaluates chunks.
-    class Work {
-        friend Forest;
-        std::uint64_t* mask(std::int64_t test) { return masks_.data() + test * n_words_; }
-
-        std::int64_t n_, n_words_;
-        AlignedVector<std::uint64_t> masks_;    // by test: the positions where it holds
-        AlignedVector<std::uint64_t> sets_;     // of a tree
-        std::vector<std::int32_t> depths_;      // by position: how many labels precede it
-        AlignedVector<std::uint64_t> missing_;  // by slot: the positions whose value is missing
-        bool any_missing_ = true;               // true at first, so that missing_ is cleared
-        AlignedVector<float> weights_;          // of a tree; allocated when needed
-        AlignedVector<float> sums_;             // (512, width) or (label contexts of every length, 512)
-    };
-    Work make_work(std::int64_t n_positions) const;  // in all chunks together
-
-    // Starts a chunk of n positions. Then, for each position: put_depth() with the number of labels before
-    // it, read() for each attribute, miss() for each slot whose value is missing.
-    void begin(Work& work, std::int64_t n) const;
-    void put_depth(Work& work, std::int64_t i, std::int64_t depth) const {
-        work.depths_[i] = static_cast<std::int32_t>(depth);
+    // Whether the attributes have the same numbers as those the forest was made for.
+    bool reads(const AttributeView& attributes) const {
+        return attributes.n_ids == n_ids_ && slot_ids(attributes) == slots_;
     }
-    void read(Work& work, std::int64_t i, std::int32_t id) const {
-        const std::int32_t test = test_of_[id];
-        if (test >= 0) {
-            insert(work.mask(test), i);
-        } else if (test != kNoTest) {
-            for (const std::int32_t* t = tests_.data() + ~test; *t != kNoTest; ++t) insert(work.mask(*t), i);
-        }
-    }
-    void miss(Work& work, std::int64_t i, std::int64_t slot) const {
-        insert(work.missing_.data() + slot * work.n_words_, i);
-        work.any_missing_ = true;
-    }
-    // Adds the values of all trees to scores (positions of the chunk, label contexts, labels).
-    void add_scores(Work& work, float* scores) const;
+
+    // Adds the values of all trees to scores (positions, label contexts, labels).
+    void add_scores(const AttributeView& attributes, float* scores, std::int64_t n_threads) const;
 
   private:
+    // The attribute ids of a slot. Tests of the values of a numeric slot are thresholds.
+    struct SlotIds {
+        std::int32_t first, n_values;
+        bool numeric;
+        bool operator==(const SlotIds&) const = default;
+    };
+    static std::vector<SlotIds> slot_ids(const AttributeView& attributes);
+
     // A tree for `label`, its nodes root first, children after their only parent.
     void add(std::int64_t label, const std::vector<TreeNode>& nodes);
     // A tree for all labels, with a row of values for each node.
@@ -96,10 +67,20 @@ class Forest {
     std::vector<std::vector<std::int32_t>> leaves_by_context(const std::vector<TreeNode>& nodes,
                                                              const std::vector<Reached>& leaves) const;
     void add_class(const std::vector<Reached>& leaves, const std::vector<TreeNode>& nodes, const Part& rows);
+
+    // The sequence of a position.
+    struct Span {
+        std::int64_t begin, end;
+    };
+    struct Work;
+    Work make_work(std::int64_t n_positions) const;
+    void begin(Work& work, std::int64_t n) const;
+    void read_chunk(const AttributeView& attributes, std::int64_t first, std::int64_t last, Work& work) const;
+    void set_tests(Work& work, std::int64_t i, std::int32_t id) const;
+    void read_slot(const Slot& slot, std::int64_t s, std::int64_t first, Work& work) const;
     void clear_sums(Work& work) const;
-    MissingRules missing_rules(const Work& work) const {
-        return {missing_rules_.data(), surrogates_.data(), work.missing_.data()};
-    }
+    MissingRules missing_rules(const Work& work) const;
+    void add_trees(Work& work, float* scores) const;
     void add_tree(Work& work, const Replay& replay, const FlatTree& tree) const;
     void add_fractions(Work& work, const Replay& replay, const FlatTree& tree) const;
     void spread(const Work& work, std::int64_t label, float* scores) const;
