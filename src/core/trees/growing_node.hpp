@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "trees/cell_order.hpp"
 #include "trees/histogram.hpp"
 #include "trees/label_contexts.hpp"
-#include "trees/partition.hpp"
 #include "trees/splitter.hpp"
 #include "trees/sums.hpp"
 #include "trees/tree.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trees/partition.hpp"
+#include "trees/cell_order.hpp"
 #include "trees/sums.hpp"
 
 namespace hedgerow {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "trees/cell_order.hpp"
 #include "trees/growth_rules.hpp"
-#include "trees/partition.hpp"
 #include "trees/splitter.hpp"
 #include "trees/tree.hpp"
 #include "trees/tree_data.hpp"

@@ -19,8 +19,8 @@ struct Range {
 
 struct CellOrder {
     std::vector<std::int32_t> cells;
-    std::vector<std::int32_t>
-        where;            // by cell: its place; stale for cells outside the order, so compare `cells`
+    // By cell: its place. Cells outside the order keep old places, so compare with `cells`.
+    std::vector<std::int32_t> where;
     bool indexed = true;  // whether `where` is kept up to date; not worth it for a short order
 
     void place(std::int64_t i, std::int32_t c) {
@@ -29,11 +29,7 @@ struct CellOrder {
     }
 
     // All positions.
-    Range fill(const TreeData& data) {
-        cells = data.cell;
-        where = data.position;
-        return {0, data.n_positions};
-    }
+    Range fill(const TreeData& data);
     // All positions, those where counts(position) holds in front; returns the range of these.
     template <class Counts>
     Range fill(const TreeData& data, Counts counts) {
@@ -92,10 +88,7 @@ struct CellOrder {
 
     // OUT: places of the cells of the range that have the code. Needs an index.
     void list_places(const TreeData::Slot& slot, std::int32_t code, Range range,
-                     std::vector<std::int32_t>& places) {
-        places.resize(static_cast<std::size_t>(find_listed(slot, code, range)));
-        for (std::size_t j = 0; j < places.size(); ++j) places[j] = where[found_[j]];
-    }
+                     std::vector<std::int32_t>& places);
 
     // Exchanges the cells of two places.
     template <class Swapped>
@@ -109,22 +102,7 @@ struct CellOrder {
 
   private:
     // Lists in found_ the cells of the range that have the code; returns how many.
-    std::int64_t find_listed(const TreeData::Slot& slot, std::int32_t code, Range range) {
-        const TreeData::Column& column = *slot.column;
-        const std::int64_t first = column.posting_starts[code], last = column.posting_starts[code + 1];
-        found_.resize(static_cast<std::size_t>(last - first));
-        const auto end = static_cast<std::int64_t>(where.size());
-        const auto size = static_cast<std::uint64_t>(range.size());
-        std::int64_t n = 0;
-        for (std::int64_t j = first; j < last; ++j) {
-            const std::int64_t c = column.postings[j] - slot.offset;
-            if (c < 0 || c >= end) continue;
-            const auto i = static_cast<std::uint64_t>(where[c] - range.begin);
-            found_[n] = static_cast<std::int32_t>(c);
-            n += i < size && cells[range.begin + static_cast<std::int64_t>(i < size ? i : 0)] == c;
-        }
-        return n;
-    }
+    std::int64_t find_listed(const TreeData::Slot& slot, std::int32_t code, Range range);
 
     std::vector<std::int32_t> found_;
 };
