@@ -376,15 +376,17 @@ class SearchTrainer:
         (attributes, their weights by label, n-grams, their weights by label): current or averaged.
         """
 
-class SearchGrams:
-    """Weights of label n-grams; cell = number of the n-gram * K + label."""
+class SparseNGramWeights:
+    """
+    Weights of label n-grams; cell = number of the label context * K + label.
+    """
 
     def __init__(self, n_labels: int, order: int, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class SearchBatch:
     """Beam searches of many sequences."""
 
-    def __init__(self, grams: SearchGrams, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], beam: int, backward: bool, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None: ...
+    def __init__(self, n_grams: SparseNGramWeights, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], beam: int, backward: bool, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None: ...
 
     def best(self) -> tuple:
         """(score of each sequence's best hypothesis, its labels)"""

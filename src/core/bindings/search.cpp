@@ -23,10 +23,10 @@
 namespace hedgerow {
 namespace {
 
-GramNumbers checked_numbers(std::int64_t n_labels, std::int64_t order, bool bias) {
+LabelCodes checked_codes(std::int64_t n_labels, std::int64_t order, bool bias) {
     require(n_labels >= 1 && n_labels < std::int64_t{1} << 31 && order >= 0,
             "n_labels is at least 1, order at least 0");
-    require(GramNumbers::fit(n_labels, order), "order is too high for so many labels");
+    require(LabelCodes::fit(n_labels, order), "order is too high for so many labels");
     return {n_labels, order, bias};
 }
 
@@ -47,7 +47,7 @@ class SearchTrainer {
           summed_(summed),
           learner_({checked_update(update), checked_beam(beam), backward, static_cast<float>(tie)},
                    attributes(reader, kept, n_labels, summed),
-                   GramWeights(checked_numbers(n_labels, order, bias), n_labels, summed)) {}
+                   SparseNGramWeights(checked_codes(n_labels, order, bias), n_labels, summed)) {}
 
     nb::tuple epoch(const Input<std::int64_t, 1>& order) {
         std::int64_t mistakes = 0, updates = 0;
@@ -69,11 +69,11 @@ class SearchTrainer {
     nb::tuple weights(bool mean) const {
         require(!mean || summed_, "mean needs summed=True");
         const AttributeWeights& attributes = learner_.attributes();
-        const GramWeights& grams = learner_.grams();
+        const SparseNGramWeights& n_grams = learner_.n_grams();
         return nb::make_tuple(to_array(std::vector<std::int32_t>(attributes.ids())),
                               by_label(attributes, attributes.ids().size(), mean),
-                              to_array(std::vector<std::int64_t>(grams.grams())),
-                              by_label(grams, grams.grams().size(), mean));
+                              to_array(std::vector<std::int64_t>(n_grams.contexts())),
+                              by_label(n_grams, n_grams.contexts().size(), mean));
     }
 
   private:
@@ -90,7 +90,7 @@ class SearchTrainer {
     }
     template <class Weights>
     Array<float, 2> by_label(const Weights& weights, std::size_t n_rows, bool mean) const {
-        const std::int64_t k = learner_.grams().n_labels();
+        const std::int64_t k = learner_.n_grams().n_labels();
         Output<float, 2> out({n_rows, static_cast<std::size_t>(k)});
         for (std::int64_t row = 0; row < static_cast<std::int64_t>(n_rows); ++row) {
             copy_weights(weights.values(row), mean ? weights.sums(row) : nullptr, k, learner_.n_vectors(),
@@ -104,29 +104,23 @@ class SearchTrainer {
     SearchLearner learner_;
 };
 
-// The n-gram weights of a trained model.
-class SearchGrams {
-  public:
-    SearchGrams(std::int64_t n_labels, std::int64_t order, const Input<std::int64_t, 1>& cells,
-                const Input<float, 1>& weights)
-        : grams_(checked_numbers(n_labels, order, true), n_labels, false) {
-        require(cells.shape(0) == weights.shape(0), "weights has one number for each cell");
-        const std::int64_t n_cells = grams_.numbers().n() * n_labels;
-        for (std::size_t i = 0; i < cells.shape(0); ++i) {
-            const std::int64_t cell = cells.data()[i];
-            require(cell >= 0 && cell < n_cells, "cells are numbers of n-grams * K + label");
-            grams_.add(cell / n_labels, cell % n_labels, weights.data()[i], 0);
-        }
+// The n-gram weights of a trained model; cell = number of the label context * K + label.
+SparseNGramWeights n_gram_weights(std::int64_t n_labels, std::int64_t order,
+                                  const Input<std::int64_t, 1>& cells, const Input<float, 1>& weights) {
+    SparseNGramWeights n_grams(checked_codes(n_labels, order, true), n_labels, false);
+    require(cells.shape(0) == weights.shape(0), "weights has one number for each cell");
+    const std::int64_t n_cells = n_grams.codes().n_contexts() * n_labels;
+    for (std::size_t i = 0; i < cells.shape(0); ++i) {
+        const std::int64_t cell = cells.data()[i];
+        require(cell >= 0 && cell < n_cells, "cells are numbers of n-grams * K + label");
+        n_grams.add(cell / n_labels, cell % n_labels, weights.data()[i], 0);
     }
-    const GramWeights& grams() const { return grams_; }
-
-  private:
-    GramWeights grams_;
-};
+    return n_grams;
+}
 
 // The arrays of a batch of searches.
 struct Batch {
-    const SearchGrams& model;
+    const SparseNGramWeights& n_grams;
     Input<std::int64_t, 1> starts;
     Input<float, 2> state;
     std::int64_t beam;
@@ -137,7 +131,7 @@ struct Batch {
     // Sizes of results.
     std::size_t n_sequences() const { return starts.shape(0) - 1; }
     std::size_t n_positions() const { return state.shape(0); }
-    std::size_t n_labels() const { return static_cast<std::size_t>(model.grams().n_labels()); }
+    std::size_t n_labels() const { return static_cast<std::size_t>(n_grams.n_labels()); }
 
     // Checked again at every use: Python may have written to the arrays since.
     SearchBatch checked() const {
@@ -149,7 +143,7 @@ struct Batch {
         for (std::size_t i = 0; i < n_sequences(); ++i)
             require(starts.data()[i] < starts.data()[i + 1], "starts rise");
         if (keep) check_labels(*keep, -1);
-        return {model.grams(),
+        return {n_grams,
                 static_cast<std::int64_t>(n_sequences()),
                 starts.data(),
                 state.data(),
@@ -167,7 +161,7 @@ struct Batch {
     void check_labels(const Input<std::int32_t, 1>& labels, std::int32_t lowest) const {
         require(labels.shape(0) == n_positions(), "one label for each position");
         for (std::size_t t = 0; t < n_positions(); ++t)
-            require(labels.data()[t] >= lowest && labels.data()[t] < model.grams().n_labels(),
+            require(labels.data()[t] >= lowest && labels.data()[t] < n_grams.n_labels(),
                     "labels are below n_labels");
     }
 };
@@ -236,22 +230,21 @@ void register_search(nb::module_& m) {
              "Count n more examples that leave the weights unchanged.")
         .def("weights", &SearchTrainer::weights, nb::arg("mean"),
              "(attributes, their weights by label, n-grams, their weights by label): current or averaged.");
-    nb::class_<SearchGrams>(m, "SearchGrams",
-                            "Weights of label n-grams; cell = number of the n-gram * K + label.")
-        .def(nb::init<std::int64_t, std::int64_t, const Input<std::int64_t, 1>&, const Input<float, 1>&>(),
-             nb::arg("n_labels"), nb::arg("order"), nb::arg("cells").noconvert(),
+    nb::class_<SparseNGramWeights>(
+        m, "SparseNGramWeights", "Weights of label n-grams; cell = number of the label context * K + label.")
+        .def(nb::new_(&n_gram_weights), nb::arg("n_labels"), nb::arg("order"), nb::arg("cells").noconvert(),
              nb::arg("weights").noconvert());
     nb::class_<Batch>(m, "SearchBatch", "Beam searches of many sequences.")
         .def(
             "__init__",
-            [](Batch* self, const SearchGrams& grams, Input<std::int64_t, 1> starts, Input<float, 2> state,
-               std::int64_t beam, bool backward, std::optional<Input<std::int32_t, 1>> keep,
-               std::int64_t n_threads) {
-                const Batch batch{grams, starts, state, beam, backward, keep, n_threads};
+            [](Batch* self, const SparseNGramWeights& n_grams, Input<std::int64_t, 1> starts,
+               Input<float, 2> state, std::int64_t beam, bool backward,
+               std::optional<Input<std::int32_t, 1>> keep, std::int64_t n_threads) {
+                const Batch batch{n_grams, starts, state, beam, backward, keep, n_threads};
                 batch.checked();
                 new (self) Batch(batch);
             },
-            nb::keep_alive<1, 2>(), nb::arg("grams"), nb::arg("starts").noconvert(),
+            nb::keep_alive<1, 2>(), nb::arg("n_grams"), nb::arg("starts").noconvert(),
             nb::arg("state").noconvert(), nb::arg("beam"), nb::arg("backward"),
             nb::arg("keep").noconvert().none(), nb::arg("n_threads"))
         .def("best", &best, "(score of each sequence's best hypothesis, its labels)")

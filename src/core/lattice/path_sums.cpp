@@ -6,6 +6,7 @@
 
 #include "lattice/beam_room.hpp"
 #include "lattice/fast_lane.hpp"
+#include "lattice/general_sums.hpp"
 
 namespace hedgerow {
 namespace {
@@ -27,41 +28,6 @@ struct PreparedTable {
     }
 };
 
-// log Z and marginals of sequence i from the general sweep. The marginal of an edge (h, y) at t is the weight
-// that the reverse sweep gives it; P(y_t = y) = Σ_h P(h, y_t = y) is summed in double.
-template <class Real, class Semiring>
-double general_marginals(const LatticeBatch<Real>& batch, std::int64_t i, const Marginals<Real>& out,
-                         Semiring& semiring) {
-    const Topology& topology = batch.topology;
-    const std::int64_t k = batch.n_labels(), pair_size = batch.pair_size(), length = batch.length(i);
-    Lattice<Semiring, ScoreReader<Real>> lattice(topology, semiring, {topology, batch.scores(i)},
-                                                 batch.beam_of(i));
-    const double log_z = lattice.forward();
-    if (out.state) std::fill_n(out.state, length * k, Real(0));
-    if (out.pair) std::fill_n(out.pair, length * pair_size, Real(0));
-    if (log_z == kMinusInfinity || !(out.state || out.pair || out.table)) return log_z;
-    std::vector<double> state(out.state ? static_cast<std::size_t>(k) : 0);
-    std::int64_t current = length;
-    const auto write_state = [&] {
-        if (!out.state || current == length) return;
-        for (std::int64_t y = 0; y < k; ++y) out.state[current * k + y] = static_cast<Real>(state[y]);
-        std::fill(state.begin(), state.end(), 0.0);
-    };
-    lattice.reverse(1.0, [&](std::int64_t t, std::int64_t node, std::int64_t y, double w, double) {
-        if (t == length) return;
-        if (t != current) {
-            write_state();
-            current = t;
-        }
-        const std::int64_t h = topology.order == 0 ? 0 : node;
-        if (out.state) state[y] += w;
-        if (out.pair) out.pair[t * pair_size + h * k + y] += static_cast<Real>(w);
-        if (out.table) out.table[(topology.first_row(t) + h) * k + y] += out.weight * w;
-    });
-    write_state();
-    return log_z;
-}
-
 // Sums of one sequence at a time: by the fast lane if that certifies its answer, otherwise by the general
 // sweep. Each thread has its own worker.
 template <class Real>
@@ -75,9 +41,7 @@ class SumWorker {
         double log_z = 0;
         if (batch_.has_fast_lane() && fast(i, out, &log_z)) return log_z;
         if (batch_.has_fast_beam() && fast_beam(i, out, &log_z)) return log_z;
-        if (are_ordinary(batch_.topology, batch_.scores(i)))
-            return general_marginals(batch_, i, out, log_sum_);
-        return general_marginals(batch_, i, out, exact_log_sum_);
+        return general_(batch_.topology, batch_.scores(i), batch_.beam_of(i), out);
     }
 
   private:
@@ -110,8 +74,7 @@ class SumWorker {
     std::vector<Real> work_;
     BeamRoom<Real> room_;
     std::vector<double> sums_before_;  // to restore the table if the fast lane fails half-way
-    LogSum<double> log_sum_;
-    LogSum<DoubleDouble> exact_log_sum_;
+    GeneralSums<Real> general_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lattice/lattice.hpp"
 #include "lattice/path_score.hpp"
 #include "util/parallel.hpp"
 

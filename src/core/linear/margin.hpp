@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lattice/fast_lane.hpp"
+#include "lattice/semiring.hpp"
 #include "linear/attribute_weights.hpp"
 #include "linear/n_gram_weights.hpp"
 

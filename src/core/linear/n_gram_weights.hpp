@@ -1,22 +1,27 @@
 // Dense weights of label n-grams, in the layout of a lattice's transition table.
+//
+// An n-gram of m + 1 labels is a label context of m labels and the next label. Its weight applies wherever
+// the label context ends with these m labels, so a cell of the table is a sum over the m:
+//
+//     table(c, y) = sum over m = 0..order of weight(the last m labels of c, y)
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "lattice/lattice.hpp"
+#include "lattice/topology.hpp"
 #include "util/label_context.hpp"
 
 namespace hedgerow {
 
+// IN: the weight of each n-gram. OUT: the transition table, each cell a sum over n-grams as above.
+void sum_shorter_contexts(const Topology& topology, float* table);
+// The transpose. IN: a number for each cell of the table. OUT: for each n-gram the sum over the cells that
+// its weight is a part of.
+void sum_longer_contexts(const Topology& topology, double* cells);
+
 // The weights of n-grams with their sums (weight_rows.hpp), and the transition table that follows from them.
-//
-// An n-gram of m + 1 labels is a label context of m labels and the next label. Its weight applies wherever
-// the label context ends with these m labels, so a cell of the table is a sum over the m:
-//
-//     table(c, y) = sum over m = shortest..order of values(the last m labels of c, y)
-//
 // The context of no labels is a bias, which is optional.
 class NGramWeights {
   public:
@@ -44,18 +49,7 @@ class NGramWeights {
     }
 
     // values[cell] += amount, and the same in every cell of the table that the n-gram applies to.
-    void add(std::int64_t cell, float amount, double before) {
-        const std::int64_t k = topology_.n_labels, label = cell % k;
-        values_[cell] += amount;
-        if (!sums_.empty()) sums_[cell] += before * static_cast<double>(amount);
-        std::int64_t m = 0;
-        while (m < topology_.order && topology_.first_row(m + 1) <= cell / k) ++m;
-        const std::int64_t context = cell / k - topology_.first_row(m);
-        for (std::int64_t width = 1; m <= topology_.order; ++m, width *= k) {
-            float* rows = table_.data() + (topology_.first_row(m) + context * width) * k + label;
-            for (std::int64_t r = 0; r < width; ++r) rows[r * k] += amount;
-        }
-    }
+    void add(std::int64_t cell, float amount, double before);
 
   private:
     Topology topology_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linear/n_gram_weights.hpp"
 #include "util/prefetch.hpp"
 
 namespace hedgerow {
@@ -83,59 +84,29 @@ void StochasticLearner::score(std::int64_t length) {
     for (float& score : state_) score *= scale;
 }
 
-// table[h, y] = Σ over the n-grams of the last m = 0, 1, ... labels of label context h of their weights for
-// y. A context's oldest label is its last digit, so h / K is the context of one label fewer.
 void StochasticLearner::fill_table() {
-    const std::int64_t k = topology_.n_labels;
     std::fill(table_.begin(), table_.end(), 0.0f);
     for (std::size_t i = 0; i < cells_.size(); ++i)
         table_[cells_[i]] = static_cast<float>(scale_ * n_grams_[i]);
-    for (std::int64_t m = 1; m <= topology_.order; ++m) {
-        float* longer = table_.data() + topology_.first_row(m) * k;
-        const float* shorter = table_.data() + topology_.first_row(m - 1) * k;
-        for (std::int64_t h = 0; h < topology_.power(m); ++h)
-            for (std::int64_t y = 0; y < k; ++y) longer[h * k + y] += shorter[h / k * k + y];
-    }
+    sum_shorter_contexts(topology_, table_.data());
 }
 
-template <class Semiring>
-void StochasticLearner::infer_in_logs(std::int64_t length, Semiring& log_sum, double* log_z) {
-    const std::int64_t k = topology_.n_labels;
-    const Scores<float> scores{length, state_.data(), nullptr, table_.data()};
-    Lattice<Semiring, ScoreReader<float>> lattice(topology_, log_sum, {topology_, scores}, {});
-    *log_z = lattice.forward();
-    std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
-    std::fill(residuals_.begin(), residuals_.end(), 0.0f);
-    lattice.reverse(1.0, [&](std::int64_t t, std::int64_t h, std::int64_t y, double w, double) {
-        if (t == length) return;
-        residuals_[t * k + y] += static_cast<float>(w);
-        n_gram_residuals_[(topology_.first_row(t) + (topology_.order == 0 ? 0 : h)) * k + y] += w;
-    });
-}
-
-// residuals_ <- state marginals, n_gram_residuals_ <- pair marginals summed by row of the table. Returns log
-// Z.
+// residuals_ <- state marginals, n_gram_residuals_ <- pair marginals summed by row of the table. Returns
+// log Z.
 double StochasticLearner::infer(std::int64_t length) {
     const std::int64_t k = topology_.n_labels, order = topology_.order;
+    const Scores<float> scores{length, state_.data(), nullptr, table_.data()};
+    const Marginals<float> out{residuals_.data(), nullptr, n_gram_residuals_.data(), 1.0};
     std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
-    double log_z = 0;
-    if (order <= 1) {
-        const FastLane<float>& lane = fast_lane<float>();
-        double shifts[2] = {0, 0};
-        if (order == 1) lane.prepare(table_.data(), k, prepared_.data(), shifts);
-        const auto size = static_cast<std::size_t>(lane.work_size(k, order, length, false));
-        if (work_.size() < size) work_.resize(size);
-        if (lane.sum_product({length, state_.data(), nullptr, table_.data()}, k, order, prepared_.data(),
-                             shifts, {residuals_.data(), nullptr, n_gram_residuals_.data(), 1.0},
-                             work_.data(), &log_z))
-            return log_z;
-    }
-    if (are_ordinary<float>(topology_, {length, state_.data(), nullptr, table_.data()})) {
-        infer_in_logs(length, log_sum_, &log_z);
-    } else {
-        infer_in_logs(length, exact_log_sum_, &log_z);
-    }
-    return log_z;
+    if (order > 1) return general_sums_(topology_, scores, {}, out);
+    const FastLane<float>& lane = fast_lane<float>();
+    double shifts[2] = {0, 0}, log_z = 0;
+    if (order == 1) lane.prepare(table_.data(), k, prepared_.data(), shifts);
+    const auto size = static_cast<std::size_t>(lane.work_size(k, order, length, false));
+    if (work_.size() < size) work_.resize(size);
+    if (lane.sum_product(scores, k, order, prepared_.data(), shifts, out, work_.data(), &log_z)) return log_z;
+    std::fill(n_gram_residuals_.begin(), n_gram_residuals_.end(), 0.0);
+    return general_sums_(topology_, scores, {}, out);
 }
 
 // Marginals <- gold counts - marginals; those of an n-gram are summed over the rows of the table that contain
@@ -152,12 +123,7 @@ double StochasticLearner::subtract_from_gold(std::int64_t length, const std::int
         residuals_[t * k + gold[t]] += 1.0f;
         n_gram_residuals_[cell] += 1.0;
     }
-    for (std::int64_t m = topology_.order; m >= 1; --m) {
-        const double* longer = n_gram_residuals_.data() + topology_.first_row(m) * k;
-        double* shorter = n_gram_residuals_.data() + topology_.first_row(m - 1) * k;
-        for (std::int64_t h = 0; h < topology_.power(m); ++h)
-            for (std::int64_t y = 0; y < k; ++y) shorter[h / k * k + y] += longer[h * k + y];
-    }
+    sum_longer_contexts(topology_, n_gram_residuals_.data());
     return score;
 }
 

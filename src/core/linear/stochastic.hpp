@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "lattice/fast_lane.hpp"
-#include "lattice/lattice.hpp"
+#include "lattice/general_sums.hpp"
+#include "lattice/topology.hpp"
 #include "linear/features.hpp"
 
 namespace hedgerow {
@@ -52,8 +53,6 @@ class StochasticLearner {
     void score(std::int64_t length);
     void fill_table();
     double infer(std::int64_t length);
-    template <class Semiring>
-    void infer_in_logs(std::int64_t length, Semiring& log_sum, double* log_z);
     double subtract_from_gold(std::int64_t length, const std::int32_t* gold);
     void absorb(double step);
 
@@ -67,8 +66,7 @@ class StochasticLearner {
     std::vector<double> n_gram_residuals_;  // by cell of the table
     std::vector<float> state_, residuals_, prepared_, work_;
     std::vector<Read> reads_;
-    LogSum<double> log_sum_;
-    LogSum<DoubleDouble> exact_log_sum_;
+    GeneralSums<float> general_sums_;
     double first_rate_, decay_;
     double scale_ = 1;
     double before_ = 0;  // Σ_i i scale_i: the weight of all vectors so far, in units of `values`

@@ -17,9 +17,9 @@ class BeamLattice {
     using Score = typename Semiring::Score;
 
   public:
-    BeamLattice(const GramWeights& grams, const BeamSearch& search, Semiring& semiring, double temperature,
-                State state)
-        : grams_(grams), search_(search), semiring_(semiring), temperature_(temperature), state_(state) {}
+    BeamLattice(const SparseNGramWeights& n_grams, const BeamSearch& search, Semiring& semiring,
+                double temperature, State state)
+        : n_grams_(n_grams), search_(search), semiring_(semiring), temperature_(temperature), state_(state) {}
 
     // Returns ⊕ over all paths.
     double forward() {
@@ -61,16 +61,16 @@ class BeamLattice {
     // The edges to hypothesis i of step n. The score of an edge is (label score + n-gram weights) /
     // temperature.
     void incoming(std::int64_t n, std::int64_t i) {
-        const GramNumbers& numbers = grams_.numbers();
+        const LabelCodes& codes = n_grams_.codes();
         const Hypothesis& to = search_.at(i);
-        const std::int64_t before = numbers.before(to.code);
+        const std::int64_t before = codes.before(to.code);
         edges_.clear();
         for (std::int64_t j = search_.from(n - 1); j < search_.to(n - 1); ++j) {
             const std::int64_t code = search_.at(j).code;
-            if (numbers.shared(code) != before) continue;
+            if (codes.shared(code) != before) continue;
             auto score = static_cast<double>(state_(n - 1)[to.label]);
-            grams_.each_row(code, n - 1,
-                            [&](const float* weights) { score += static_cast<double>(weights[to.label]); });
+            n_grams_.for_each_row(
+                code, n - 1, [&](const float* weights) { score += static_cast<double>(weights[to.label]); });
             edges_.push_back({j, {score / temperature_}});
         }
     }
@@ -80,7 +80,7 @@ class BeamLattice {
         for (std::int64_t i = search_.from(search_.n_steps()); i < goal(); ++i) edges_.push_back({i, {}});
     }
 
-    const GramWeights& grams_;
+    const SparseNGramWeights& n_grams_;
     const BeamSearch& search_;
     Semiring& semiring_;
     double temperature_;

@@ -11,9 +11,9 @@ constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-BeamSearch::BeamSearch(const GramWeights& grams, std::int64_t beam, bool merges)
-    : grams_(grams),
-      k_(grams.n_labels()),
+BeamSearch::BeamSearch(const SparseNGramWeights& n_grams, std::int64_t beam, bool merges)
+    : n_grams_(n_grams),
+      k_(n_grams.n_labels()),
       stride_((k_ + kScoreBlock - 1) / kScoreBlock * kScoreBlock),
       beam_(beam),
       merges_(merges) {
@@ -21,7 +21,7 @@ BeamSearch::BeamSearch(const GramWeights& grams, std::int64_t beam, bool merges)
 }
 
 void BeamSearch::start() {
-    all_.assign(1, {grams_.numbers().start(), -1, -1, 0.0f});
+    all_.assign(1, {n_grams_.codes().start(), -1, -1, 0.0f});
     firsts_.assign({0, 1});
     gold_ = gold_before_ = 0;
     kept_ = all_[0].code;
@@ -53,16 +53,14 @@ void BeamSearch::go_on_from(std::int64_t gold) {
 
 // The index of the group; groups_.size() if there is none.
 std::int64_t BeamSearch::group(std::int64_t shared) {
-    const auto found =
-        std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.shared == shared; });
-    return found - groups_.begin();
+    return std::ranges::find(groups_, shared, &Group::shared) - groups_.begin();
 }
 
 // pool(group, y) <- max over the hypotheses of the group of score + state[y] + sum of n-gram weights of y
 void BeamSearch::expand(const float* state) {
     const std::int64_t step = n_steps(), begin = from(step), n = to(step) - begin;
     const auto add = search_kernels().expand;
-    const auto width = static_cast<std::size_t>(grams_.numbers().order() + 2);
+    const auto width = static_cast<std::size_t>(n_grams_.codes().order() + 2);
     if (rows_.size() < n * width) rows_.resize(n * width);
     if (pool_.size() < static_cast<std::size_t>(n * stride_))
         pool_.resize(static_cast<std::size_t>(n * stride_), kLowest);
@@ -73,9 +71,9 @@ void BeamSearch::expand(const float* state) {
         const Hypothesis& parent = all_[begin + i];
         const float** const first = row;
         *row++ = state;
-        grams_.each_row(parent.code, step, [&](const float* weights) { *row++ = weights; });
+        n_grams_.for_each_row(parent.code, step, [&](const float* weights) { *row++ = weights; });
         expansions_[i] = {first, row - first, -1};
-        const std::int64_t shared = grams_.numbers().shared(parent.code);
+        const std::int64_t shared = n_grams_.codes().shared(parent.code);
         const auto n_groups = static_cast<std::int64_t>(groups_.size());
         const std::int64_t g = merges_ ? group(shared) : n_groups;
         if (g == n_groups) {
@@ -91,8 +89,8 @@ void BeamSearch::expand(const float* state) {
 // Adds the hypothesis to keep to the chosen ones if the beam dropped it.
 void BeamSearch::keep_also(std::int64_t label) {
     if (kept_ < 0) return;
-    const std::int64_t g = group(grams_.numbers().shared(kept_));
-    kept_ = label < 0 ? -1 : grams_.numbers().next(kept_, label);
+    const std::int64_t g = group(n_grams_.codes().shared(kept_));
+    kept_ = label < 0 ? -1 : n_grams_.codes().next(kept_, label);
     if (label < 0) return;
     const std::int64_t at = g * stride_ + label;
     const auto end = chosen_.begin() + n_chosen_;
@@ -116,7 +114,7 @@ std::int64_t BeamSearch::winner(const Choice& choice) const {
 void BeamSearch::append(std::int64_t parent, std::int64_t label, float score, std::int64_t gold) {
     if (parent == gold_before_ && label == gold) gold_ = static_cast<std::int64_t>(all_.size());
     all_.push_back(
-        {grams_.numbers().next(all_[parent].code, label), parent, static_cast<std::int32_t>(label), score});
+        {n_grams_.codes().next(all_[parent].code, label), parent, static_cast<std::int32_t>(label), score});
 }
 
 }  // namespace hedgerow

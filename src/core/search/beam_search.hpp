@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/label_grams.hpp"
 #include "search/search_kernels.hpp"
+#include "search/sparse_n_gram_weights.hpp"
 
 namespace hedgerow {
 
 struct Hypothesis {
-    std::int64_t code;    // the label context, see GramNumbers
+    std::int64_t code;    // the label context, see LabelCodes
     std::int64_t parent;  // index among all hypotheses; -1 for the first
     std::int32_t label;   // of its last step
     float score;          // minus the score of the best hypothesis of its step
@@ -23,7 +23,7 @@ struct Hypothesis {
 class BeamSearch {
   public:
     // merges: recombine hypotheses.
-    BeamSearch(const GramWeights& grams, std::int64_t beam, bool merges);
+    BeamSearch(const SparseNGramWeights& n_grams, std::int64_t beam, bool merges);
 
     // Begins a sequence: one hypothesis without labels.
     void start();
@@ -67,7 +67,7 @@ class BeamSearch {
     std::int64_t winner(const Choice& choice) const;
     void append(std::int64_t parent, std::int64_t label, float score, std::int64_t gold);
 
-    const GramWeights& grams_;
+    const SparseNGramWeights& n_grams_;
     std::int64_t k_, stride_, beam_;
     bool merges_;
     std::vector<Hypothesis> all_;

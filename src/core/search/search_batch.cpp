@@ -23,12 +23,13 @@ template <class Visit>
 void for_each_search(const SearchBatch& batch, Visit visit) {
     const std::vector<std::int64_t> cuts = chunks(batch.starts, batch.n_sequences, kChunkPositions);
     parallel_for(static_cast<std::int64_t>(cuts.size()) - 1, batch.n_threads, [&] {
-        return [&, search = BeamSearch(batch.grams, batch.beam, true), own = visit](std::int64_t c) mutable {
-            for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
-                run(batch, i, search);
-                own(search, i);
-            }
-        };
+        return
+            [&, search = BeamSearch(batch.n_grams, batch.beam, true), own = visit](std::int64_t c) mutable {
+                for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
+                    run(batch, i, search);
+                    own(search, i);
+                }
+            };
     });
 }
 
@@ -36,7 +37,7 @@ template <class Semiring>
 auto lattice_of(const SearchBatch& batch, std::int64_t i, const BeamSearch& search, Semiring& semiring,
                 double temperature) {
     const auto scores = [&batch, i](std::int64_t step) { return batch.scores(i, step); };
-    return BeamLattice<Semiring, decltype(scores)>(batch.grams, search, semiring, temperature, scores);
+    return BeamLattice<Semiring, decltype(scores)>(batch.n_grams, search, semiring, temperature, scores);
 }
 
 }  // namespace
@@ -83,17 +84,17 @@ void best_kept_paths(const SearchBatch& batch, double temperature, std::int64_t 
 
 // Σ_step (state score of the label + Σ weights of the n-grams before it) / temperature
 void label_scores(const SearchBatch& batch, double temperature, const std::int32_t* labels, double* score) {
-    const GramNumbers& numbers = batch.grams.numbers();
+    const LabelCodes& codes = batch.n_grams.codes();
     for (std::int64_t i = 0; i < batch.n_sequences; ++i) {
         double sum = 0;
-        std::int64_t code = numbers.start();
+        std::int64_t code = codes.start();
         for (std::int64_t step = 0; step < batch.length(i); ++step) {
             const std::int64_t label = labels[batch.position(i, step)];
             auto part = static_cast<double>(batch.scores(i, step)[label]);
-            batch.grams.each_row(code, step,
-                                 [&](const float* weights) { part += static_cast<double>(weights[label]); });
+            batch.n_grams.for_each_row(
+                code, step, [&](const float* weights) { part += static_cast<double>(weights[label]); });
             sum += part / temperature;
-            code = numbers.next(code, label);
+            code = codes.next(code, label);
         }
         score[i] = sum;
     }

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "search/label_grams.hpp"
+#include "search/sparse_n_gram_weights.hpp"
 
 namespace hedgerow {
 
 // The caller has checked the sizes. Positions of all sequences follow each other.
 struct SearchBatch {
-    const GramWeights& grams;
+    const SparseNGramWeights& n_grams;
     std::int64_t n_sequences;
     const std::int64_t* starts;  // [n_sequences + 1]: where each sequence begins, and the end of the last
     const float* state;          // [positions, K]
@@ -18,7 +18,7 @@ struct SearchBatch {
     const std::int32_t* keep;  // [positions]: labels of a path that the beam never drops, or null
     std::int64_t n_threads;
 
-    std::int64_t n_labels() const { return grams.n_labels(); }
+    std::int64_t n_labels() const { return n_grams.n_labels(); }
     std::int64_t n_positions() const { return starts[n_sequences]; }
     std::int64_t length(std::int64_t i) const { return starts[i + 1] - starts[i]; }
     // The position that a search of sequence i labels at the given step.

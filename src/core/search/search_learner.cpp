@@ -19,7 +19,7 @@ std::int64_t SearchLearner::learn(const Slots& slots, std::int64_t begin, std::i
     gold_.assign(gold, gold + example.length());
     if (rules_.backward) std::reverse(gold_.begin(), gold_.end());
     agreed_ = scored_from_ = scored_to_ = 0;
-    gold_code_ = grams_.numbers().start();
+    gold_code_ = n_grams_.codes().start();
     search_.start();
     const std::int64_t n = rules_.update == Update::laso ? with_laso(example) : with_one_update(example);
     ++n_seen_;
@@ -28,7 +28,7 @@ std::int64_t SearchLearner::learn(const Slots& slots, std::int64_t begin, std::i
 
 // The label scores of a step; the score of the gold label is lower by `tie`. Steps must come in order.
 const float* SearchLearner::state(const Example& example, std::int64_t step) {
-    const std::int64_t k = grams_.n_labels();
+    const std::int64_t k = n_grams_.n_labels();
     if (step >= scored_to_) {
         scored_from_ = step;
         scored_to_ = std::min(step + kAhead, example.length());
@@ -85,9 +85,9 @@ std::int64_t SearchLearner::with_one_update(const Example& example) {
 double SearchLearner::gold_score(const float* state, std::int64_t step) {
     const std::int64_t label = gold_[step];
     auto score = static_cast<double>(state[label]);
-    grams_.each_row(gold_code_, step,
-                    [&](const float* weights) { score += static_cast<double>(weights[label]); });
-    gold_code_ = grams_.numbers().next(gold_code_, label);
+    n_grams_.for_each_row(gold_code_, step,
+                          [&](const float* weights) { score += static_cast<double>(weights[label]); });
+    gold_code_ = n_grams_.codes().next(gold_code_, label);
     return score;
 }
 
@@ -105,7 +105,7 @@ void SearchLearner::update(const Example& example, std::int64_t n_steps, std::in
             if (labels_[at] != gold_[agreed_ + t]) differing_.push_back(labels_[at]);
         if (!differing_.empty()) update_attributes(example, agreed_ + t, share);
     }
-    for (std::int64_t i = 0; i < last - first; ++i) update_grams(n_steps, labels_.data() + i * n, share);
+    for (std::int64_t i = 0; i < last - first; ++i) update_n_grams(n_steps, labels_.data() + i * n, share);
 }
 
 void SearchLearner::update_attributes(const Example& example, std::int64_t step, float share) {
@@ -119,24 +119,25 @@ void SearchLearner::update_attributes(const Example& example, std::int64_t step,
     });
 }
 
-void SearchLearner::update_grams(std::int64_t n_steps, const std::int32_t* labels, float amount) {
-    const GramNumbers& numbers = grams_.numbers();
+void SearchLearner::update_n_grams(std::int64_t n_steps, const std::int32_t* labels, float amount) {
+    const LabelCodes& codes = n_grams_.codes();
     const auto before = static_cast<double>(n_vectors());
-    std::int64_t gold = numbers.start();
-    for (std::int64_t t = std::max<std::int64_t>(0, agreed_ - numbers.memory()); t < agreed_; ++t)
-        gold = numbers.next(gold, gold_[t]);
+    std::int64_t gold = codes.start();
+    for (std::int64_t t = std::max<std::int64_t>(0, agreed_ - codes.memory()); t < agreed_; ++t)
+        gold = codes.next(gold, gold_[t]);
     std::int64_t found = gold;
     for (std::int64_t t = agreed_; t < n_steps; ++t) {
         const std::int64_t label = labels[t - agreed_];
         const auto add = [&](std::int64_t code, std::int64_t to, float by) {
-            numbers.each(code, t, [&](std::int64_t gram) { grams_.add(gram, to, by, before); });
+            codes.for_each_context(code, t,
+                                   [&](std::int64_t context) { n_grams_.add(context, to, by, before); });
         };
-        if (label != gold_[t] || (found != gold && numbers.order() > 0)) {
+        if (label != gold_[t] || (found != gold && codes.order() > 0)) {
             add(gold, gold_[t], amount);
             add(found, label, -amount);
         }
-        gold = numbers.next(gold, gold_[t]);
-        found = numbers.next(found, label);
+        gold = codes.next(gold, gold_[t]);
+        found = codes.next(found, label);
     }
 }
 

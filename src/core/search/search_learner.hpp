@@ -15,7 +15,7 @@
 
 #include "linear/attribute_weights.hpp"
 #include "search/beam_search.hpp"
-#include "search/label_grams.hpp"
+#include "search/sparse_n_gram_weights.hpp"
 
 namespace hedgerow {
 
@@ -30,12 +30,12 @@ struct SearchRules {
 
 class SearchLearner {
   public:
-    SearchLearner(const SearchRules& rules, AttributeWeights attributes, GramWeights grams)
+    SearchLearner(const SearchRules& rules, AttributeWeights attributes, SparseNGramWeights n_grams)
         : rules_(rules),
           attributes_(std::move(attributes)),
-          grams_(std::move(grams)),
-          search_(grams_, rules.beam, rules.update != Update::laso) {}
-    SearchLearner(const SearchLearner&) = delete;  // search_ refers to grams_
+          n_grams_(std::move(n_grams)),
+          search_(n_grams_, rules.beam, rules.update != Update::laso) {}
+    SearchLearner(const SearchLearner&) = delete;  // search_ refers to n_grams_
     SearchLearner& operator=(const SearchLearner&) = delete;
 
     // Learns from the sequence [begin, end) with labels `gold`; returns the number of updates.
@@ -46,7 +46,7 @@ class SearchLearner {
     void stay(std::int64_t n) { n_seen_ += n; }
 
     const AttributeWeights& attributes() const { return attributes_; }
-    const GramWeights& grams() const { return grams_; }
+    const SparseNGramWeights& n_grams() const { return n_grams_; }
     // The number of weight vectors so far: one after each example, and the first, which is 0.
     std::int64_t n_vectors() const { return n_seen_ + 1; }
 
@@ -68,11 +68,11 @@ class SearchLearner {
     double gold_score(const float* state, std::int64_t step);
     void update(const Example& example, std::int64_t n_steps, std::int64_t first, std::int64_t last);
     void update_attributes(const Example& example, std::int64_t step, float share);
-    void update_grams(std::int64_t n_steps, const std::int32_t* labels, float amount);
+    void update_n_grams(std::int64_t n_steps, const std::int32_t* labels, float amount);
 
     SearchRules rules_;
     AttributeWeights attributes_;
-    GramWeights grams_;
+    SparseNGramWeights n_grams_;
     BeamSearch search_;
     std::int64_t n_seen_ = 0;
     // Of the current sequence:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow._core import SearchBatch, SearchGrams
+from hedgerow._core import SearchBatch, SparseNGramWeights
 from hedgerow.errors import InputError
 from hedgerow.utilities import is_count
 
@@ -30,7 +30,7 @@ class BeamSearch:
     beam never drops.
     """
 
-    n_grams: SearchGrams
+    n_grams: SparseNGramWeights
     starts: NDArray[np.int64]
     state: NDArray[np.float32]  # (positions, labels)
     beam: int

@@ -50,14 +50,14 @@ class SearchPotential(Potential):
     direction: Direction
     future: FuturePotential | None = None
     temperature: float = 1.0
-    core_n_grams: _core.SearchGrams = field(init=False, repr=False)
+    core_n_grams: _core.SparseNGramWeights = field(init=False, repr=False)
     _scorer: _core.LinearScorer = field(init=False, repr=False)
     kind: ClassVar[str] = "search"
     conjunctions: ClassVar[Conjunctions] = NO_CONJUNCTIONS
 
     def __post_init__(self) -> None:
         n_grams = self.n_grams
-        core_n_grams = _core.SearchGrams(n_grams.n_labels, n_grams.order, n_grams.cells, self.n_gram_weights)
+        core_n_grams = _core.SparseNGramWeights(n_grams.n_labels, n_grams.order, n_grams.cells, self.n_gram_weights)
         object.__setattr__(self, "core_n_grams", core_n_grams)
         object.__setattr__(self, "_scorer", _core.LinearScorer(self.state_features.core, self.state_weights))
 
