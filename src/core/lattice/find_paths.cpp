@@ -11,19 +11,6 @@
 namespace hedgerow {
 namespace {
 
-// Visits the edges of one path in a reverse sweep, and writes their labels.
-class PathWriter {
-  public:
-    PathWriter(std::int64_t length, std::int32_t* labels) : length_(length), labels_(labels) {}
-    void operator()(std::int64_t t, std::int64_t, std::int64_t y, double, double) const {
-        if (t < length_) labels_[t] = static_cast<std::int32_t>(y);
-    }
-
-  private:
-    std::int64_t length_;
-    std::int32_t* labels_;
-};
-
 template <class Real>
 void fast_best_path(const LatticeBatch<Real>& batch, double* score, std::int32_t* labels) {
     const FastLane<Real>& lane = fast_lane<Real>();
@@ -58,7 +45,7 @@ void best_path(const LatticeBatch<Real>& batch, double* score, std::int32_t* lab
     if (batch.has_fast_beam()) return fast_beam_best_path(batch, score, labels);
     for_each_lattice(batch, Max(), [&](auto& lattice, Max&, std::int64_t i) {
         score[i] = lattice.forward();
-        lattice.reverse(1.0, PathWriter(batch.length(i), labels + batch.first(i)));
+        lattice.trace(1.0, labels + batch.first(i));
     });
 }
 
@@ -70,7 +57,7 @@ void best_paths(const LatticeBatch<Real>& batch, std::int64_t n, double* score, 
         for (std::int64_t r = 0; r < n; ++r) {
             score[i * n + r] = best.value(lattice.goal(), r);
             std::int32_t* path = labels + r * batch.n_positions() + batch.first(i);
-            lattice.reverse(static_cast<double>(r + 1), PathWriter(batch.length(i), path));
+            lattice.trace(static_cast<double>(r + 1), path);
         }
     });
 }
@@ -86,7 +73,7 @@ void sample_paths(const LatticeBatch<Real>& batch, std::int64_t n, std::uint64_t
         for (std::int64_t r = 0; r < n; ++r) {
             draw.seed(Random(streams.bits()));
             std::int32_t* path = labels + r * batch.n_positions() + batch.first(i);
-            lattice.reverse(1.0, PathWriter(batch.length(i), path));
+            lattice.trace(1.0, path);
         }
     });
 }

@@ -22,7 +22,7 @@ double sweep(const Topology& topology, const Scores<Real>& scores, const Beam& b
     if (out.pair) std::fill_n(out.pair, length * pair_size, Real(0));
     if (log_z == kMinusInfinity || !(out.state || out.pair || out.table)) return log_z;
     std::vector<double> state(out.state ? static_cast<std::size_t>(k) : 0);
-    std::int64_t current = length;
+    std::int64_t current = length, row = 0;
     const auto write_state = [&] {
         if (!out.state || current == length) return;
         for (std::int64_t y = 0; y < k; ++y) out.state[current * k + y] = static_cast<Real>(state[y]);
@@ -33,11 +33,12 @@ double sweep(const Topology& topology, const Scores<Real>& scores, const Beam& b
         if (t != current) {
             write_state();
             current = t;
+            row = topology.first_row(t);
         }
         const std::int64_t h = topology.order == 0 ? 0 : node;
         if (out.state) state[y] += w;
         if (out.pair) out.pair[t * pair_size + h * k + y] += static_cast<Real>(w);
-        if (out.table) out.table[(topology.first_row(t) + h) * k + y] += out.weight * w;
+        if (out.table) out.table[(row + h) * k + y] += out.weight * w;
     });
     write_state();
     return log_z;

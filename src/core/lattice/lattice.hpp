@@ -15,35 +15,49 @@
 
 namespace hedgerow {
 
-// The score of labelling position t with y after label context h.
+// The scores of one sequence: score(t, h, y) of labelling position t with y after label context h.
 template <class Real>
 class ScoreReader {
   public:
     ScoreReader(const Topology& topology, const Scores<Real>& scores)
-        : scores_(scores),
-          k_(topology.n_labels),
-          n_contexts_(topology.n_label_contexts()),
-          order_(topology.order) {}
+        : topology_(topology), scores_(scores), n_contexts_(topology.n_label_contexts()) {}
     std::int64_t length() const { return scores_.length; }
 
-    // (edge + table) + state. As a DoubleDouble, `high` is the sum in double and `low` its rounding error.
+    // The function from a label context h to score(t, h, y) = (edge + table) + state. As a DoubleDouble,
+    // `high` is the sum in double and `low` its rounding error. first_row: topology.first_row(t).
     template <class Score>
-    Score read(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
-        const std::int64_t h = order_ == 0 ? 0 : node;
-        const double edge = scores_.edge ? scores_.edge[(t * n_contexts_ + h) * k_ + y] : 0;
-        const double table = scores_.table ? scores_.table[(first_row + h) * k_ + y] : 0;
-        const double state = scores_.state ? scores_.state[t * k_ + y] : 0;
-        if constexpr (std::is_same_v<Score, double>) {
-            return edge + table + state;
-        } else {
-            const DoubleDouble first = two_sum(edge, table), second = two_sum(first.high, state);
-            return {second.high, second.low + first.low};
-        }
+    auto at(std::int64_t t, std::int64_t first_row, std::int64_t y) const {
+        const std::int64_t k = topology_.n_labels;
+        const Part edge = part(scores_.edge, t * n_contexts_ * k + y);
+        const Part table = part(scores_.table, first_row * k + y);
+        const double state = scores_.state ? scores_.state[t * k + y] : 0;
+        return [=](std::int64_t h) -> Score {
+            const double of_edge = edge.first[h * edge.stride], of_table = table.first[h * table.stride];
+            if constexpr (std::is_same_v<Score, double>) {
+                return of_edge + of_table + state;
+            } else {
+                const DoubleDouble first = two_sum(of_edge, of_table), second = two_sum(first.high, state);
+                return {second.high, second.low + first.low};
+            }
+        };
     }
 
   private:
+    // A part of the score of label context h is first[h * stride].
+    struct Part {
+        const Real* first;
+        std::int64_t stride;
+    };
+    // An absent part is 0 for every h. Order 0 has one row, whatever h is.
+    Part part(const Real* numbers, std::int64_t first) const {
+        static constexpr Real zero = 0;
+        if (!numbers) return {&zero, 0};
+        return {numbers + first, topology_.order == 0 ? 0 : topology_.n_labels};
+    }
+
+    Topology topology_;
     Scores<Real> scores_;
-    std::int64_t k_, n_contexts_, order_;
+    std::int64_t n_contexts_;
 };
 
 // Whether the score of every path is below 1e7 in size. Doubles then keep differences of path scores to 2e-9,
@@ -68,9 +82,10 @@ class SupportReader : public ScoreReader<Real> {
   public:
     using ScoreReader<Real>::ScoreReader;
     template <class Score>
-    Score read(std::int64_t t, std::int64_t first_row, std::int64_t node, std::int64_t y) const {
-        const double score = ScoreReader<Real>::template read<double>(t, first_row, node, y);
-        return {score == kMinusInfinity ? kMinusInfinity : 0.0};
+    auto at(std::int64_t t, std::int64_t first_row, std::int64_t y) const {
+        return [score = ScoreReader<Real>::template at<double>(t, first_row, y)](std::int64_t h) -> Score {
+            return {score(h) == kMinusInfinity ? kMinusInfinity : 0.0};
+        };
     }
 };
 
@@ -94,8 +109,7 @@ class Lattice {
             semiring_.shift(first_.back());
             first_.push_back(static_cast<std::int64_t>(nodes_.size()));
         }
-        goal_edges(edges_);
-        semiring_.push_sum(edges_);
+        semiring_.push_sum(goal_edges());
         return semiring_.result();
     }
 
@@ -115,21 +129,29 @@ class Lattice {
     void reverse(double weight, Visit visit) {
         const std::int64_t length = reader_.length();
         weights_.assign(nodes_.size(), 0.0);
-        goal_edges(edges_);
-        semiring_.hand_back(goal(), weight, edges_, [&](const Edge<Score>& e, double w) {
+        semiring_.hand_back(goal(), weight, goal_edges(), [&](const Edge<Score>& e, double w) {
             weights_[e.source] += w;
             visit(length, e.source, 0, w, weight);
         });
         for (std::int64_t t = length - 1; t >= 0; --t) {
+            const std::int64_t row = topology_.first_row(t);
             for (std::int64_t i = first_[t + 1]; i < first_[t + 2]; ++i) {
                 if (weights_[i] == 0) continue;
-                incoming(t, nodes_[i], edges_);
-                semiring_.hand_back(i, weights_[i], edges_, [&](const Edge<Score>& e, double w) {
+                const Node node = nodes_[i];
+                const Edges<Score> edges = incoming(node, reader_.template at<Score>(t, row, node.label));
+                semiring_.hand_back(i, weights_[i], edges, [&](const Edge<Score>& e, double w) {
                     weights_[e.source] += w;
-                    visit(t, nodes_[e.source].state, nodes_[i].label, w, weights_[i]);
+                    visit(t, nodes_[e.source].state, node.label, w, weights_[i]);
                 });
             }
         }
+    }
+
+    // After forward(), for semirings that give all weight to one edge: writes the labels of that path.
+    void trace(double weight, std::int32_t* labels) {
+        reverse(weight, [&](std::int64_t t, std::int64_t, std::int64_t y, double, double) {
+            if (t < reader_.length()) labels[t] = static_cast<std::int32_t>(y);
+        });
     }
 
   private:
@@ -138,26 +160,40 @@ class Lattice {
         std::int64_t label;
         std::int64_t first_source, n_sources;
     };
+    // Sources whose states are equal but for the label that the next state no longer contains.
+    struct Group {
+        std::int64_t key, first, size;
+    };
 
     // A new node for every pair of a next label and a group of sources that differ only in their oldest
     // label, which the new state no longer contains. Nodes that no path reaches are dropped.
     void expand(std::int64_t t) {
-        const std::int64_t begin = first_[t], end = first_[t + 1];
-        const std::int64_t forget = t >= topology_.memory() ? topology_.n_labels : 1;
+        const std::int64_t row = topology_.first_row(t);
         const std::int64_t stride = topology_.power(std::min(t, topology_.memory() - 1));
+        find_groups(t);
         for (std::int64_t y = 0; y < topology_.n_labels; ++y) {
-            for (std::int64_t i = begin, next; i < end; i = next) {
-                const std::int64_t key = nodes_[i].state / forget;
-                for (next = i + 1; next < end && nodes_[next].state / forget == key;) ++next;
-                const Node node{y * stride + key, y, i, next - i};
-                incoming(t, node, edges_);
-                semiring_.push_sum(edges_);
-                nodes_.push_back(node);
-                const std::int64_t last = static_cast<std::int64_t>(nodes_.size()) - 1;
-                if (semiring_.value(last) != kMinusInfinity) continue;
-                nodes_.pop_back();
-                semiring_.resize(last);
+            const auto score = reader_.template at<Score>(t, row, y);
+            for (const Group& group : groups_) {
+                const Node node{y * stride + group.key, y, group.first, group.size};
+                semiring_.push_sum(incoming(node, score));
+                const auto last = static_cast<std::int64_t>(nodes_.size());
+                if (semiring_.value(last) == kMinusInfinity) {
+                    semiring_.resize(last);
+                } else {
+                    nodes_.push_back(node);
+                }
             }
+        }
+    }
+
+    // The groups of sources of position t.
+    void find_groups(std::int64_t t) {
+        const std::int64_t forget = t >= topology_.memory() ? topology_.n_labels : 1;
+        groups_.clear();
+        for (std::int64_t i = first_[t]; i < first_[t + 1]; ++i) {
+            const std::int64_t key = nodes_[i].state / forget;
+            if (groups_.empty() || groups_.back().key != key) groups_.push_back({key, i, 0});
+            ++groups_.back().size;
         }
     }
 
@@ -172,17 +208,26 @@ class Lattice {
         return state;
     }
 
-    void incoming(std::int64_t t, const Node& node, Edges<Score>& edges) const {
-        const std::int64_t row = topology_.first_row(t);
-        edges.clear();
-        for (std::int64_t i = node.first_source; i < node.first_source + node.n_sources; ++i) {
-            edges.push_back({i, reader_.template read<Score>(t, row, nodes_[i].state, node.label)});
+    template <class ScoreOf>
+    Edges<Score> incoming(const Node& node, const ScoreOf& score) {
+        Edge<Score>* edges = room_for(node.n_sources);
+        for (std::int64_t j = 0; j < node.n_sources; ++j) {
+            const std::int64_t source = node.first_source + j;
+            edges[j] = {source, score(nodes_[source].state)};
         }
+        return {edges, static_cast<std::size_t>(node.n_sources)};
     }
 
-    void goal_edges(Edges<Score>& edges) const {
-        edges.clear();
-        for (std::int64_t i = first_[first_.size() - 2]; i < first_.back(); ++i) edges.push_back({i, {}});
+    Edges<Score> goal_edges() {
+        const std::int64_t first = first_[first_.size() - 2], n = first_.back() - first;
+        Edge<Score>* edges = room_for(n);
+        for (std::int64_t j = 0; j < n; ++j) edges[j] = {first + j, {}};
+        return {edges, static_cast<std::size_t>(n)};
+    }
+
+    Edge<Score>* room_for(std::int64_t n_edges) {
+        if (edges_.size() < static_cast<std::size_t>(n_edges)) edges_.resize(n_edges);
+        return edges_.data();
     }
 
     Topology topology_;
@@ -191,8 +236,9 @@ class Lattice {
     Beam beam_;
     std::vector<Node> nodes_;
     std::vector<std::int64_t> first_;  // first_[t + 1]: the first node of position t
+    std::vector<Group> groups_;
     std::vector<double> weights_;
-    Edges<Score> edges_;
+    std::vector<Edge<Score>> edges_;
 };
 
 }  // namespace hedgerow

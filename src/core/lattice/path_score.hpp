@@ -14,7 +14,7 @@ double path_score(const Topology& topology, const Scores<Real>& scores, const st
     double sum = 0;
     for (std::int64_t t = 0; t < scores.length; ++t) {
         const std::int64_t context = topology.label_context(labels, t);
-        sum += reader.template read<double>(t, topology.first_row(t), context, labels[t]);
+        sum += reader.template at<double>(t, topology.first_row(t), labels[t])(context);
     }
     return sum;
 }

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct Edge {
 };
 
 template <class Score>
-using Edges = std::vector<Edge<Score>>;
+using Edges = std::span<const Edge<Score>>;
 
 // log Σ exp. The value of a node is the log of Σ exp(score of the path) over the paths to it. It is stored as
 // `score`, the score of one of the best paths, and `log`, the logarithm of the sum relative to that path: a
@@ -47,7 +48,7 @@ class LogSum {
         offset_ = {};
     }
     void push_one() { values_.push_back({}); }
-    void push_sum(const Edges<Score>& edges) {
+    void push_sum(Edges<Score> edges) {
         Value total{Score{kMinusInfinity}, 0, 0};  // of the edge whose paths weigh most
         for (const Edge<Score>& e : edges) {
             const Value& v = values_[e.source];
@@ -92,7 +93,7 @@ class LogSum {
     // Edge i gets weight w_i / Σ_j w_j with w_i = exp(log of the sum over the paths through edge i). Divided
     // by their own sum, the shares add up to `weight`, however the value of the node was rounded.
     template <class Give>
-    void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
+    void hand_back(std::int64_t node, double weight, Edges<Score> edges, Give give) {
         const double scale = weight / weigh(edges, unshifted(node));
         for (std::size_t i = 0; i < edges.size(); ++i) give(edges[i], scale * weights_[i]);
     }
@@ -108,7 +109,7 @@ class LogSum {
         return {loose_sum(v.score, Score{v.shift}), v.log, 0};
     }
     // weights_[i] <- exp(log of the sum over the paths through edge i - total). Returns their sum.
-    double weigh(const Edges<Score>& edges, const Value& total) {
+    double weigh(Edges<Score> edges, const Value& total) {
         if (weights_.size() < edges.size()) weights_.resize(edges.size());
         double* weights = weights_.data();
         double sum = 0;
@@ -135,7 +136,7 @@ class Draw : public LogSum<ScoreType> {
     void seed(Random random) { random_ = random; }
 
     template <class Give>
-    void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
+    void hand_back(std::int64_t node, double weight, Edges<Score> edges, Give give) {
         double left = random_.uniform() * this->weigh(edges, this->unshifted(node));
         const Edge<Score>* chosen = nullptr;
         for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -158,7 +159,7 @@ class Max {
 
     void clear() { nodes_.clear(); }
     void push_one() { nodes_.push_back({0.0, -1}); }
-    void push_sum(const Edges<Score>& edges) {
+    void push_sum(Edges<Score> edges) {
         Node best{kMinusInfinity, -1};
         for (std::size_t i = 0; i < edges.size(); ++i) {
             const double value = nodes_[edges[i].source].value + edges[i].score;
@@ -173,7 +174,7 @@ class Max {
     void resize(std::int64_t n) { nodes_.resize(n); }
 
     template <class Give>
-    void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
+    void hand_back(std::int64_t node, double weight, Edges<Score> edges, Give give) {
         if (nodes_[node].winner >= 0) give(edges[nodes_[node].winner], weight);
     }
 
@@ -196,7 +197,7 @@ class Best {
         grow();
         entries_[entries_.size() - n_] = {0.0, -1, -1};
     }
-    void push_sum(const Edges<Score>& edges) {
+    void push_sum(Edges<Score> edges) {
         found_.clear();
         for (std::size_t i = 0; i < edges.size(); ++i) {
             for (std::int64_t r = 0; r < n_; ++r) {
@@ -220,7 +221,7 @@ class Best {
     void resize(std::int64_t n) { entries_.resize(n * n_); }
 
     template <class Give>
-    void hand_back(std::int64_t node, double weight, const Edges<Score>& edges, Give give) {
+    void hand_back(std::int64_t node, double weight, Edges<Score> edges, Give give) {
         const Entry& e = entry(node, static_cast<std::int64_t>(weight) - 1);
         if (e.edge >= 0) give(edges[e.edge], static_cast<double>(e.rank + 1));
     }

@@ -25,9 +25,7 @@ void PathFinder::search(const float* table) {
     }
     Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
     lattice.forward();
-    lattice.reverse(1.0, [&](std::int64_t t, std::int64_t, std::int64_t y, double, double) {
-        if (t < length_) path_[t] = static_cast<std::int32_t>(y);
-    });
+    lattice.trace(1.0, path_.data());
 }
 
 const std::vector<std::int32_t>& PathFinder::best(const float* table) {
@@ -39,9 +37,7 @@ bool PathFinder::next_best(const float* table) {
     Lattice<Best, ScoreReader<float>> lattice(topology_, second_, {topology_, scores(table)}, {beam_});
     lattice.forward();
     if (second_.value(lattice.goal(), 1) == kMinusInfinity) return false;
-    lattice.reverse(2.0, [&](std::int64_t t, std::int64_t, std::int64_t y, double, double) {
-        if (t < length_) path_[t] = static_cast<std::int32_t>(y);
-    });
+    lattice.trace(2.0, path_.data());
     return true;
 }
 

@@ -86,7 +86,7 @@ class BeamLattice {
     double temperature_;
     State state_;
     std::vector<double> weights_;
-    Edges<Score> edges_;
+    std::vector<Edge<Score>> edges_;
 };
 
 }  // namespace hedgerow
