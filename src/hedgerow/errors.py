@@ -109,7 +109,7 @@ class ImpossibleLatticeError(ValueError):
 
 
 class UnseenLabelWarning(UserWarning):
-    """Labels that training never saw: they count as wrong, and their sequences are left out of likelihoods."""
+    """Labels that training never saw: they count as wrong, and `dev_loss` leaves their sequences out."""
 
 
 class ConvergenceWarning(UserWarning):

@@ -84,7 +84,7 @@ class Model:
             return cls._from_arrays(metadata, arrays)
         except DAMAGE as error:
             raise ModelFileError(
-                f"{path} holds no model this hedgerow can use ({error}); save the model again"
+                f"{path} holds no model that this version of hedgerow can use ({error}); save the model again"
             ) from error
 
     @classmethod

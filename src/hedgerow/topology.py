@@ -38,7 +38,7 @@ class Topology:
         if max(n_labels, 2) ** min(order + 1, 64) > MAX_TABLE_CELLS:
             raise InputError(
                 f"order {order} with {n_labels} labels needs {n_labels}^{order + 1} numbers for each position, "
-                f"which is more than {MAX_TABLE_CELLS * 4 >> 30} GiB; use a lower order, or a beam over a lower order"
+                f"which is more than {MAX_TABLE_CELLS * 4 >> 30} GiB; use a lower order"
             )
         if self.allowed is not None and self.allowed.shape != (self.n_rows, self.n_labels):
             raise InputError(

@@ -60,7 +60,7 @@ def test_demo_takes_the_declared_parameters():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("demo", "--order", "-2"), "hedgerow: TreeCRF: order must be an integer at least 0; it is -2"),
+        (("demo", "--order", "-2"), "hedgerow: TreeCRF: order must be an integer of at least 0; it is -2"),
         (("demo", "--early-stopping", "luck"), "Invalid value"),
         (("datasets", "nothing"), "nothing"),
         (("demo", "--order", "x"), "Invalid value"),

@@ -60,7 +60,7 @@ def test_verbose_may_be_a_bool(verbose, tmp_path, caplog):
     model = hr.HMM(verbose=verbose).fit(X, Y)
     assert bool(caplog.records) is bool(verbose)
     model.save(tmp_path / "m")
-    with pytest.raises(InputError, match="verbose must be an integer at least 0, or a bool; it is -1"):
+    with pytest.raises(InputError, match="verbose must be an integer of at least 0, or a bool; it is -1"):
         hr.HMM(verbose=-1).fit(X, Y)
 
 

@@ -92,12 +92,12 @@ def test_bad_data_is_refused(make, x, y, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"order": -1}, "order must be an integer at least 0; it is -1"),
+        ({"order": -1}, "order must be an integer of at least 0; it is -1"),
         ({"order": 1.5}, "order must be an integer"),
         ({"order": True}, "order must be an integer"),
         ({"decode": "x"}, "decode must be one of"),
-        ({"n_jobs": 0}, "n_jobs must be an integer at least 1, or -1 or None for all processors; it is 0"),
-        ({"random_state": -1}, "random_state must be an integer at least 0"),
+        ({"n_jobs": 0}, "n_jobs must be an integer of at least 1, or -1 or None for all processors; it is 0"),
+        ({"random_state": -1}, "random_state must be an integer of at least 0"),
         ({"verbose": "yes"}, "verbose must be"),
     ],
 )
@@ -157,7 +157,7 @@ def test_dev_data_is_scored_and_unseen_labels_left_out(make):
     record = model.training_log_[-1]
     assert record["dev_accuracy"] == pytest.approx(5 / 6)
     assert -record["dev_loss"] == pytest.approx(model.log_likelihood(["dog"], [["-", "o", "-"]])[0])
-    with pytest.raises(InputError, match="X_dev and y_dev belong together"):
+    with pytest.raises(InputError, match="only X_dev was; pass y_dev as well"):
         make().fit(X, Y, X_dev=X)
     with pytest.raises(InputError, match="sequence 0"):
         make().fit(X, Y, X_dev=["cat"], y_dev=[["-"]])

@@ -137,7 +137,7 @@ def test_strange_frames(columns, arguments, rule):
 def test_predict_single_takes_one_sequence():
     model = hr.HMM().fit(X, Y)
     assert model.predict_single(hr.Sequences(["abc"])).tolist() == model.predict_single("abc").tolist()
-    with pytest.raises(InputError, match="takes one sequence, but there are 2; use predict"):
+    with pytest.raises(InputError, match="labels one sequence, but there are 2; use predict"):
         model.predict_single(hr.Sequences(X))
 
 
@@ -214,7 +214,7 @@ def test_names_of_parameters_elsewhere_lead_to_those_here():
         hr.LinearCRF(c1=0.1)
     with pytest.raises(TypeError, match="CRFsuite's c2 is l2 here"):
         hr.LinearCRF(c2=0.1)
-    with pytest.raises(TypeError, match=r"give it to base, as in base=TreeCRF\(window=...\)"):
+    with pytest.raises(TypeError, match=r"pass it to the base, as in base=TreeCRF\(window=...\)"):
         hr.OutputCode(window=1)
 
 

@@ -343,7 +343,7 @@ def test_a_code_that_grows(given):
 def test_one_sequence_cannot_be_held_out():
     x, y = ["abcabc"], [["l0", "l1", "l2"] * 2]
     for change in ({"code": "grow"}, {"cascade": "auto"}):
-        with pytest.raises(InputError, match="are chosen on dev data; give X_dev and y_dev, or at least two sequences"):
+        with pytest.raises(InputError, match="are chosen on dev data, but X has only one sequence"):
             hr.OutputCode(base=TREES, **change).fit(x, y)
     with pytest.raises(InputError, match=r'"cross" trains on some sequences .* only one; use "training"'):
         hr.OutputCode(base=TREES, cascade=1, cascade_predictions="cross").fit(x, y)
@@ -508,12 +508,12 @@ def test_unseen_labels_of_dev_data():
         ({"base": hr.SearchTagger()}, "base must be an estimator other than"),
         ({"base": "TreeCRF"}, "base must be an estimator"),
         ({"base": hr.OutputCode()}, "base must be an estimator"),
-        ({"base": hr.TreeCRF(n_rounds=0)}, "TreeCRF: n_rounds must be an integer at least 1; it is 0"),
+        ({"base": hr.TreeCRF(n_rounds=0)}, "TreeCRF: n_rounds must be an integer of at least 1; it is 0"),
         ({"base": hr.TreeCRF(beam=1)}, "base must not have beam=1; a lattice of two labels needs none"),
         ({"base": hr.TreeCRF(warm_start=True)}, "base must not have warm_start=True"),
         ({"base": hr.TreeCRF(checkpoint="c")}, "base must not have checkpoint='c'; all bits would write the same file"),
         ({"base": hr.TreeCRF(early_stopping="span_f1")}, "needs labels that mark spans"),
-        ({"n_bits": 0}, "n_bits must be an integer at least 1 or None"),
+        ({"n_bits": 0}, "n_bits must be an integer of at least 1 or None"),
         ({"n_bits": 16}, "n_bits must be from 3 to 15 for 5 labels"),
         ({"n_bits": 2, "code": "grow"}, "n_bits must be from 3 to 15 for 5 labels"),
         ({"cascade": -1}, 'cascade must be an integer of at least 0, "all" or "auto"; it is -1'),
@@ -521,13 +521,13 @@ def test_unseen_labels_of_dev_data():
         ({"cascade": True}, "cascade must be an integer"),
         ({"cascade": 1.5}, "cascade must be an integer"),
         ({"cascade": 1, "cascade_left": 0, "cascade_right": 0}, "a cascade reads positions before or after its own"),
-        ({"cascade_left": 1001}, "cascade_left must be an integer at least 0 and at most 1000"),
+        ({"cascade_left": 1001}, "cascade_left must be an integer of at least 0 and at most 1000"),
         ({"cascade_predictions": "none"}, "cascade_predictions must be one of 'training', 'cross'"),
         ({"code": "gray"}, "code must be one of 'random', 'separated', 'exhaustive', 'one-vs-rest', 'grow', or a"),
         ({"code": 3}, "code must be one of"),
         ({"code": [[0, 1]]}, "a row for each of the 5 labels"),
         ({"code": WORDS, "n_bits": 5}, "the matrix given as code has 4 bits for 5 labels, but n_bits is 5"),
-        ({"code": "grow", "cascade": "auto"}, 'cannot be combined with cascade="auto"; give cascade a number'),
+        ({"code": "grow", "cascade": "auto"}, 'cannot be combined with cascade="auto"; set cascade to a number'),
         ({"distance": "l2"}, "distance must be one of 'l1', 'hamming', 'likelihood', 'lattice'; it is 'l2'"),
     ],
 )

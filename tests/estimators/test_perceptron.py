@@ -67,7 +67,9 @@ def test_a_beam_of_everything_is_exact(order):
 
 def test_a_wide_beam_is_said_once():
     X, y = random_data(0)
-    with pytest.warns(BeamWarning, match="beam is 50, but 3 labels and order 1 have no more than 3 nodes") as said:
+    with pytest.warns(
+        BeamWarning, match="beam is 50, but 3 labels and order 1 have no more than 3 label contexts"
+    ) as said:
         wide = hr.StructuredPerceptron(beam=50, random_state=0).fit(X, y)
     assert len(said) == 1
     assert wide.state_features_ == hr.StructuredPerceptron(random_state=0).fit(X, y).state_features_
@@ -201,10 +203,10 @@ def test_a_sequence_without_weight_is_not_there():
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        ({"epochs": 0}, "epochs must be an integer at least 1"),
-        ({"beam": 0}, "beam must be an integer at least 1 or None"),
+        ({"epochs": 0}, "epochs must be an integer of at least 1"),
+        ({"beam": 0}, "beam must be an integer of at least 1 or None"),
         ({"averaging": "median"}, "averaging must be one of 'average', 'vote', 'none'"),
-        ({"min_freq": 0}, "min_freq must be an integer at least 1"),
+        ({"min_freq": 0}, "min_freq must be an integer of at least 1"),
         ({"window": -1}, "window must be a number n"),
     ],
 )

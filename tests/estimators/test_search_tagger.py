@@ -90,12 +90,12 @@ def test_a_sequence_without_weight_is_not_there():
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        ({"beam": 0}, "beam must be an integer at least 1; it is 0"),
-        ({"beam": None}, "beam must be an integer at least 1; it is None"),
+        ({"beam": 0}, "beam must be an integer of at least 1; it is 0"),
+        ({"beam": None}, "beam must be an integer of at least 1; it is None"),
         ({"update": "late"}, "update must be one of 'laso', 'early', 'max-violation', 'standard'"),
         ({"direction": "down"}, "direction must be one of 'left-to-right', 'right-to-left'"),
         ({"averaging": "vote"}, "averaging must be one of 'average', 'none'"),
-        ({"epochs": 0}, "epochs must be an integer at least 1"),
+        ({"epochs": 0}, "epochs must be an integer of at least 1"),
         ({"order": 31}, "order 31 with 2 labels has more n-grams than 64-bit numbers; use a lower order"),
     ],
 )

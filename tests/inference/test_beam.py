@@ -298,7 +298,9 @@ def test_a_fitted_model_can_predict_with_another_beam(tmp_path):
 @by_model
 def test_a_beam_wider_than_the_lattice_is_said_once(make):
     X, y = task(20, 4)
-    with pytest.warns(BeamWarning, match=r"beam is 9, but 4 labels and order 1 have no more than 4 nodes") as said:
+    with pytest.warns(
+        BeamWarning, match=r"beam is 9, but 4 labels and order 1 have no more than 4 label contexts"
+    ) as said:
         wide = make(beam=9).fit(X, y)
     assert len(said) == 1
     with warnings.catch_warnings():
@@ -311,7 +313,7 @@ def test_a_beam_wider_than_the_lattice_is_said_once(make):
 @pytest.mark.parametrize("beam", [0, -1, 2.5, True, "all"])
 def test_beams_that_cannot_be_are_refused(beam):
     for make in (hr.LinearCRF, hr.TreeCRF):
-        with pytest.raises(InputError, match="beam must be an integer at least 1 or None"):
+        with pytest.raises(InputError, match="beam must be an integer of at least 1 or None"):
             make(beam=beam).fit(["ab"], [["A", "B"]])
 
 

@@ -55,7 +55,7 @@ class OutputCodeLearner:
 
     def __init__(self, training: TrainingData, factory: BitLearnerFactory, rules: CodeRules) -> None:
         if rules.code_words is None and rules.cascade == "auto":
-            raise InputError('code="grow" cannot be combined with cascade="auto"; give cascade a number')
+            raise InputError('code="grow" cannot be combined with cascade="auto"; set cascade to a number')
         if rules.cascade != 0 and rules.cascade_left == rules.cascade_right == 0:
             raise InputError(
                 "a cascade reads positions before or after its own, but cascade_left and cascade_right are 0; raise one"
@@ -245,6 +245,7 @@ class OutputCodeLearner:
         n = len(training.sequences)
         if n < 2:
             raise InputError(
-                'code="grow" and cascade="auto" are chosen on dev data; give X_dev and y_dev, or at least two sequences'
+                'code="grow" and cascade="auto" are chosen on dev data, but X has only one sequence to split; '
+                "pass X_dev and y_dev"
             )
         return split_off_dev(training, rules.validation_fraction, stream(rules.seed, 1).permutation(n))

@@ -281,9 +281,9 @@ class Estimator(Conventions):
         ['-', 'o', '-']
         """
         if isinstance(x, Sequences) and len(x) != 1:
-            raise InputError(f"predict_single takes one sequence, but there are {len(x)}; use predict")
+            raise InputError(f"predict_single labels one sequence, but there are {len(x)}; use predict")
         if _is_list_of_sequences(x):
-            raise InputError("predict_single takes one sequence, but x is a list of sequences; use predict")
+            raise InputError("predict_single labels one sequence, but x is a list of sequences; use predict")
         return self.predict(x if isinstance(x, Sequences) else [x])[0]
 
     def predict_proba(self, X: SequencesLike) -> list[NDArray[np.floating[Any]]]:
@@ -545,14 +545,18 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     model = Model.load(path)
     cls = REGISTRY.get(model.estimator)
     if cls is None:
-        raise ModelFileError(f"{path} holds a {model.estimator!r}, which this hedgerow does not have; upgrade it")
+        raise ModelFileError(
+            f"{path} holds a {model.estimator!r}, which this version of hedgerow does not have; upgrade hedgerow"
+        )
     try:
         fitted: Estimator = cls._from_plain(model.parameters)
         fitted.check_parameters()
         if fitted._order != model.order:
-            raise InputError(f"order is {fitted._order} there but {model.order} in the model")
+            raise InputError(f"their order is {fitted._order}, but that of the model is {model.order}")
     except DAMAGE as error:
-        raise ModelFileError(f"{path} holds parameters that {model.estimator} does not take ({error})") from error
+        raise ModelFileError(
+            f"{path} holds parameters that break a rule of {model.estimator} ({error}); save the model again"
+        ) from error
     fitted._set_model(model)
     return fitted
 

@@ -151,7 +151,7 @@ class Conventions:
         >>> hr.HMM(order=-1).check_parameters()
         Traceback (most recent call last):
         ...
-        hedgerow.errors.InputError: HMM: order must be an integer at least 0; it is -1
+        hedgerow.errors.InputError: HMM: order must be an integer of at least 0; it is -1
         """
         for name, parameter in parameters(type(self)).items():
             parameter.check(type(self).__name__, getattr(self, name))

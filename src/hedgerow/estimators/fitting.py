@@ -34,7 +34,9 @@ def checked_callbacks(callbacks: object, verbose: int) -> list[Callback]:
     """The callbacks of a fit; raises InputError unless all can be called."""
     functions = list(callbacks) if isinstance(callbacks, Iterable) else None
     if functions is None or not all(map(callable, functions)):
-        raise InputError(f"callbacks must be a list of functions of one record, but it is {callbacks!r}")
+        raise InputError(
+            f"callbacks must be a list of functions of one record, but it is {callbacks!r}; pass [function]"
+        )
     return [Progress(), *functions] if verbose else functions
 
 
@@ -49,7 +51,8 @@ def prepare(
 ) -> tuple[TrainingData, Record]:
     """(encoded data, fields of the first record); raises InputError if the data break a rule."""
     if (X_dev is None) != (y_dev is None):
-        raise InputError("X_dev and y_dev belong together; one of them is missing")
+        passed, other = ("X_dev", "y_dev") if y_dev is None else ("y_dev", "X_dev")
+        raise InputError(f"X_dev and y_dev must be passed together, but only {passed} was; pass {other} as well")
     raw = Sequences(X)
     gold_labels = read_labels(y, raw)  # once, because y may be a generator
     warn_of_padding(gold_labels)
@@ -90,9 +93,13 @@ def _with_random_dev_split(training: TrainingData, settings: Estimator, fraction
     """The training data with a share of the sequences as dev data; raises InputError if there is only one sequence."""
     n = len(training.sequences)
     if n < 2:
-        raise InputError("early_stopping needs dev data; give X_dev and y_dev to fit, or more than one sequence in X")
+        raise InputError(
+            "early_stopping needs dev data, but X has only one sequence to split; pass X_dev and y_dev to fit"
+        )
     if getattr(settings, "checkpoint", None) is not None and settings.random_state is None:
-        raise InputError("checkpoint needs a random_state if early_stopping splits off dev data; give a seed")
+        raise InputError(
+            "checkpoint needs a random_state if early_stopping splits off dev data, but it is None; pass a seed"
+        )
     draw = np.random.default_rng([fit_seeds(settings.random_state)[0], 3])
     return with_dev_split(training, fraction, draw.permutation(n))
 
@@ -184,7 +191,7 @@ def _warn_of_wide_beam(training: TrainingData) -> None:
     if beam is not None and beam > n_nodes:
         warn_user(
             f"beam is {beam}, but {len(training.labels)} labels and order {training.order} have no more than {n_nodes} "
-            "nodes at a position: all are kept, and the answers are exact; set beam=None",
+            "label contexts at a position: all are kept, and the results are exact; set beam=None",
             BeamWarning,
         )
 
@@ -206,5 +213,7 @@ def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
             f"sample_weight must be from 0 to {LARGEST:g}; the weight of sequence {wrong[0]} is {weights[wrong[0]]}"
         )
     if not weights.any():
-        raise InputError("sample_weight must not be 0 for every sequence; there would be nothing to learn from")
+        raise InputError(
+            "sample_weight must not be 0 for every sequence, but it is: there is nothing to learn from; raise a weight"
+        )
     return weights

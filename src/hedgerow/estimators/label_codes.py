@@ -19,7 +19,7 @@ def label_codes(labels: Labels, y: object, encoded: Encoded) -> NDArray[np.int32
         unseen = labels.unseen(gold)
         warn_user(
             f"{len(unseen)} of the labels in y never occurred in training ({first_few(unseen)}): they count as wrong, "
-            "and their sequences have no likelihood",
+            "and the log-likelihood of their sequences is -inf",
             UnseenLabelWarning,
         )
     return codes

@@ -122,7 +122,7 @@ class MEMM(TreeEstimator, LinearEstimator):
         if self.checkpoint is None:
             return None
         if self.subsample < 1 and self.random_state is None:
-            raise InputError("checkpoint needs a random_state with subsample below 1; give a seed")
+            raise InputError("checkpoint needs a random_state with subsample below 1, but it is None; pass a seed")
         return Checkpoint.of(self.checkpoint, training, self._plain_params())
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:

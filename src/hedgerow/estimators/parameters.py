@@ -47,18 +47,26 @@ class Bound:
 
 
 class AtLeast(Bound):
+    """The number is not below `limit`."""
+
     words, symbol, compare = "at least", ">=", operator.ge
 
 
 class MoreThan(Bound):
+    """The number is above `limit`."""
+
     words, symbol, compare = "above", ">", operator.gt
 
 
 class AtMost(Bound):
+    """The number is not above `limit`."""
+
     words, symbol, compare = "at most", "<=", operator.le
 
 
 class LessThan(Bound):
+    """The number is below `limit`."""
+
     words, symbol, compare = "below", "<", operator.lt
 
 
@@ -134,7 +142,8 @@ class Parameter:
             words = "one of " + ", ".join(repr(choice) for choice in self.choices)
         else:
             kind = {int: "an integer", float: "a number", bool: "True or False", str: "a string"}[self.type]
-            words = " ".join(filter(None, [kind, " and ".join(map(str, self.rules))]))
+            rules = " and ".join(map(str, self.rules))
+            words = f"{kind} of {rules}" if rules.startswith("at ") else f"{kind} {rules}".rstrip()
         return words + self._or_none
 
     @property
@@ -236,7 +245,7 @@ def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> str:
     else:
         cure = f"it has {', '.join(known)}"
         if "base" in known:
-            cure += f"; if it is a parameter of the base estimator, give it to base, as in base=TreeCRF({name}=...)"
+            cure += f"; if it is a parameter of the base, pass it to the base, as in base=TreeCRF({name}=...)"
     return f"{owner} has no parameter {name!r}; {cure}"
 
 

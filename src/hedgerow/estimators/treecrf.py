@@ -167,13 +167,27 @@ class TreeCRF(TreeEstimator):
     def _takes_missing(self) -> bool:
         return True
 
+    def _check_combination(self) -> None:
+        if self.trees != "shared":
+            return
+        if self.transitions == "trees" and self.order > 0:
+            raise InputError(
+                'TreeCRF: trees="shared" cannot test previous labels, but transitions is "trees"; use "table" or "auto"'
+            )
+        if self.category_splits == "subset":
+            raise InputError(
+                'TreeCRF: trees="shared" splits off one value at a time, but category_splits is "subset"; use "one-hot"'
+            )
+
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         from hedgerow.estimators.checkpoint import Checkpoint
 
         if self.checkpoint is None:
             return None
         if (self.subsample < 1 or self.max_features < 1) and self.random_state is None:
-            raise InputError("checkpoint needs a random_state with subsample or max_features below 1; give a seed")
+            raise InputError(
+                "checkpoint needs a random_state with subsample or max_features below 1, but it is None; pass a seed"
+            )
         return Checkpoint.of(self.checkpoint, training, self._plain_params())
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
@@ -183,10 +197,6 @@ class TreeCRF(TreeEstimator):
         if transitions == "auto":
             few = len(training.labels) <= MOST_LABELS_FOR_TREES
             transitions = "trees" if few and not shared else "table"
-        if shared and transitions == "trees" and self.order > 0:
-            raise InputError('trees="shared" cannot test previous labels; use transitions="table" or "auto"')
-        if shared and self.category_splits == "subset":
-            raise InputError('trees="shared" splits off one value at a time; use category_splits="one-hot"')
         growth = self._growth(
             max_step=self.max_step,
             influence_trim=self.influence_trim,

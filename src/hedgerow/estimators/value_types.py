@@ -34,11 +34,11 @@ def _parse_seed(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InputError(f"random_state must be an integer at least 0; it is {text!r}") from None
+        raise InputError(f"random_state must be an integer of at least 0; it is {text!r}") from None
 
 
 SEED = ValueType(
-    "an integer at least 0, a numpy RandomState or Generator, or None", _is_seed, convert=_seed, parse=_parse_seed
+    "an integer of at least 0, a numpy RandomState or Generator, or None", _is_seed, convert=_seed, parse=_parse_seed
 )
 
 
@@ -50,10 +50,10 @@ def _parse_verbosity(text: Any) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InputError(f"verbose must be an integer at least 0; it is {text!r}") from None
+        raise InputError(f"verbose must be an integer of at least 0; it is {text!r}") from None
 
 
-VERBOSITY = ValueType("an integer at least 0, or a bool", _is_verbosity, convert=int, parse=_parse_verbosity)
+VERBOSITY = ValueType("an integer of at least 0, or a bool", _is_verbosity, convert=int, parse=_parse_verbosity)
 
 
 def _is_path(value: Any) -> bool:

@@ -240,7 +240,9 @@ def transition_table(model: Model) -> NDArray[np.float32]:
     """
     potential = model.potential
     if not isinstance(potential, TreePotential):
-        raise InputError(f"transition scores are those of a TreeCRF, but the model is a {model.estimator}")
+        raise InputError(
+            f"transition scores are those of a TreeCRF, but the model is a {model.estimator}; use a TreeCRF"
+        )
     if potential.table is not None:
         return potential.table
     if potential.mean_edges is None:

@@ -90,9 +90,12 @@ def check_dev_data(stopping: Stopping | None, dev: DevData | None) -> None:
     if stopping is None:
         return
     if dev is None:
-        raise InputError("early_stopping needs dev data; give X_dev and y_dev to fit, or set early_stopping=None")
+        raise InputError("early_stopping needs dev data, but there are none; pass X_dev and y_dev to fit")
     if not (dev.codes >= 0).any():
-        raise InputError("early_stopping needs dev data with labels of y, but y_dev has no label in common with y")
+        raise InputError(
+            "early_stopping needs dev data with labels of y, but y_dev has no label in common with y; pass other "
+            "dev data"
+        )
     known = np.logical_and.reduceat(dev.codes >= 0, dev.sequences.starts[:-1])
     if stopping.by == "loss" and not known.any():
         raise InputError(
@@ -100,4 +103,6 @@ def check_dev_data(stopping: Stopping | None, dev: DevData | None) -> None:
             'use early_stopping="accuracy"'
         )
     if stopping.by == "span_f1" and dev.span_f1 is None:
-        raise InputError('early_stopping="span_f1" needs labels that mark spans, such as B-NP, I-NP and O')
+        raise InputError(
+            'early_stopping="span_f1" needs labels that mark spans, such as B-NP, I-NP and O; use "accuracy"'
+        )
