@@ -1,4 +1,4 @@
-"""The model: encoder, labels, potential and topology, frozen. It answers questions, and it is what a file holds."""
+"""The frozen model: encoder, labels, potential and order; inference with it, and its file."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: M
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-    # Without this, a power cut could bring back the old file, whole.
+    # Without this, the old file could be back after a power cut.
     with suppress(OSError):
         folder = os.open(target.parent, os.O_RDONLY)
         try:
@@ -117,7 +117,7 @@ def _created(temporary: Path, target: Path) -> BinaryIO:
 
     file = open(temporary, "xb", opener=opener)  # noqa: SIM115 - Path.open takes no opener
     if rights is not None:
-        temporary.chmod(rights)  # what the umask took away
+        temporary.chmod(rights)  # the access rights that the umask removed
     return file
 
 

@@ -31,7 +31,7 @@ class TrainingStopped(Exception):  # noqa: N818 - not an error
 
 
 class BitLearnerFactory(Protocol):
-    """Makes a learner for each bit, and describes the model that these learners train."""
+    """Creates a learner for each bit, and describes the model that these learners train."""
 
     @property
     def order(self) -> int:

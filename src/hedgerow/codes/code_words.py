@@ -21,7 +21,7 @@ CodeWords: TypeAlias = NDArray[np.uint8]  # (labels, bits)
 
 DEFAULT_REDUNDANCY = 10  # without n_bits, a code has this many times the bits that tell the labels apart
 MAX_EXHAUSTIVE_LABELS = 11  # the exhaustive code of 11 labels has 1,023 bits
-SEPARATED_CANDIDATES = 100  # random codes among which "separated" takes the best
+SEPARATED_CANDIDATES = 100  # random codes of which "separated" keeps the best
 MAX_ENUMERATED = 16  # up to this many labels (or bits), all partitions (or code words) are enumerated and drawn from
 MAX_TRIES = 1000  # draws of a random code before giving up
 
@@ -39,7 +39,7 @@ def most_bits(n_labels: int) -> int:
 def make_code_words(code: str | Any, n_labels: int, n_bits: int | None, rng: np.random.Generator) -> CodeWords:
     """The code words of a named code (any of CODES except "grow") or of a matrix.
 
-    Raises InputError if the code cannot be made for this number of labels and bits.
+    Raises InputError if there is no such code for this number of labels and bits.
     """
     if not isinstance(code, str):
         return _check_n_bits(checked(code, n_labels), n_bits, "the matrix given as code")

@@ -1,10 +1,10 @@
 """Label probabilities from bit probabilities.
 
 A distribution q over labels implies a probability r for each bit: the sum of q over the labels whose code word has a 1
-there. The bits were predicted separately, so their probabilities p rarely agree with any single q. We take the q that
-minimises the Kullback-Leibler divergence of r from p, summed over bits (Huang, Weng & Lin 2006 do this for pairs of
-classes). Where the bits are certain, q is the closest code word. Where they hesitate between some labels, q shows which
-labels and how much; a product of bit probabilities cannot, because the bits are redundant.
+there. The bits were predicted separately, so their probabilities p rarely agree with any single q. The result is the q
+that minimises the Kullback-Leibler divergence of r from p, summed over bits (Huang, Weng & Lin 2006 do this for pairs
+of classes). Where the bits are certain, q is the closest code word. Where they do not decide between some labels, q
+has the probabilities of these labels; a product of bit probabilities has not, because the bits are redundant.
 
 One step of expectation maximisation multiplies q of a label by the mean over bits of p / r, or of (1 - p) / (1 - r)
 where its bit is 0. A step never raises the divergence, but converges slowly. So two steps are extrapolated in log space

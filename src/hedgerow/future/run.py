@@ -19,9 +19,9 @@ from hedgerow.future.instance_bags import Floats, logistic
 from hedgerow.future.potential import FuturePotential
 from hedgerow.future.scored_positions import ScoredPositions
 from hedgerow.learning.base import Record, TrainingData
-from hedgerow.learning.boosting import weighted_grower
 from hedgerow.learning.early_stopping import StoppingScore
 from hedgerow.learning.evaluation import Evaluator
+from hedgerow.learning.growers import weighted_grower
 from hedgerow.learning.label_contexts import columns_to_lags, with_label_columns
 from hedgerow.learning.seeds import step_seed
 from hedgerow.potentials.local import LocalPotential

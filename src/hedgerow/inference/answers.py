@@ -1,4 +1,4 @@
-"""The answers about label sequences that every kind of inference gives."""
+"""Answers: the interface of every kind of inference over label sequences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Answers(Protocol):
         ...
 
     def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Score of the given path of each sequence."""
+        """Score of a path of each sequence."""
         ...
 
     def keeping(self, labels: NDArray[np.int32]) -> Answers:

@@ -1,6 +1,6 @@
 """The lattice: inference over label sequences from local scores.
 
-A path gives a label to each position of a sequence. Its score is the sum over positions of
+A path assigns a label to each position of a sequence. Its score is the sum over positions of
 `state[t, y] + edge[t, c, y] + table[row(c), y]`, where c is the number of the label context and `row(c)` its row in the
 transition table (see hedgerow.topology). A score of minus infinity forbids a label or a transition.
 """
@@ -203,7 +203,7 @@ class Lattice:
         return self._batch.log_path_count()  # type: ignore[no-any-return]
 
     def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Score of the given path of each sequence."""
+        """Score of a path of each sequence."""
         return self._batch.path_score(np.ascontiguousarray(labels, dtype=np.int32))  # type: ignore[no-any-return]
 
 

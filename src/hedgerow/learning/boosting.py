@@ -2,7 +2,7 @@
 
 A round fits one tree for each label to the residuals, gold minus marginals, and adds it to the potential. The scores
 of the training positions are kept, so a round evaluates only its own trees. With a transition table, trees score labels
-alone, and the table takes a Newton step of its own: (observed - expected counts) / expected counts.
+alone, and the table gets a Newton step of its own: (observed - expected counts) / expected counts.
 
 After a Newton round that raised the training loss, the step is halved until the loss falls. A line search also tries
 longer steps. The first rounds may follow the pseudo-likelihood, where the neighbours of a label are gold.
@@ -10,25 +10,28 @@ longer steps. The first rounds may follow the pseudo-likelihood, where the neigh
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.encoding import AttributeReader, Window
-from hedgerow.encoding.encoded import Encoded
+from hedgerow.encoding import Window
 from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.encoding.window import WindowSpec
-from hedgerow.errors import InputError
-from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import Record, TrainingData, edge_counts
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data
-from hedgerow.learning.evaluation import Evaluator
+from hedgerow.learning.growers import weighted_grower
 from hedgerow.learning.pseudo_likelihood import pseudo_marginals
+from hedgerow.learning.running_scores import (
+    BoostingStep,
+    LatticeStepEvaluator,
+    RunningScores,
+    StepEvaluator,
+    check_memory,
+)
 from hedgerow.learning.seeds import step_seed, stream
 from hedgerow.learning.timing import Timed, timed
 from hedgerow.potentials.trees import TreePotential, Trees
@@ -36,7 +39,6 @@ from hedgerow.utilities import Floats32, Floats64
 
 MAX_HALVINGS = 20  # of a step, before the fit ends
 MAX_DOUBLINGS = 4  # of a step, in a line search
-BYTES_PER_SCORE = 12  # scores, marginals and residuals in single precision
 MIN_EXPECTED_COUNT = 1e-9  # keeps a Newton step of the table finite where l2 is 0
 
 
@@ -57,18 +59,6 @@ class BoostingRules:
     seed: int
 
 
-class BoostingStep(NamedTuple):
-    """What a round adds: trees, and numbers to the transition table if there is one."""
-
-    trees: Trees
-    table: Floats32 | None
-
-    def scaled(self, factor: float) -> BoostingStep:
-        values = (self.trees.values * factor).astype(np.float32)
-        table = None if self.table is None else (self.table * factor).astype(np.float32)
-        return BoostingStep(replace(self.trees, values=values), table)
-
-
 class TrainingInference(NamedTuple):
     """The training loss, and the expectations that a round subtracts from gold."""
 
@@ -77,83 +67,7 @@ class TrainingInference(NamedTuple):
     expected: Floats64 | None  # counts by row of the transition table and label
 
 
-class RunningScores:
-    """Scores of sequences under all steps so far, and the lattice over them.
-
-    The lattice reads `scores` and `table` in place: adding a step to these arrays changes its answers. No beam drops
-    the path `keep`.
-    """
-
-    def __init__(
-        self,
-        sequences: Encoded,
-        training: TrainingData,
-        start: TreePotential,
-        steps: list[BoostingStep],
-        *,
-        keep: NDArray[np.int32] | None = None,
-    ) -> None:
-        self.n_threads = training.n_threads
-        self.n_labels, self.tree_order = len(training.labels), start.tree_order
-        self.attributes = AttributeReader(sequences, start.window, start.binnings)
-        shape = (sequences.n_positions, self.n_labels**self.tree_order, self.n_labels)
-        self.scores: Floats32 = np.zeros(shape, dtype=np.float32)
-        self._first_table = start.table
-        self.table = None if start.table is None else start.table.copy()
-        arrays: dict[str, Any] = {"edge": self.scores}
-        if self.table is not None:
-            arrays = {"state": self.scores[:, 0], "table": self.table}
-        self.lattice = Lattice(
-            training.topology, sequences.starts, **arrays, beam=training.beam, keep=keep, n_threads=training.n_threads
-        )
-        for name, array in arrays.items():
-            assert getattr(self.lattice, name) is array, f"the lattice must read {name} in place"
-        self.restart(start, steps)
-
-    def add(self, step: BoostingStep) -> None:
-        self._add_trees(step.trees)
-        self.add_to_table(step)
-
-    def _add_trees(self, trees: Trees) -> None:
-        forest = trees.compiled(self.attributes, self.n_labels, self.tree_order)
-        forest.add_scores(self.attributes.reader, self.scores, self.n_threads)
-
-    def add_to_table(self, step: BoostingStep) -> None:
-        if self.table is not None and step.table is not None:
-            self.table += step.table
-
-    def restart(self, start: TreePotential, steps: list[BoostingStep]) -> None:
-        """Compute all sums again; they are the same to the bit."""
-        self.scores[:] = 0
-        if self.table is not None:
-            self.table[:] = self._first_table
-        if len(start.trees) or steps:
-            self._add_trees(Trees.joined([start.trees, *(step.trees for step in steps)]))
-        for step in steps:
-            self.add_to_table(step)
-
-
-class StepEvaluator(Protocol):
-    """Evaluates the model on dev data after each step."""
-
-    def add(self, step: BoostingStep) -> Record:
-        """The dev scores after this step."""
-        ...
-
-
-class LatticeStepEvaluator:
-    """Evaluates a model whose scores enter a lattice without change."""
-
-    def __init__(self, dev: Encoded, training: TrainingData, start: TreePotential, steps: list[BoostingStep]) -> None:
-        self._evaluator = Evaluator(training)
-        self._running = RunningScores(dev, training, start, steps)
-
-    def add(self, step: BoostingStep) -> Record:
-        self._running.add(step)
-        return self._evaluator.of_answers([self._running.lattice])
-
-
-#: Makes the evaluator from the potential before the first step and the steps so far; None without dev data.
+#: Returns the evaluator for the potential before the first step and the steps so far; None without dev data.
 MakeEvaluator = Callable[[TreePotential, list[BoostingStep]], StepEvaluator | None]
 
 
@@ -165,7 +79,7 @@ class BoostingLearner(Timed):
     start
         A potential to continue from, and the records of its rounds.
     make_evaluator
-        Makes another evaluator than that of the lattice.
+        Returns the evaluator of dev data; a LatticeStepEvaluator by default.
     """
 
     def __init__(
@@ -375,42 +289,3 @@ class BoostingLearner(Timed):
         self._steps[-1] = step
         running.restart(self._start, self._steps)
         return self._infer(running, at + 1)
-
-
-def weighted_grower(
-    data: _core.TreeData, n_labels: int, rules: _core.GrowthRules, weights: NDArray[np.float64]
-) -> _core.TreeGrower:
-    """A grower of trees on weighted positions. The core takes weights of at most 1, so the rules are scaled as well."""
-    if (weights == 1).all():
-        return _core.TreeGrower(data, n_labels, rules, None)
-    largest = float(weights.max())
-    return _core.TreeGrower(data, n_labels, _scaled(rules, 1 / largest), weights / largest)
-
-
-def _scaled(rules: _core.GrowthRules, factor: float) -> _core.GrowthRules:
-    """The rules that grow the same trees where all weights are multiplied by a factor."""
-    return _core.GrowthRules(
-        l2=rules.l2 * factor,
-        newton=rules.newton,
-        max_step=rules.max_step,
-        min_leaf=rules.min_leaf,
-        max_leaves=rules.max_leaves,
-        influence_trim=rules.influence_trim * factor,
-        category_splits=rules.category_splits,
-        max_features=rules.max_features,
-        missing=rules.missing,
-    )
-
-
-def check_memory(n_scores: int, order: int, remedy: str) -> None:
-    """Raises InputError if the scores of all positions and label contexts do not fit into memory."""
-    needed = BYTES_PER_SCORE * n_scores
-    try:
-        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return
-    if needed > available:
-        raise InputError(
-            f"trees of order {order} need about {needed / 2**30:,.1f} GiB for these data, but the machine has "
-            f"{available / 2**30:,.1f}; {remedy}"
-        )

@@ -15,9 +15,10 @@ from hedgerow.inference.blocks import blocks
 from hedgerow.inference.lattice import Lattice
 from hedgerow.inference.softmax import log_softmax_in_place
 from hedgerow.learning.base import Record, TrainingData
-from hedgerow.learning.boosting import BoostingLearner, BoostingRules, BoostingStep, RunningScores, check_memory
+from hedgerow.learning.boosting import BoostingLearner, BoostingRules
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.label_contexts import columns_to_lags, lags_to_columns, with_label_columns
+from hedgerow.learning.running_scores import BoostingStep, RunningScores, check_memory
 from hedgerow.potentials.local import LocalPotential
 from hedgerow.potentials.trees import TreePotential
 

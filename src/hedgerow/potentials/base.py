@@ -112,7 +112,7 @@ class Potential(ABC):
 
 
 class ScoredPotential(Potential):
-    """A potential whose path scores are sums of local scores: a lattice answers."""
+    """A potential whose path scores are sums of local scores; its inference is a lattice."""
 
     @abstractmethod
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:

@@ -85,7 +85,7 @@ class NGrams:
 
     @classmethod
     def observed(cls, counts: Floats64, n_labels: int, order: int, *, bias: bool, every: bool) -> NGrams:
-        """The n-grams of training, given how often gold takes each cell of the table; or, with `every`, all n-grams."""
+        """The n-grams of training; `counts` has the gold labels by cell of the table. With `every`, all n-grams."""
         grams = cls(np.arange(counts.size), n_labels, order)
         kept = np.ones(counts.size, np.bool_) if every else grams.summed(counts) > 0
         kept[:n_labels] = bias

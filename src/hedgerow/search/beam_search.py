@@ -1,4 +1,4 @@
-"""Beam search: a batch of searches that gives the same answers as a lattice.
+"""Beam search: a batch of searches with the same methods as a lattice.
 
 Positions are labelled one after the other. Of the hypotheses about the labels so far the `beam` best are kept; of
 hypotheses with the same last labels only the best (recombination). The best labelling is the best hypothesis at the
@@ -80,6 +80,6 @@ class BeamSearch:
         return scores, labels
 
     def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Score of the given path of each sequence, whether or not the search kept it."""
+        """Score of a path of each sequence, whether or not the search kept it."""
         labels = np.ascontiguousarray(labels, dtype=np.int32)
         return self._batch.score(self.temperature, labels)  # type: ignore[return-value]
