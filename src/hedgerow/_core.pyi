@@ -61,8 +61,8 @@ def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], d
 
     A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or
     (name, 'bag', starts, ids, weights or None, blob, offsets). Columns come in the order of their
-    first occurrence. If many numeric keys are absent at most positions, they become one bag
-    (None, 'folded', ...), the last column. `starts` is where each sequence begins, and the end.
+    first occurrence. A nested dict of numbers is a bag. If many numeric keys are absent at most
+    positions, they set_kind one bag (None, 'folded', ...), the last column. `starts` is where each sequence begins, and the end.
     Raises InputError with sequence, position and column.
     """
 

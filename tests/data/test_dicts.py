@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hedgerow import Sequences, _core
 from hedgerow.errors import InputError
-from oracles.encoding import GONE, cells, cells_of_dicts
+from oracles.encoding import GONE, cells, cells_of_dicts, weighted_cells
 
 pytestmark = pytest.mark.kernel
 
@@ -40,9 +40,12 @@ def optional(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 leaves: dict[str, Any] = {"text": optional(words), "number": optional(numbers), "bag": optional(bags)}
-items = st.fixed_dictionaries(
-    {}, optional=leaves | {"in": st.fixed_dictionaries({}, optional=leaves | {"in": st.just({"x": 1})})}
-).flatmap(lambda item: st.permutations(list(item.items())).map(dict))
+weights = st.dictionaries(words, numbers.filter(lambda value: value == value), max_size=3)  # no NaN
+inner = leaves | {"in": st.just({"x": 1})}
+nested = {"in": st.fixed_dictionaries({}, optional=inner), "weights": optional(weights), "mixed": optional(weights)}
+items = st.fixed_dictionaries({}, optional=leaves | nested | {"mixed:text": st.just("text")}).flatmap(
+    lambda item: st.permutations(list(item.items())).map(dict)
+)
 dict_sequences = st.lists(st.lists(items, min_size=1, max_size=4), min_size=1, max_size=4)
 
 
@@ -52,7 +55,7 @@ def test_dicts_equal_their_twin(X: list[list[dict[str, Any]]]) -> None:
     twin = cells_of_dicts(X)
     assert [column.name for column in sequences.columns] == list(twin)
     for column in sequences.columns:
-        assert (column.kind, cells(column)) == twin[column.name]
+        assert (column.kind, weighted_cells(column)) == twin[column.name]
     assert sequences.lengths.tolist() == [len(sequence) for sequence in X]
 
 
@@ -81,7 +84,7 @@ def test_tuples_equal_dicts(X: list[list[tuple[Any, Any]]]) -> None:
     columns = Sequences(X).columns
     assert [column.name for column in columns] == ["x0", "x1"]
     for column in columns:
-        assert (column.kind, cells(column)) == twin[column.name]
+        assert (column.kind, weighted_cells(column)) == twin[column.name]
 
 
 def test_a_position_that_is_none_among_tuples_is_missing_in_every_column() -> None:
@@ -104,7 +107,7 @@ def test_values_of_all_kinds() -> None:
         "w": ["a", None, GONE],
         "n": [1.0, 0.0, 0.0],
         "b": [["x", "y"], None, []],
-        "d:e:f": [1.0, 0.0, 0.0],
+        "d:e": [["f"], [], []],
     }
     assert sequences.column("b").missing().tolist() == [False, True, False]
     assert sequences.column("w").missing().tolist() == [False, True, False]

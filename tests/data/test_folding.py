@@ -67,13 +67,11 @@ def test_other_columns_stay() -> None:
         "word": CategoricalColumn,
         "tags": BagColumn,
         "often missing": NumericColumn,
+        "in": BagColumn,
         "attributes": FoldedBag,
     }
     assert cells(columns["often missing"])[:3] == [None, 2.5, 0.0]
-    assert "in:k" in columns["attributes"].alphabet
-    third = weighted_cells(columns["attributes"])[2]
-    assert third["in:k"] == 1.0
-    assert "in:not" not in third  # False is absent
+    assert weighted_cells(columns["in"])[1:4] == [{}, {"k": 1.0}, {}]  # False is absent
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 import hedgerow as hr
 from hedgerow import Sequences
 from hedgerow.encoding import Encoder
-from hedgerow.encoding.column_check import Presence
+from hedgerow.encoding.presence import Presence
 from hedgerow.errors import AbsentColumnWarning, InputError
 
 WORDS = [[{"word": w, "tag": t} for w, t in zip("abca", "xyyx", strict=True)]] * 30

@@ -1,4 +1,4 @@
-"""Filling in: what is typical of a column stands where a value is missing, as the slow twin has it."""
+"""Imputation: the fill value of a column replaces missing values, as in the slow twin."""
 
 from __future__ import annotations
 
@@ -169,26 +169,26 @@ def test_a_new_column_of_that_name_is_unseen_and_no_mark() -> None:
 @pytest.mark.parametrize(
     ("column", "change"),
     [
-        (0, {"typical": 2}),
-        (0, {"typical": -1}),
-        (0, {"typical": True}),
-        (0, {"typical": 1.0}),
-        (0, {"typical": None}),
-        (0, {"marks": "n"}),
-        (0, {"marks": 3}),
-        (1, {"typical": 1}),
-        (1, {"typical": 1e39}),
-        (1, {"typical": "1"}),
-        (2, {"typical": {"ids": [0]}}),
-        (2, {"typical": {"ids": [0], "weights": [1]}}),
-        (2, {"typical": {"ids": [0], "weights": [1e300]}}),
-        (2, {"typical": {"ids": [1, 0], "weights": [1.0, 1.0]}}),
-        (2, {"typical": {"ids": [7], "weights": [1.0]}}),
-        (2, {"typical": {"ids": [0, 1], "weights": [1.0]}}),
-        (3, {"marks": "nobody"}),
-        (3, {"marks": "w missing"}),
-        (3, {"typical": 0}),
-        (4, {"marks": None}),
+        (0, {"fill_value": 2}),
+        (0, {"fill_value": -1}),
+        (0, {"fill_value": True}),
+        (0, {"fill_value": 1.0}),
+        (0, {"fill_value": None}),
+        (0, {"indicates": "n"}),
+        (0, {"indicates": 3}),
+        (1, {"fill_value": 1}),
+        (1, {"fill_value": 1e39}),
+        (1, {"fill_value": "1"}),
+        (2, {"fill_value": {"ids": [0]}}),
+        (2, {"fill_value": {"ids": [0], "weights": [1]}}),
+        (2, {"fill_value": {"ids": [0], "weights": [1e300]}}),
+        (2, {"fill_value": {"ids": [1, 0], "weights": [1.0, 1.0]}}),
+        (2, {"fill_value": {"ids": [7], "weights": [1.0]}}),
+        (2, {"fill_value": {"ids": [0, 1], "weights": [1.0]}}),
+        (3, {"indicates": "nobody"}),
+        (3, {"indicates": "w missing"}),
+        (3, {"fill_value": 0}),
+        (4, {"indicates": None}),
     ],
     ids=str,
 )
@@ -205,9 +205,9 @@ def test_a_description_with_half_a_treatment_is_refused() -> None:
     metadata, arrays = Encoder.fit(Sequences([[{"w": "a", "n": 1.0}, {"w": None}]]), "indicator").to_arrays()
     for at in (0, 1):
         broken = json.loads(json.dumps(metadata))
-        del broken["columns"][at]["typical"]
+        del broken["columns"][at]["fill_value"]
         with pytest.raises(InputError, match="does not match the treatment"):
             Encoder.from_arrays(broken, arrays)
-    del metadata["columns"][0]["typical"], metadata["columns"][1]["typical"]
+    del metadata["columns"][0]["fill_value"], metadata["columns"][1]["fill_value"]
     with pytest.raises(InputError, match="does not match the treatment"):
         Encoder.from_arrays(metadata, arrays)

@@ -11,7 +11,7 @@ import hedgerow as hr
 from builders.missing import NEW, TRAIN, Y, assert_same
 from hedgerow import storage
 from hedgerow.errors import InputError, MissingColumnWarning
-from oracles.encoding import GONE, cells_of_dicts, typical_cell
+from oracles.encoding import GONE, cells_of_dicts, fill_cell
 
 MAKES = {
     "LinearCRF": hr.LinearCRF(max_iter=30),
@@ -32,20 +32,18 @@ MAKES = {
 
 
 def by_hand(X, marked=False):
-    """X filled in by what is typical of TRAIN, as its user would do it."""
-    typical = {name: fill(*cells) for name, cells in cells_of_dicts(TRAIN).items()}
-    return [[by_hand_position(position, typical, marked) for position in x] for x in X]
+    """X with the fill values of TRAIN, as its user would compute them."""
+    values = {name: fill(*cells) for name, cells in cells_of_dicts(TRAIN).items()}
+    return [[by_hand_position(position, values, marked) for position in x] for x in X]
 
 
 def fill(kind, cells):
-    if kind == "bag":
-        cells = [None if bag is None else dict.fromkeys(bag, 1.0) for bag in cells]
-    value = typical_cell(kind, cells)
+    value = fill_cell(kind, cells)
     return list(value) if kind == "bag" else value
 
 
-def by_hand_position(position, typical, marked):
-    filled = {name: typical[name] if value is None else value for name, value in position.items()}
+def by_hand_position(position, values, marked):
+    filled = {name: values[name] if value is None else value for name, value in position.items()}
     marks = {f"{name} missing": "missing" for name, value in position.items() if value is None and marked}
     return {name: value for name, value in filled.items() if value is not GONE} | marks
 
@@ -207,7 +205,7 @@ def test_linear_models_of_before_take_no_missing_values(tmp_path):
     model = hr.LinearCRF().fit(["ab", "ba"], [["A", "B"], ["B", "A"]])
     model.save(tmp_path / "m")
     arrays, metadata = storage.read(tmp_path / "m")
-    del metadata["parameters"]["missing"], metadata["encoder"]["columns"][0]["typical"]
+    del metadata["parameters"]["missing"], metadata["encoder"]["columns"][0]["fill_value"]
     storage.write(tmp_path / "old", arrays, metadata)
     old = hr.load(tmp_path / "old")
     assert_same(model, old, ["aab", "x"], ["aab", "x"])

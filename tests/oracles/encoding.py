@@ -19,15 +19,19 @@ class _Absent:
 GONE = _Absent()  # a categorical key that is not there; None is a missing value
 
 
-def flatten(item: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested dicts as "outer:inner"."""
-    flat: dict[str, Any] = {}
+def leaves(item: dict[str, Any], outer: str = "") -> dict[tuple[str, str], Any]:
+    """The values that are not dicts, by (names of the dicts around it joined with ":", key)."""
+    found: dict[tuple[str, str], Any] = {}
     for key, value in item.items():
         if isinstance(value, dict):
-            flat |= flatten(value, f"{prefix}{key}:")
+            found |= leaves(value, joined(outer, key))
         else:
-            flat[prefix + key] = value
-    return flat
+            found[outer, key] = value
+    return found
+
+
+def joined(outer: str, inner: str) -> str:
+    return f"{outer}:{inner}" if outer else inner
 
 
 def is_missing(value: Any) -> bool:
@@ -36,7 +40,7 @@ def is_missing(value: Any) -> bool:
 
 def kind_of(values: list[Any]) -> str:
     for value in values:
-        if is_missing(value):
+        if value is GONE or is_missing(value):
             continue
         if isinstance(value, str):
             return "categorical"
@@ -44,24 +48,46 @@ def kind_of(values: list[Any]) -> str:
     return "categorical"
 
 
+def is_number(value: Any) -> bool:
+    return not is_missing(value) and not isinstance(value, (str, list, set, frozenset))
+
+
+def dicts_of_numbers(positions: list[dict[tuple[str, str], Any]]) -> set[str]:
+    """The nested dicts that hold only numbers, at all positions; None may stand in place of such a dict."""
+    every = [(outer, inner, value) for position in positions for (outer, inner), value in position.items()]
+    mixed = {outer for outer, _, value in every if not is_number(value)}
+    mixed |= {joined(outer, inner) for outer, inner, value in every if not is_missing(value)}
+    return {outer for outer, _, _ in every} - mixed - {""}
+
+
 def cells_of_dicts(X: list[list[dict[str, Any]]]) -> dict[str, tuple[str, list[Any]]]:
-    """Each column of X: its kind and its cells."""
-    flat = [flatten(item) for sequence in X for item in sequence]
-    columns = {}
-    for name in dict.fromkeys(name for item in flat for name in item):
-        kind = kind_of([item[name] for item in flat if name in item])
-        columns[name] = kind, [cell(item, name, kind) for item in flat]
-    return columns
+    """Each column of X: its kind and its cells. A bag is a dict of weights."""
+    positions = [leaves(item) for sequence in X for item in sequence]
+    bags = dicts_of_numbers(positions)
+    columns: dict[str, list[Any]] = {}
+    for t, position in enumerate(positions):
+        for (outer, inner), value in position.items():
+            name = outer if outer in bags else joined(outer, inner)
+            column = columns.setdefault(name, [GONE] * len(positions))
+            if outer in bags:
+                column[t] = ({} if column[t] is GONE else column[t]) | ({inner: value} if value else {})
+            else:
+                column[t] = value
+    kinds = {name: "bag" if name in bags else kind_of(column) for name, column in columns.items()}
+    return {name: (kinds[name], [cell(value, kinds[name]) for value in column]) for name, column in columns.items()}
 
 
-def cell(item: dict[str, Any], name: str, kind: str) -> Any:
-    if name not in item:
-        return {"categorical": GONE, "numeric": 0.0, "bag": []}[kind]
-    if is_missing(item[name]):
+def cell(value: Any, kind: str) -> Any:
+    if value is GONE:
+        return {"categorical": GONE, "numeric": 0.0, "bag": {}}[kind]
+    if is_missing(value):
         return None
     if kind == "numeric":
-        return float(np.float32(item[name]))
-    return sorted(set(item[name])) if kind == "bag" else str(item[name])
+        return float(np.float32(value))
+    if kind == "bag":
+        weights = value if isinstance(value, dict) else dict.fromkeys(value, 1.0)
+        return {member: float(np.float32(weights[member])) for member in sorted(weights)}
+    return str(value)
 
 
 def cells(column: Column) -> list[Any]:
@@ -90,8 +116,8 @@ def weighted_cells(column: Column) -> list[Any]:
     ]
 
 
-def typical_cell(kind: str, given: list[Any]) -> Any:
-    """What fills a column in: the most common cell, the median, or what more than half of the bags hold."""
+def fill_cell(kind: str, given: list[Any]) -> Any:
+    """The fill value: the most common cell, the median, or what more than half of the bags hold."""
     there = [value for value in given if value is not None]
     if kind == "numeric":
         return float(np.float32(statistics.median(there))) if there else 0.0
@@ -101,17 +127,17 @@ def typical_cell(kind: str, given: list[Any]) -> Any:
             if there.count(value) > there.count(best):
                 best = value
         return best
-    typical = {}
+    majority = {}
     for value in sorted({value for bag in there for value in bag}):
         weights = [bag[value] for bag in there if value in bag]
         if len(weights) > len(there) / 2:
-            typical[value] = float(np.float32(statistics.median(weights)))
-    return typical
+            majority[value] = float(np.float32(statistics.median(weights)))
+    return majority
 
 
 def filled_cells(kind: str, training: list[Any], given: list[Any]) -> list[Any]:
     """The cells, missing ones filled in by what training holds."""
-    return [typical_cell(kind, training) if value is None else value for value in given]
+    return [fill_cell(kind, training) if value is None else value for value in given]
 
 
 def marked_cells(given: list[Any]) -> list[Any]:

@@ -43,21 +43,21 @@ class File:
     def _treated(self, position):
         found = dict(position)
         for i, column in enumerate(self.columns):
-            name, marked = column["name"], column.get("marks")
-            if marked is not None and position.get(marked, "absent") is None:
+            name, indicated = column["name"], column.get("indicates")
+            if indicated is not None and position.get(indicated, "absent") is None:
                 found[name] = "missing"
-            if "typical" in column and position.get(name, "absent") is None:
-                found[name] = self._typical(i, column)
+            if "fill_value" in column and position.get(name, "absent") is None:
+                found[name] = self._fill_value(i, column)
         return {name: value for name, value in found.items() if value != "absent"}
 
-    def _typical(self, i, column):
-        typical = column["typical"]
+    def _fill_value(self, i, column):
+        value = column["fill_value"]
         if column["kind"] == "numeric":
-            return typical
+            return value
         if column["kind"] == "bag":
-            assert set(typical["weights"]) <= {1.0}
-            return [self.values(i)[v] for v in typical["ids"]]
-        return "absent" if typical == -2 else self.values(i)[typical]
+            assert set(value["weights"]) <= {1.0}
+            return [self.values(i)[member] for member in value["ids"]]
+        return "absent" if value == -2 else self.values(i)[value]
 
     def histories(self, length):
         """By number, the labels of each history of that length, most recent first."""

@@ -37,19 +37,28 @@ class AttributeReader {
     // local: the column is read at offset 0 only, for any window.
     void add_categorical(Input<int32_t, 1> codes, int32_t n_values, bool local) {
         check_size(codes.shape(0));
-        for (int64_t t = 0; t < n_positions(); ++t)
-            if (codes.data()[t] < -2 || codes.data()[t] >= n_values)
-                refuse("a code lies outside its alphabet");
-        add(ColumnView{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr}, n_values, local);
+        bool valid = true, has_missing = false;
+        for (int64_t t = 0; t < n_positions(); ++t) {
+            const int32_t code = codes.data()[t];
+            valid &= code >= -2 && code < n_values;
+            has_missing |= code == kMissingId;
+        }
+        if (!valid) refuse("a code lies outside its alphabet");
+        add(ColumnView{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr, has_missing}, n_values,
+            local);
         kept_.emplace_back(nb::cast(codes));
     }
 
     void add_bins(Input<uint8_t, 1> bins, int32_t n_bins, bool local) {
         check_size(bins.shape(0));
-        for (int64_t t = 0; t < n_positions(); ++t)
-            if (bins.data()[t] >= n_bins && bins.data()[t] != kMissingBin)
-                refuse("a bin lies beyond the last bin");
-        add(ColumnView{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr}, n_bins, local);
+        bool valid = true, has_missing = false;
+        for (int64_t t = 0; t < n_positions(); ++t) {
+            const uint8_t bin = bins.data()[t];
+            valid &= bin < n_bins || bin == kMissingBin;
+            has_missing |= bin == kMissingBin;
+        }
+        if (!valid) refuse("a bin lies beyond the last bin");
+        add(ColumnView{nullptr, bins.data(), nullptr, nullptr, nullptr, nullptr, has_missing}, n_bins, local);
         kept_.emplace_back(nb::cast(bins));
     }
 
@@ -60,11 +69,15 @@ class AttributeReader {
         if (starts.data()[n_positions()] != static_cast<int64_t>(ids.shape(0)))
             refuse("the starts of a bag must end at the number of its ids");
         if (weights && weights->shape(0) != ids.shape(0)) refuse("a bag must have one weight for each id");
-        for (size_t i = 0; i < ids.shape(0); ++i)
-            if (ids.data()[i] < -1 || ids.data()[i] >= n_values)
-                refuse("an id of a bag lies outside its alphabet");
+        bool valid = true, has_missing = false;
+        for (size_t i = 0; i < ids.shape(0); ++i) {
+            const int32_t id = ids.data()[i];
+            valid &= id >= kMissingId && id < n_values;
+            has_missing |= id == kMissingId;
+        }
+        if (!valid) refuse("an id of a bag lies outside its alphabet");
         add(ColumnView{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr,
-                       nullptr},
+                       nullptr, has_missing},
             n_values);
         kept_.emplace_back(nb::cast(starts));
         kept_.emplace_back(nb::cast(ids));
@@ -73,10 +86,14 @@ class AttributeReader {
 
     void add_numbers(Input<float, 1> numbers, bool local) {
         check_size(numbers.shape(0));
-        for (int64_t t = 0; t < n_positions(); ++t)
-            if (std::isinf(numbers.data()[t]))
-                refuse("a number of a column is infinite; use NaN where a value is missing");
-        add(ColumnView{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data()}, 1, local);
+        bool valid = true, has_missing = false;
+        for (int64_t t = 0; t < n_positions(); ++t) {
+            const float number = numbers.data()[t];
+            valid &= !std::isinf(number);
+            has_missing |= std::isnan(number);
+        }
+        if (!valid) refuse("a number of a column is infinite; use NaN where a value is missing");
+        add(ColumnView{nullptr, nullptr, nullptr, nullptr, nullptr, numbers.data(), has_missing}, 1, local);
         kept_.emplace_back(nb::cast(numbers));
     }
 
@@ -150,8 +167,6 @@ class AttributeReader {
         if (n_ids_ + ids_a_slot * static_cast<int64_t>(read_at.size()) > std::numeric_limits<int32_t>::max())
             refuse("columns and window make more than 2147483647 attributes; shorten the window");
         columns_.push_back(column);
-        for (int64_t t = 0; t < n_positions() && !columns_.back().has_missing; ++t)
-            columns_.back().has_missing = is_missing_at(column, t);
         n_values_.push_back(n_values);
         is_local_.push_back(local);
         for (const int64_t offset : read_at) {

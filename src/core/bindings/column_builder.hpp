@@ -36,12 +36,12 @@ struct Place {
     int64_t offset() const { return position - starts[sequence()]; }
 };
 
-[[noreturn]] inline void reject_value(const Place& place, PyObject* name, const char* rule) {
+[[noreturn]] inline void refuse_at(const Place& place, PyObject* name, const char* rule) {
     refuse("sequence %lld, position %lld, column %R: %s", static_cast<long long>(place.sequence()),
            static_cast<long long>(place.offset()), name, rule);
 }
 
-[[noreturn]] inline void reject_kind(const Place& place, PyObject* name, Kind before, Kind now) {
+[[noreturn]] inline void refuse_kind(const Place& place, PyObject* name, Kind before, Kind now) {
     refuse(
         "sequence %lld, position %lld, column %R: a column has one kind, and this one held %s before, but "
         "got %s; make them all the same kind",
@@ -52,11 +52,10 @@ struct Place {
 // The number as a 32-bit float. Raises InputError if it is not finite as a float.
 inline float to_single(const Place& place, PyObject* name, double number) {
     if (std::isinf(number))
-        reject_value(place, name,
-                     "numbers must be finite, but got an infinity; use None where a value is missing");
+        refuse_at(place, name,
+                  "numbers must be finite, but got an infinity; use None where a value is missing");
     if (std::fabs(number) > FLT_MAX)
-        reject_value(place, name,
-                     "numbers must fit a 32-bit float, but got a larger one; rescale the column");
+        refuse_at(place, name, "numbers must fit a 32-bit float, but got a larger one; rescale the column");
     return static_cast<float>(number);
 }
 
@@ -65,7 +64,7 @@ class ColumnBuilder {
     ColumnBuilder(nb::object name, size_t n_positions) : name_(std::move(name)), n_positions_(n_positions) {}
 
     // Marks `position` as missing; allowed before the kind is known.
-    void put_missing(int64_t position) {
+    void add_missing(int64_t position) {
         fill(static_cast<size_t>(position));
         if (kind_ == Kind::numeric) {
             numbers_.push_back(std::numeric_limits<float>::quiet_NaN());
@@ -77,15 +76,15 @@ class ColumnBuilder {
         }
     }
 
-    void put_text(const Place& place, PyObject* text) {
-        if (kind_ != Kind::categorical) become(Kind::categorical, place);
+    void add_text(const Place& place, PyObject* text) {
+        if (kind_ != Kind::categorical) set_kind(Kind::categorical, place);
         if (codes_.size() < static_cast<size_t>(place.position)) fill(static_cast<size_t>(place.position));
         codes_.push_back(values_.intern(text));
     }
 
-    void put_number(const Place& place, double number) {
-        if (std::isnan(number)) return put_missing(place.position);
-        become(Kind::numeric, place);
+    void add_number(const Place& place, double number) {
+        if (std::isnan(number)) return add_missing(place.position);
+        set_kind(Kind::numeric, place);
         const float single = to_single(place, name_.ptr(), number);
         fill(static_cast<size_t>(place.position));
         numbers_.push_back(single);
@@ -93,7 +92,7 @@ class ColumnBuilder {
 
     // A bag is opened, filled with members and closed.
     void open_bag(const Place& place) {
-        become(Kind::bag, place);
+        set_kind(Kind::bag, place);
         fill(static_cast<size_t>(place.position));
     }
     void add_member(const Place& place, PyObject* member) {
@@ -140,9 +139,9 @@ class ColumnBuilder {
     }
 
     // Sets the kind of the column, or checks it.
-    void become(Kind kind, const Place& place) {
+    void set_kind(Kind kind, const Place& place) {
         if (kind_ == kind) return;
-        if (kind_ != Kind::unknown) reject_kind(place, name_.ptr(), kind_, kind);
+        if (kind_ != Kind::unknown) refuse_kind(place, name_.ptr(), kind_, kind);
         std::vector<int32_t> before;  // only missing and absent values
         if (kind != Kind::categorical) before.swap(codes_);
         kind_ = kind;
@@ -153,7 +152,7 @@ class ColumnBuilder {
             ends_.assign(1, 0);
         }
         for (size_t i = 0; i < before.size(); ++i)
-            if (before[i] == kMissing) put_missing(static_cast<int64_t>(i));
+            if (before[i] == kMissing) add_missing(static_cast<int64_t>(i));
     }
 
     // Replaces ids by ranks, and sorts the ids of each position without duplicates.

@@ -85,8 +85,8 @@ class Conjunctions {
     std::int32_t n_members_ = 0;
     struct Filed {
         std::int32_t conjunction;
-        std::int32_t
-            next;  // its second member (or the only one): testing it here saves most reads of members_
+        // The second member, or the only one. Testing it here saves most reads of members_.
+        std::int32_t next;
     };
     std::vector<std::int64_t> first_;  // index in filed_ of the conjunctions filed under each member
     std::vector<Filed> filed_;

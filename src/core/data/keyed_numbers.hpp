@@ -1,8 +1,8 @@
 // Numeric values of dicts, before the columns are known.
 //
 // The (key, value) pairs are stored one after the other, so memory grows with the number of pairs, not with
-// keys times positions. At the end a key becomes a dense column; but if many keys are absent at most
-// positions, these keys become attributes of one bag, with their values as weights.
+// keys times positions. At the end a key becomes a dense column, or a member of a bag with its values as
+// weights.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,10 @@ class KeyedNumbers {
     void add_missing(int32_t key, int64_t position) { missing_[key].push_back(position); }
     void end_position() { ends_.push_back(static_cast<int64_t>(keys_.size())); }
 
-    // Removes and returns the positions where a key is missing; called when the key turns out not to be
-    // numeric.
+    bool is_missing_somewhere(int32_t key) const { return missing_.count(key) != 0; }
+
+    // Removes and returns the positions where a key is missing; called when the key is not a column of
+    // numbers.
     std::vector<int64_t> take_missing(int32_t key) {
         const auto found = missing_.find(key);
         if (found == missing_.end()) return {};
@@ -47,7 +49,7 @@ class KeyedNumbers {
             nonzero[static_cast<size_t>(keys_[entry])] += values_[entry] != 0.0f;
         std::vector<int32_t> rare;
         for (const int32_t key : numeric)
-            if (2 * nonzero[static_cast<size_t>(key)] < n_positions() && missing_.count(key) == 0)
+            if (2 * nonzero[static_cast<size_t>(key)] < n_positions() && !is_missing_somewhere(key))
                 rare.push_back(key);
         return rare.size() < kFewestFolded ? std::vector<int32_t>{} : rare;
     }
@@ -75,38 +77,57 @@ class KeyedNumbers {
         return columns;
     }
 
+    // The bag that a key belongs to, and its id in that bag.
+    struct Member {
+        int32_t bag = -1;  // -1: the key is not in a bag
+        int32_t id = -1;
+    };
     struct Bag {
-        std::vector<int64_t> starts;
-        std::vector<int32_t> ids;    // rising within a position
+        std::vector<int64_t> missing;  // IN: positions where the whole bag is missing, rising
+        std::vector<int64_t> starts{0};
+        std::vector<int32_t> ids;    // rising within a position; only -1 where the bag is missing
         std::vector<float> weights;  // one per id
         bool has_weights = false;    // whether a weight differs from 1
     };
 
-    // The bag of the folded keys. id_of: by key, the id in the bag, -1 if not folded. Values of 0 are absent.
-    Bag bag(const std::vector<int32_t>& id_of) const {
-        Bag bag;
-        bag.starts.reserve(ends_.size() + 1);
-        bag.starts.push_back(0);
-        std::vector<std::pair<int32_t, float>> here;
+    // Fills the bags. member_of: by key. A value of 0 is absent.
+    void fill_bags(std::vector<Bag>& bags, const std::vector<Member>& member_of) const {
+        for (Bag& bag : bags) bag.starts.reserve(ends_.size() + 1);
+        std::vector<size_t> next_missing(bags.size(), 0);
+        std::vector<std::pair<Member, float>> here;
         size_t entry = 0;
-        for (const int64_t end : ends_) {
+        for (size_t t = 0; t < ends_.size(); ++t) {
             here.clear();
-            for (; entry < static_cast<size_t>(end); ++entry) {
-                const int32_t id = id_of[static_cast<size_t>(keys_[entry])];
-                if (id >= 0 && values_[entry] != 0.0f) here.emplace_back(id, values_[entry]);
+            for (; entry < static_cast<size_t>(ends_[t]); ++entry) {
+                const Member member = member_of[static_cast<size_t>(keys_[entry])];
+                if (member.bag >= 0 && values_[entry] != 0.0f) here.emplace_back(member, values_[entry]);
             }
-            std::sort(here.begin(), here.end());
-            for (const auto& [id, weight] : here) {
-                bag.ids.push_back(id);
-                bag.weights.push_back(weight);
-                bag.has_weights |= weight != 1.0f;
-            }
-            bag.starts.push_back(static_cast<int64_t>(bag.ids.size()));
+            std::sort(here.begin(), here.end(),
+                      [](const auto& a, const auto& b) { return a.first.id < b.first.id; });
+            for (const auto& [member, weight] : here)
+                append(bags[static_cast<size_t>(member.bag)], member.id, weight);
+            for (size_t b = 0; b < bags.size(); ++b)
+                end_bag(bags[b], next_missing[b], static_cast<int64_t>(t));
         }
-        return bag;
     }
 
   private:
+    static void append(Bag& bag, int32_t id, float weight) {
+        bag.ids.push_back(id);
+        bag.weights.push_back(weight);
+        bag.has_weights |= weight != 1.0f;
+    }
+
+    // Ends a bag at position t. A key "bag:member" may give members to a bag that is missing; then it is
+    // known.
+    static void end_bag(Bag& bag, size_t& next_missing, int64_t t) {
+        if (next_missing < bag.missing.size() && bag.missing[next_missing] == t) {
+            ++next_missing;
+            if (static_cast<int64_t>(bag.ids.size()) == bag.starts.back()) append(bag, -1, 1.0f);
+        }
+        bag.starts.push_back(static_cast<int64_t>(bag.ids.size()));
+    }
+
     int64_t n_positions() const { return static_cast<int64_t>(ends_.size()); }
 
     std::vector<int32_t> keys_;

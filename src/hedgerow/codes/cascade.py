@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import LocalColumn, trusted
 from hedgerow.encoding import Encoder
-from hedgerow.encoding.encoder import ColumnSpec
+from hedgerow.encoding.column_spec import ColumnSpec
 
 OUTSIDE = 2  # the value of a position outside the sequence
 VALUES = Alphabet.of(["0", "1", "outside"])

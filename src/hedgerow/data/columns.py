@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,17 +24,26 @@ Kind: TypeAlias = Literal["categorical", "numeric", "bag"]
 Positions: TypeAlias = slice | NDArray[np.int64]
 
 
-class _Pickled:
+class _Base(ABC):
     """Base class of columns: they are pickled as their fields, so that the arrays of a copy are read-only too."""
 
     __match_args__: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether the value is missing, by position."""
+
+    @cached_property
+    def n_missing(self) -> int:
+        """The number of missing values; they are counted once."""
+        return int(np.count_nonzero(self.missing()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return trusted, (type(self), *(getattr(self, field) for field in self.__match_args__))
 
 
 @dataclass(frozen=True, eq=False)
-class CategoricalColumn(_Pickled):
+class CategoricalColumn(_Base):
     """At each position the code of a value of the alphabet, or MISSING or ABSENT."""
 
     name: str
@@ -61,7 +72,7 @@ class LocalColumn(CategoricalColumn):
 
 
 @dataclass(frozen=True, eq=False)
-class NumericColumn(_Pickled):
+class NumericColumn(_Base):
     """A number at each position: NaN if it is missing, 0.0 if the key is absent."""
 
     name: str
@@ -93,7 +104,7 @@ class LocalNumericColumn(NumericColumn):
 
 
 @dataclass(frozen=True, eq=False)
-class BagColumn(_Pickled):
+class BagColumn(_Base):
     """A set of values of the alphabet at each position: position t has ids[starts[t]:starts[t + 1]], increasing.
 
     A missing bag has the single id MISSING; an absent bag is empty. `weights` is None if every weight is 1.
@@ -152,7 +163,7 @@ class FoldedBag(BagColumn):
 
 
 Column: TypeAlias = CategoricalColumn | NumericColumn | BagColumn
-C = TypeVar("C", bound=_Pickled)
+C = TypeVar("C", bound=_Base)
 
 
 def is_local(column: Column) -> bool:

@@ -184,7 +184,7 @@ def _first_difference(one: Column, other: Column) -> int | None:
         where = np.flatnonzero(one.ids != other.alphabet.recode(other.ids, one.alphabet)[0])
         return int(np.searchsorted(one.starts, where[0], side="right")) - 1 if len(where) else None
     else:
-        return None if one.missing().all() and other.missing().all() else 0  # without values there is no kind
+        return None if one.n_missing == other.n_missing == len(one) else 0  # without values there is no kind
     where = np.flatnonzero(~same)
     return int(where[0]) if len(where) else None
 

@@ -3,66 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hedgerow.data.columns import ABSENT, CategoricalColumn, Column, Kind, NumericColumn
 from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.errors import AbsentColumnWarning, InputError, first_few, warn_user
 
-# A key that is optional may be absent from all of X by chance. It is reported when the chance is below this.
-UNLIKELY = 1e-3
 
-
-@dataclass(frozen=True)
-class Presence:
-    """How often training has a column: the share of positions, and the share of sequences with such a position."""
-
-    positions: float
-    sequences: float
-
-    @classmethod
-    def of(cls, column: Column, starts: NDArray[np.int64]) -> Presence:
-        if isinstance(column, CategoricalColumn) and column.codes.min() > ABSENT:
-            return cls(1.0, 1.0)
-        present = _present(column)
-        n_present = int(np.count_nonzero(present))
-        if n_present == len(present):
-            return cls(1.0, 1.0)
-        having = np.logical_or.reduceat(present, starts[:-1])
-        return cls(n_present / len(present), float(having.mean()))
-
-    def expected_in(self, sequences: Sequences) -> bool:
-        """Whether it is unlikely that these sequences lack the column by chance.
-
-        Both shares must agree: an optional key may be at one position of every sequence, or at every position of
-        few sequences.
-        """
-        by_positions: float = (1 - self.positions) ** sequences.n_positions
-        by_sequences: float = (1 - self.sequences) ** len(sequences)
-        return max(by_positions, by_sequences) < UNLIKELY
-
-
-NEVER = Presence(0.0, 0.0)
-
-
-class Expected(Protocol):
-    """A column of training, as far as it matters here."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def kind(self) -> Kind: ...
-    @property
-    def presence(self) -> Presence: ...
-    @property
-    def folded(self) -> bool: ...
-
-
-def is_missing_without(column: Expected, sequences: Sequences) -> bool:
+def is_missing_without(column: ColumnSpec, sequences: Sequences) -> bool:
     """Whether all values of the column are missing if the sequences lack it.
 
     Not if they are dicts: a key that is absent from some of them is read as absent or 0, and what is read of a sequence
@@ -71,7 +18,7 @@ def is_missing_without(column: Expected, sequences: Sequences) -> bool:
     return not sequences.optional_columns and not column.folded
 
 
-def check_columns(training: Sequence[Expected], sequences: Sequences) -> None:
+def check_columns(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
     """Compare the columns with those of training.
 
     Raises InputError when no column is common to both, unless all are optional, or when rows have another width. Warns
@@ -102,7 +49,7 @@ def check_columns(training: Sequence[Expected], sequences: Sequences) -> None:
         )
 
 
-def _consequences(absent: Sequence[Expected], sequences: Sequences) -> str:
+def _consequences(absent: Sequence[ColumnSpec], sequences: Sequences) -> str:
     """What is done without each of these columns."""
     done: dict[str, list[str]] = {}
     for column in absent:
@@ -119,15 +66,3 @@ def _consequences(absent: Sequence[Expected], sequences: Sequences) -> str:
 def _numbered(names: Sequence[str]) -> bool:
     """Whether these are the names that the columns of arrays and tuples get."""
     return all(name == f"x{c}" for c, name in enumerate(names))
-
-
-def _present(column: Column) -> NDArray[np.bool_]:
-    """Where the column has a value or a missing one. An absent number is stored as 0, and so 0 counts as absent."""
-    present: NDArray[np.bool_]
-    if isinstance(column, CategoricalColumn):
-        present = column.codes != ABSENT
-    elif isinstance(column, NumericColumn):
-        present = column.values != 0
-    else:
-        present = np.diff(column.starts) > 0
-    return present

@@ -20,9 +20,7 @@ class Encoded(ColumnStore):
 
     __slots__ = ("unseen",)
 
-    unseen: Mapping[
-        str, int
-    ]  # by column, the number of values that the encoder ignored because training never saw them
+    unseen: Mapping[str, int]  # by column: how many values were left out because training never saw them
 
     @classmethod
     def trusted(

@@ -14,51 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import (
-    ABSENT,
-    FOLDED,
-    MISSING,
-    BagColumn,
-    CategoricalColumn,
-    Column,
-    FoldedBag,
-    Kind,
-    LocalColumn,
-    LocalNumericColumn,
-    NumericColumn,
-    trusted,
-)
+from hedgerow.data.columns import ABSENT, CategoricalColumn, Column, NumericColumn, trusted
 from hedgerow.data.ragged import first_duplicate, starts_of
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding.column_check import NEVER, Presence, check_columns, is_missing_without
+from hedgerow.encoding.column_check import check_columns, is_missing_without
+from hedgerow.encoding.column_spec import (
+    ColumnSpec,
+    in_kind_of,
+    spec_from_json,
+    spec_of,
+    spec_to_json,
+    without_values,
+)
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.folding import refold
 from hedgerow.encoding.imputation import (
     INDICATOR,
-    FillValue,
     Treatment,
     fill_missing,
     fill_value,
-    fill_value_from_json,
-    fill_value_to_json,
     indicator_column,
     indicator_name,
 )
 from hedgerow.errors import InputError
-
-
-@dataclass(frozen=True)
-class ColumnSpec:
-    """What the encoder stores about one column: a column of training, or an indicator column."""
-
-    name: str
-    kind: Kind
-    alphabet: Alphabet | None  # None if the column is numeric
-    fill_value: FillValue | None = None  # replaces missing values; None without a treatment
-    indicates: str | None = None  # of an indicator column: the column whose missing values it marks
-    local: bool = False  # windows read the column at offset 0 only; never stored in a file
-    presence: Presence = NEVER
-    folded: bool = False  # the bag of numeric keys that are mostly absent
 
 
 @dataclass(frozen=True)
@@ -89,7 +67,7 @@ class Encoder:
         """
         if not sequences.columns:
             raise InputError("X holds nothing but empty dicts; give at least one attribute")
-        specs = tuple(_spec(column, sequences.starts) for column in sequences.columns)
+        specs = tuple(spec_of(column, sequences.starts) for column in sequences.columns)
         if treatment is not None:
             pairs = zip(specs, sequences.columns, strict=True)
             specs = tuple(replace(spec, fill_value=fill_value(_align(column, spec)[0])) for spec, column in pairs)
@@ -126,7 +104,7 @@ class Encoder:
         )
 
     def _aligned(self, sequences: Sequences) -> Encoded:
-        sequences = self._refolded(sequences)
+        sequences = refold(sequences, {spec.name: spec for spec in self.columns})
         if len(sequences):
             check_columns([spec for spec in self.columns if spec.indicates is None], sequences)
         unread = {column.name: column for column in sequences.columns}
@@ -138,17 +116,11 @@ class Encoder:
             elif spec.name in unread:
                 columns[spec.name], unseen[spec.name] = _encode_checked(unread.pop(spec.name), spec)
             else:
-                without = _missing if is_missing_without(spec, sequences) else _absent
-                columns[spec.name] = without(spec, sequences.n_positions)
+                missing = np.full(sequences.n_positions, is_missing_without(spec, sequences))
+                columns[spec.name] = without_values(spec, missing)
         unseen |= {name: _occurrences(column) for name, column in unread.items()}
         counted = {name: count for name, count in unseen.items() if count}
         return Encoded.trusted(sequences.starts, tuple(columns.values()), counted)
-
-    def _refolded(self, sequences: Sequences) -> Sequences:
-        numeric = {spec.name for spec in self.columns if spec.alphabet is None}
-        others = {spec.name for spec in self.columns if spec.alphabet is not None}
-        folded = next((spec.alphabet for spec in self.columns if spec.folded), None)
-        return refold(sequences, numeric, others, folded)
 
     def _filled(self, sequences: Encoded) -> Encoded:
         columns = tuple(
@@ -161,7 +133,7 @@ class Encoder:
 
     def nothing(self) -> Encoded:
         """One sequence of one position at which every column is absent: a carrier of the columns without data."""
-        columns = tuple(_absent(spec, 1) for spec in self.columns)
+        columns = tuple(without_values(spec, np.zeros(1, np.bool_)) for spec in self.columns)
         return Encoded.of_columns(np.array([0, 1]), columns)
 
     def _is_aligned(self, sequences: Sequences) -> bool:
@@ -177,7 +149,7 @@ class Encoder:
             if spec.alphabet is not None:
                 arrays[f"{i}.blob"] = spec.alphabet.blob
                 arrays[f"{i}.offsets"] = spec.alphabet.offsets
-        return {"columns": [_spec_to_json(spec) for spec in self.columns]}, arrays
+        return {"columns": [spec_to_json(spec) for spec in self.columns]}, arrays
 
     @classmethod
     def from_arrays(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Encoder:
@@ -185,47 +157,12 @@ class Encoder:
         entries = metadata.get("columns") if isinstance(metadata, Mapping) else None
         if not isinstance(entries, list) or not entries:
             raise InputError("the description of an encoder must have a list of columns, but it has none")
-        specs = tuple(_spec_from_json(i, entry, arrays) for i, entry in enumerate(entries))
+        specs = tuple(spec_from_json(i, entry, arrays) for i, entry in enumerate(entries))
         twice = first_duplicate(spec.name for spec in specs)
         if twice is not None:
             raise InputError(f"the columns of an encoder must have distinct names, but {twice!r} occurs twice")
         _check_treatment(specs)
         return cls(specs)
-
-
-def _spec_to_json(spec: ColumnSpec) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
-    if spec.indicates is None:
-        entry["presence"] = [spec.presence.positions, spec.presence.sequences]
-    if spec.fill_value is not None:
-        entry["typical"] = fill_value_to_json(spec.fill_value)
-    if spec.indicates is not None:
-        entry["marks"] = spec.indicates
-    if spec.folded:
-        entry["folded"] = True
-    return entry
-
-
-def _spec_from_json(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) -> ColumnSpec:
-    match entry:
-        case {"name": str(name), "kind": ("categorical" | "numeric" | "bag") as kind, **details}:
-            alphabet = None if kind == "numeric" else _stored_alphabet(i, arrays)
-            value = fill_value_from_json(details["typical"], kind, alphabet) if "typical" in details else None
-            indicates, presence = details.get("marks"), _presence_from_json(details.get("presence"))
-            if indicates is None and presence is not None:
-                folded = details.get("folded", False) is True
-                if not folded or (kind == "bag" and name == FOLDED):
-                    return ColumnSpec(name, kind, alphabet, value, presence=presence, folded=folded)
-            if isinstance(indicates, str):
-                return ColumnSpec(name, kind, alphabet, value, indicates)
-    raise InputError(f"column {i} of an encoder must have a name and a known kind, but got {entry!r}")
-
-
-def _presence_from_json(shares: object) -> Presence | None:
-    match shares:
-        case [float(positions), float(sequences)] if 0 <= positions <= 1 and 0 <= sequences <= 1:
-            return Presence(positions, sequences)
-    return None
 
 
 def _check_treatment(specs: tuple[ColumnSpec, ...]) -> None:
@@ -245,32 +182,14 @@ def _check_treatment(specs: tuple[ColumnSpec, ...]) -> None:
             )
 
 
-def _stored_alphabet(i: int, arrays: Mapping[str, NDArray[Any]]) -> Alphabet:
-    blob, offsets = arrays.get(f"{i}.blob"), arrays.get(f"{i}.offsets")
-    if blob is None or offsets is None:
-        raise InputError(f"column {i} of an encoder must have an alphabet, but it has none")
-    return Alphabet(blob, offsets)
-
-
 def _alphabet(column: Column) -> Alphabet | None:
     return None if isinstance(column, NumericColumn) else column.alphabet
-
-
-def _spec(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
-    presence = Presence.of(column, starts)
-    if isinstance(column, NumericColumn):
-        return ColumnSpec(column.name, column.kind, None, presence=presence)
-    ids = column.codes if isinstance(column, CategoricalColumn) else column.ids
-    occurs = np.zeros(len(column.alphabet), np.bool_)
-    occurs[ids if ids.min(initial=0) >= 0 else ids[ids >= 0]] = True
-    alphabet = column.alphabet if occurs.all() else column.alphabet.subset(occurs)
-    return ColumnSpec(column.name, column.kind, alphabet, presence=presence, folded=isinstance(column, FoldedBag))
 
 
 def _indicator_specs(sequences: Sequences) -> tuple[ColumnSpec, ...]:
     """An indicator column for each column that has missing values."""
     alphabet, names = Alphabet.of([INDICATOR]), {column.name for column in sequences.columns}
-    incomplete = [column.name for column in sequences.columns if column.missing().any()]
+    incomplete = [column.name for column in sequences.columns if column.n_missing]
     for name in incomplete:
         if indicator_name(name) in names:
             raise InputError(
@@ -280,57 +199,11 @@ def _indicator_specs(sequences: Sequences) -> tuple[ColumnSpec, ...]:
     return tuple(ColumnSpec(indicator_name(name), "categorical", alphabet, None, name) for name in incomplete)
 
 
-def _absent(spec: ColumnSpec, n: int) -> Column:
-    """The column at n positions where it is absent."""
-    if spec.alphabet is None:
-        numeric = LocalNumericColumn if spec.local else NumericColumn
-        return numeric(spec.name, np.zeros(n, np.float32))
-    if spec.kind == "categorical":
-        categorical = LocalColumn if spec.local else CategoricalColumn
-        return categorical(spec.name, np.full(n, ABSENT, np.int32), spec.alphabet)
-    bag = FoldedBag if spec.folded else BagColumn
-    return bag(spec.name, np.zeros(n + 1, np.int64), np.empty(0, np.int32), None, spec.alphabet)
-
-
-def _missing(spec: ColumnSpec, n: int) -> Column:
-    if spec.alphabet is None:
-        return NumericColumn(spec.name, np.full(n, np.nan, np.float32))
-    if spec.kind == "categorical":
-        return CategoricalColumn(spec.name, np.full(n, MISSING, np.int32), spec.alphabet)
-    return BagColumn(spec.name, np.arange(n + 1), np.full(n, MISSING, np.int32), None, spec.alphabet)
-
-
 def _encode_checked(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
     """The column in the kind and alphabet of training, and how many values were left out."""
-    adapted = _adapt(column, spec)
+    adapted = in_kind_of(spec, column)
     aligned, left_out = _align(adapted, spec)
     return aligned, left_out if adapted is column else _occurrences(column)
-
-
-def _adapt(column: Column, spec: ColumnSpec) -> Column:
-    """The column in the kind of training.
-
-    A column without any value, here or in training, can have any kind. Other columns must have the kind of training;
-    otherwise InputError is raised.
-    """
-    if column.kind == spec.kind:
-        return column
-    valueless = (
-        len(column.alphabet) == 0
-        if isinstance(column, CategoricalColumn)
-        else isinstance(column, NumericColumn) and bool(column.missing().all())
-    ) or (spec.alphabet is not None and len(spec.alphabet) == 0)
-    if not valueless:
-        raise InputError(
-            f"column {column.name!r} must be {spec.kind}, as in training, but it is {column.kind}; convert it"
-        )
-    missing = column.missing()
-    if spec.alphabet is None:
-        return NumericColumn(spec.name, np.where(missing, np.float32(np.nan), np.float32(0)))
-    if spec.kind == "categorical":
-        return CategoricalColumn(spec.name, np.where(missing, MISSING, ABSENT).astype(np.int32), spec.alphabet)
-    ids = np.full(int(missing.sum()), MISSING, np.int32)
-    return BagColumn(spec.name, starts_of(missing), ids, None, spec.alphabet)
 
 
 def _align(column: Column, spec: ColumnSpec) -> tuple[Column, int]:

@@ -1,89 +1,169 @@
-"""Moves numeric keys of dicts to where training stored them: a column of their own, or the folded bag.
+"""Moves numbers of dicts to the columns where training stored them.
 
-The reader folds keys that are mostly absent in the X at hand. New sequences may therefore be folded differently from
-training, and the encoder corrects this.
+The reader decides by the X at hand where it stores a numeric key: in a column of its own, in the bag of its nested
+dict, or in the bag of folded keys. It may decide differently for new sequences; the encoder corrects this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import FOLDED, Column, FoldedBag, NumericColumn, trusted
+from hedgerow.data.columns import FOLDED, MISSING, BagColumn, Column, FoldedBag, NumericColumn, trusted
 from hedgerow.data.ragged import starts_of
 from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.column_spec import ColumnSpec, in_kind_of, without_values
 from hedgerow.errors import InputError
 
 
-def refold(
-    sequences: Sequences, numeric: Collection[str], others: Collection[str], folded: Alphabet | None
-) -> Sequences:
-    """The same sequences, with numeric keys moved to where training stored them.
+class _Numbers(NamedTuple):
+    """The numbers of one key that have to move: where the key is not 0, and its values there."""
 
-    Parameters
-    ----------
-    numeric, others
-        Names of the numeric columns of training, and of its other columns.
-    folded
-        The keys that training folded into a bag; None if training has no such bag.
+    column: str  # of training
+    member: str | None  # of that column if it is a bag; otherwise None
+    positions: NDArray[np.int64]
+    values: NDArray[np.float32]
+
+
+def refold(sequences: Sequences, training: Mapping[str, ColumnSpec]) -> Sequences:
+    """The same sequences, with every numeric key where training stored it; `training` holds columns by name.
+
+    The key "inner" of a nested dict "outer" has the full name "outer:inner". A key belongs to the column of its full
+    name, or else to the bag "outer", or else to the bag of folded keys. A key without such a column stays where it is.
 
     Raises
     ------
     InputError
-        If a key that training folded holds text or a missing value.
+        If a key that training stored in a bag holds text, a list or a missing value.
     """
-    bag = next((column for column in sequences.columns if isinstance(column, FoldedBag)), None)
-    own = {column.name for column in sequences.columns}
-    unfolded = [] if bag is None else [name for name in numeric if name in bag.alphabet and name not in own]
-    to_fold: list[NumericColumn] = []
-    if folded is not None and sequences.optional_columns:
-        for column in sequences.columns:
-            if isinstance(column, NumericColumn) and column.name not in numeric and column.name not in others:
-                to_fold.append(column)
-            elif not isinstance(column, (NumericColumn, FoldedBag)) and column.name in folded:
-                raise InputError(
-                    f"column {column.name!r} must be numeric, as in training, but it is {column.kind}; convert it"
-                )
-    if not unfolded and not to_fold:
+    if not sequences.optional_columns:
         return sequences
-    moved = {column.name for column in to_fold}
-    kept: list[Column] = [c for c in sequences.columns if c.name not in moved and not isinstance(c, FoldedBag)]
-    kept += [_column_from(bag, name) for name in unfolded if bag is not None]
-    kept.append(_bag_from(bag, to_fold, sequences.n_positions))
-    return Sequences.trusted(sequences.starts, tuple(kept), sequences.rows, sequences.optional_columns)
+    kept: dict[str, Column] = {}
+    moved: dict[str, list[_Numbers]] = {}
+    for column in sequences.columns:
+        if isinstance(column, BagColumn):
+            rest, numbers = _take_from_bag(column, training)
+        else:
+            rest, numbers = _take_column(column, training)
+        if rest is not None:
+            kept[rest.name] = rest
+        for one in numbers:
+            moved.setdefault(one.column, []).append(one)
+    if not moved:
+        return sequences
+    nowhere = np.zeros(sequences.n_positions, np.bool_)
+    for name, numbers in moved.items():
+        if numbers[0].member is None:
+            kept[name] = _column_of(numbers[0], sequences.n_positions)
+        else:
+            bag = in_kind_of(training[name], kept[name]) if name in kept else without_values(training[name], nowhere)
+            assert isinstance(bag, BagColumn)
+            kept[name] = _with_members(bag, numbers)
+    return Sequences.trusted(sequences.starts, tuple(kept.values()), sequences.rows, sequences.optional_columns)
 
 
-def _column_from(bag: FoldedBag, name: str) -> NumericColumn:
-    """The weights of one key as a numeric column: 0 where the key is absent."""
-    at = np.flatnonzero(bag.ids == bag.alphabet.ids([name])[0])
-    values = np.zeros(len(bag), np.float32)
-    values[np.searchsorted(bag.starts, at, side="right") - 1] = 1.0 if bag.weights is None else bag.weights[at]
-    return NumericColumn(name, values)
+def _target(name: str, training: Mapping[str, ColumnSpec]) -> tuple[str, str | None] | None:
+    """(column, member) where training stores the key of this full name; None if training has no place for it."""
+    if name in training:
+        return name, None
+    end = name.rfind(":")
+    while end >= 0:
+        bag = training.get(name[:end])
+        if bag is not None and bag.kind == "bag" and not bag.folded:
+            return name[:end], name[end + 1 :]
+        end = name.rfind(":", 0, end)
+    return (FOLDED, name) if FOLDED in training and training[FOLDED].folded else None
 
 
-def _bag_from(bag: FoldedBag | None, columns: list[NumericColumn], n_positions: int) -> FoldedBag:
-    """The bag with the numbers of these columns added; the number 0 is absent."""
-    positions, names, weights = [], [column.name for column in columns], []
-    for column in columns:
-        if column.missing().any():
-            raise InputError(
-                f"column {column.name!r} must not have missing values, because training stored this key in a bag of "
-                "attributes, which are present or absent; leave the key out"
-            )
-        positions.append(np.flatnonzero(column.values))
-        weights.append(column.values[positions[-1]])
-    if bag is not None:
-        names += bag.alphabet
-        positions.append(np.repeat(np.arange(n_positions), np.diff(bag.starts)))
-        weights.append(np.ones(len(bag.ids), np.float32) if bag.weights is None else bag.weights)
-    alphabet = Alphabet.of(names)
-    id_of = alphabet.ids(names)
-    ids = np.repeat(id_of[: len(columns)], [len(at) for at in positions[: len(columns)]])
-    if bag is not None:
-        ids = np.concatenate([ids, id_of[len(columns) :][bag.ids]])
-    flat, weight = np.concatenate(positions), np.concatenate(weights)
-    order = np.lexsort((ids, flat))
-    starts = starts_of(np.bincount(flat, minlength=n_positions))
-    return trusted(FoldedBag, FOLDED, starts, ids[order].astype(np.int32), weight[order], alphabet)
+def _take_column(column: Column, training: Mapping[str, ColumnSpec]) -> tuple[Column | None, list[_Numbers]]:
+    """(the column if it stays, its numbers if they belong to a bag)."""
+    target = _target(column.name, training)
+    if target is None or target[1] is None:
+        return column, []
+    if isinstance(column, NumericColumn) and not column.n_missing:
+        at = np.flatnonzero(column.values)
+        return None, [_Numbers(*target, at, column.values[at])]
+    if target[1] not in (training[target[0]].alphabet or ()):
+        return column, []
+    if column.n_missing:
+        raise InputError(
+            f"column {column.name!r} must not have missing values, because training stored this key in the bag "
+            f"{target[0]!r}, whose attributes are present or absent; leave the key out"
+        )
+    raise InputError(f"column {column.name!r} must be numeric, as in training, but it is {column.kind}; convert it")
+
+
+def _take_from_bag(bag: BagColumn, training: Mapping[str, ColumnSpec]) -> tuple[Column | None, list[_Numbers]]:
+    """(the members that stay, the numbers of the members that belong to another column)."""
+    if isinstance(bag, FoldedBag):
+        stays, prefix = not _names_in(bag.alphabet, training), ""
+    else:
+        stays, prefix = bag.name in training and training[bag.name].kind == "bag", f"{bag.name}:"
+    if stays:
+        return bag, []
+    targets = [_target(prefix + member, training) for member in bag.alphabet]
+    moves = np.array([target is not None and target[0] != bag.name for target in targets] + [False])
+    positions, weights = _positions(bag), _weights(bag)
+    by_id = np.argsort(bag.ids, kind="stable")
+    bounds = np.searchsorted(bag.ids[by_id], np.arange(len(bag.alphabet) + 1))
+    numbers = []
+    for i, target in enumerate(targets):
+        if target is not None and moves[i]:
+            at = by_id[bounds[i] : bounds[i + 1]]
+            numbers.append(_Numbers(*target, positions[at], weights[at]))
+    remain = ~moves[bag.ids]  # the id of a missing bag, -1, reads the last entry, False
+    if numbers and not remain.any():
+        return None, numbers
+    starts = starts_of(remain)[bag.starts]
+    return trusted(type(bag), bag.name, starts, bag.ids[remain], weights[remain], bag.alphabet), numbers
+
+
+def _names_in(folded: Alphabet, training: Mapping[str, ColumnSpec]) -> bool:
+    """Whether folded keys may belong to other columns of training; quick, because the answer is nearly always no."""
+    blob = folded.blob.tobytes()
+    bags = (name for name, column in training.items() if column.kind == "bag" and not column.folded)
+    return bool((folded.ids(list(training)) >= 0).any()) or any(
+        f"{name}:".encode("utf-8", "surrogatepass") in blob for name in bags
+    )
+
+
+def _column_of(numbers: _Numbers, n_positions: int) -> NumericColumn:
+    values = np.zeros(n_positions, np.float32)
+    values[numbers.positions] = numbers.values
+    return NumericColumn(numbers.column, values)
+
+
+def _with_members(bag: BagColumn, numbers: list[_Numbers]) -> BagColumn:
+    """The bag with more members, whose weights are the numbers."""
+    members, old = [one.member or "" for one in numbers], list(bag.alphabet)
+    alphabet = Alphabet.of(members + old)
+    old_ids = np.append(alphabet.ids(old), np.int32(MISSING))[bag.ids]  # the id of a missing bag, -1, reads the last
+    ids = np.concatenate([old_ids, np.repeat(alphabet.ids(members), [len(one.positions) for one in numbers])])
+    positions = np.concatenate([_positions(bag), *(one.positions for one in numbers)])
+    weights = np.concatenate([_weights(bag), *(one.values for one in numbers)])
+    order = np.lexsort((ids, positions))
+    ids, positions, weights = ids[order], positions[order], weights[order]
+    again = np.append(positions[1:] == positions[:-1], False)  # whether the next id is at the same position
+    twice = np.flatnonzero(again[:-1] & (ids[1:] == ids[:-1]))
+    if len(twice):
+        member = alphabet[int(ids[twice[0]])]
+        raise InputError(
+            f"a position must have an attribute once, but {member!r} is in the bag {bag.name!r} and in the key "
+            f"'{bag.name}:{member}'; leave one of them out"
+        )
+    kept = (ids != MISSING) | ~again  # a bag is not missing where a key gives it a member
+    starts = starts_of(np.bincount(positions[kept], minlength=len(bag)))
+    return trusted(type(bag), bag.name, starts, ids[kept], weights[kept], alphabet)
+
+
+def _positions(bag: BagColumn) -> NDArray[np.int64]:
+    """The position of each id of the bag."""
+    return np.repeat(np.arange(len(bag)), np.diff(bag.starts))
+
+
+def _weights(bag: BagColumn) -> NDArray[np.float32]:
+    return np.ones(len(bag.ids), np.float32) if bag.weights is None else bag.weights

@@ -65,9 +65,9 @@ def _median(values: NDArray[np.float32]) -> float:
 
 def fill_missing(column: Column, value: FillValue) -> Column:
     """The column with missing values replaced by `value`; the same object if no value is missing."""
-    missing = column.missing()
-    if not missing.any():
+    if not column.n_missing:
         return column
+    missing = column.missing()
     if isinstance(value, FillBag):
         assert isinstance(column, BagColumn)
         return _fill_missing_bags(column, missing, value)

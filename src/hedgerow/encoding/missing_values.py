@@ -10,11 +10,10 @@ from hedgerow.errors import InputError
 def refuse_missing(sequences: Encoded, data: str, model: str) -> None:
     """Raise InputError if a column has missing values; `data` and `model` are names for the message."""
     for column in sequences.columns:
-        missing = column.missing()
-        if missing.any():
-            sequence, position = place(sequences.starts, int(missing.argmax()))
+        if column.n_missing:
+            sequence, position = place(sequences.starts, int(column.missing().argmax()))
             raise InputError(
-                f"{data} has {int(missing.sum())} missing values in column {column.name!r}, the first in sequence "
+                f"{data} has {column.n_missing} missing values in column {column.name!r}, the first in sequence "
                 f"{sequence}, position {position}, but {model} accepts none; "
                 'fit with missing="impute" or "indicator", or fill them in'
             )

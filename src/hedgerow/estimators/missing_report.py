@@ -11,7 +11,7 @@ from hedgerow.errors import MissingColumnWarning, first_few, warn_user
 
 def warn_of_missing_columns(sequences: Sequences) -> None:
     """Warn once about all columns that hold only missing values."""
-    empty = [column.name for column in sequences.columns if column.missing().any() and not _has_values(column)]
+    empty = [column.name for column in sequences.columns if column.n_missing and not _has_values(column)]
     if empty:
         warn_user(
             f"these columns have only missing values in training: {first_few(empty)}; nothing is learned from them: "
@@ -22,12 +22,12 @@ def warn_of_missing_columns(sequences: Sequences) -> None:
 
 def missing_report(sequences: Sequences, method: str) -> dict[str, Any]:
     """The share of missing values of each column that has some, and how they are handled; empty if none has."""
-    rates = {column.name: float(column.missing().mean()) for column in sequences.columns}
+    rates = {column.name: column.n_missing / len(column) for column in sequences.columns}
     rates = {name: rate for name, rate in rates.items() if rate}
     return {"missing": {"method": method, "rates": rates}} if rates else {}
 
 
 def _has_values(column: Column) -> bool:
     if isinstance(column, NumericColumn):
-        return not column.missing().all()
+        return column.n_missing < len(column)
     return bool(((column.codes if isinstance(column, CategoricalColumn) else column.ids) >= 0).any())

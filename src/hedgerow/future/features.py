@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.data.columns import LocalNumericColumn, trusted
 from hedgerow.encoding import AttributeReader, Encoder
+from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.future.instance_bags import Floats, InstanceBags
 from hedgerow.potentials.trees import Trees
 

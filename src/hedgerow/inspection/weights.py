@@ -116,7 +116,7 @@ def intercept(model: Model) -> dict[Any, float]:
 def attribute_name(attributes: AttributeReader, attribute: int) -> str:
     """Name of an attribute id: the column, the offset unless it is 0, and the value.
 
-    The column is left out of the values of a bag that is the only column, or that was made of many numeric columns.
+    The column is left out if X holds bags and nothing else, or if the bag was made of many numeric keys.
     """
     column, offset, value = attributes.name(attribute)
     place = column if offset == 0 else f"{column}[{offset:+d}]"
@@ -125,7 +125,8 @@ def attribute_name(attributes: AttributeReader, attribute: int) -> str:
     if isinstance(attributes.sequences.column(column), NumericColumn):
         return place
     read = attributes.sequences.column(column)
-    nameless = isinstance(read, FoldedBag) or (isinstance(read, BagColumn) and len(attributes.sequences.columns) == 1)
+    lists = isinstance(read, BagColumn) and column == "bag" and len(attributes.sequences.columns) == 1
+    nameless = lists or isinstance(read, FoldedBag)
     return str(value) if nameless and offset == 0 else f"{place}:{value}"
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import ABSENT, LocalColumn, trusted
 from hedgerow.encoding import Encoder
+from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.encoding.encoder import ColumnSpec
 from hedgerow.learning.base import TrainingData
 from hedgerow.potentials.trees import Trees
 

@@ -1,0 +1,316 @@
+// Reads dicts, one per position, into columns.
+//
+// Text and lists go straight into a column. Numbers are kept as (key, value) pairs until all positions are
+// read, because only then it is known how to store them (docs/sequences.md has the rules):
+//   - a nested dict that holds only numbers is a bag, named after the key of the dict;
+//   - many numeric keys that are absent at most positions are folded into one bag;
+//   - every other key is a dense column, and "outer:inner" is the name of a key of a nested dict.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/column_builder.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/value_reader.hpp"
+#include "data/keyed_numbers.hpp"
+
+namespace hedgerow {
+
+constexpr int kMaxDepth = 32;                   // of nested dicts; stops at a dict that contains itself
+constexpr size_t kManyColumns = 1000;           // columns are dense: beyond this many ...
+constexpr size_t kManyCells = size_t{1} << 29;  // ... and this many cells (2 GiB), the input should use bags
+
+// Most dicts have the same keys as the previous dict, in the same order and as the same objects,
+// so the i-th key is first compared by address with the i-th key of the previous dict.
+class DictReader {
+  public:
+    DictReader(const int64_t* starts, int64_t n_sequences, size_t n_positions)
+        : place_{starts, n_sequences, 0}, n_positions_(n_positions) {}
+
+    void read(int64_t position, PyObject* item) {
+        place_.position = position;
+        step_ = 0;
+        if (!PyDict_Check(item))
+            refuse(
+                "sequence %lld, position %lld: the positions before are dicts, but got %s; use one form "
+                "throughout",
+                static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
+                type_name(item));
+        walk(item, -1, 0);
+        numbers_.end_position();
+    }
+
+    // All columns in the order of their first occurrence, and then the bag of folded numeric keys, if any.
+    nb::list finish() {
+        const Bags bags = assign_bags();
+        std::vector<int32_t> dense;
+        size_t n_columns = bags.names.size();
+        for (const int32_t name : order_) {
+            if (bags.holds(name)) continue;
+            ++n_columns;
+            if (key(name).kind == Kind::numeric) dense.push_back(name);
+        }
+        check_cells(n_columns);
+        std::vector<std::vector<float>> values = numbers_.dense_columns(dense, keys_.size());
+        std::vector<nb::tuple> bag_columns = read_bags(bags);
+        nb::list columns;
+        size_t next_dense = 0, next_bag = 0;
+        for (const int32_t name : order_) {
+            check_signals();
+            const int32_t bag = bags.bag_of(name);
+            if (bag >= 0) {  // bags are numbered by first occurrence; the folded one is emitted last
+                if (static_cast<size_t>(bag) == next_bag && bags.names[next_bag] != kFolded)
+                    columns.append(bag_columns[next_bag++]);
+            } else if (key(name).kind == Kind::numeric) {
+                columns.append(
+                    nb::make_tuple(text(name), "numeric", to_array(std::move(values[next_dense++]))));
+            } else {
+                columns.append(builder(name).finish());
+            }
+        }
+        if (next_bag < bag_columns.size()) columns.append(bag_columns[next_bag]);
+        return columns;
+    }
+
+  private:
+    struct Step {
+        nb::object key;
+        int32_t prefix;
+        int32_t name;
+    };
+    struct Key {
+        Kind kind = Kind::unknown;
+        int32_t parent = -1;                    // the key of the dict that holds this key
+        int64_t last = -1;                      // the last position with this key
+        std::unique_ptr<ColumnBuilder> column;  // only for text and bags
+    };
+
+    static constexpr int32_t kFolded = -1;  // instead of a name: the bag of folded keys
+
+    // Which keys are stored in which bag.
+    struct Bags {
+        std::vector<int32_t> names;                   // by bag: the key of the nested dicts, or kFolded
+        std::vector<KeyedNumbers::Member> member_of;  // by key
+        std::vector<std::vector<int32_t>> members;    // by bag: its keys
+        std::vector<int32_t> bag_named;               // by key: the bag of this name, -1 if there is none
+
+        int32_t bag_of(int32_t name) const {
+            const auto i = static_cast<size_t>(name);
+            return member_of[i].bag >= 0 ? member_of[i].bag : bag_named[i];
+        }
+        bool holds(int32_t name) const { return bag_of(name) >= 0; }
+        void add(int32_t bag, int32_t name) {
+            member_of[static_cast<size_t>(name)].bag = bag;
+            members[static_cast<size_t>(bag)].push_back(name);
+        }
+    };
+
+    void walk(PyObject* dict, int32_t prefix, int depth) {
+        if (depth > kMaxDepth)
+            refuse("sequence %lld, position %lld: dicts may be nested %d deep, but got more; flatten them",
+                   static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
+                   kMaxDepth);
+        Py_ssize_t cursor = 0;
+        PyObject *key, *value;
+        while (PyDict_Next(dict, &cursor, &key, &value)) {
+            const int32_t name = resolve(prefix, key);
+            if (PyDict_Check(value)) {
+                nb::object reference = nb::borrow(value);
+                walk(value, name, depth + 1);
+            } else {
+                add_named(name, value);
+            }
+        }
+    }
+
+    void add_named(int32_t name, PyObject* value) {
+        Key& key = keys_[static_cast<size_t>(name)];
+        if (key.last < 0) order_.push_back(name);
+        if (key.last == place_.position) refuse_same_name(name);
+        key.last = place_.position;
+        if (key.column != nullptr) return add_value(*key.column, place_, value, numpy_);
+        nb::object reference = nb::borrow(value);
+        if (value == Py_None) return numbers_.add_missing(name, place_.position);
+        if (is_number(value, numpy_))
+            return add_number(key, name, to_double(place_, names_.text(name), value));
+        if (key.kind == Kind::numeric) refuse_after_numbers(name, value);
+        add_value(builder(name), place_, value, numpy_);
+    }
+
+    void add_number(Key& key, int32_t name, double number) {
+        if (std::isnan(number)) return numbers_.add_missing(name, place_.position);
+        key.kind = Kind::numeric;
+        numbers_.add(name, to_single(place_, names_.text(name), number));
+    }
+
+    [[noreturn]] void refuse_same_name(int32_t name) const {
+        refuse_at(place_, names_.text(name),
+                  "column names must differ, but this one occurs twice (a nested dict joins names with ':'); "
+                  "rename a key");
+    }
+
+    [[noreturn]] void refuse_after_numbers(int32_t name, PyObject* value) const {
+        if (!PyUnicode_Check(value) && !PyList_Check(value) && !PyAnySet_Check(value))
+            refuse_value(place_, names_.text(name), value);
+        refuse_kind(place_, names_.text(name), Kind::numeric,
+                    PyUnicode_Check(value) ? Kind::categorical : Kind::bag);
+    }
+
+    // The builder of a column of text or bags. Created on first use, with the missing values so far.
+    ColumnBuilder& builder(int32_t name) {
+        Key& key = keys_[static_cast<size_t>(name)];
+        if (key.column == nullptr) {
+            check_cells(++n_builders_);
+            key.column = std::make_unique<ColumnBuilder>(text(name), n_positions_);
+            for (const int64_t t : numbers_.take_missing(name)) key.column->add_missing(t);
+        }
+        return *key.column;
+    }
+
+    void check_cells(size_t n_columns) const {
+        if (n_columns > kManyColumns && n_columns * n_positions_ > kManyCells)
+            refuse(
+                "X has more than %zu columns (distinct keys of its dicts) over %zu positions; a column is "
+                "stored for every position: put rare attributes into one bag, {'bag': ['w=the', ...]}",
+                n_columns - 1, n_positions_);
+    }
+
+    Bags assign_bags() const {
+        const std::vector<char> is_bag = dicts_of_numbers();
+        Bags bags;
+        bags.member_of.resize(keys_.size());
+        bags.bag_named.assign(keys_.size(), -1);
+        const auto new_bag = [&bags](int32_t name) {
+            bags.names.push_back(name);
+            bags.members.emplace_back();
+            return static_cast<int32_t>(bags.names.size()) - 1;
+        };
+        std::vector<int32_t> numeric;
+        for (const int32_t name : order_) {
+            const int32_t owner = is_bag[static_cast<size_t>(name)] ? name : key(name).parent;
+            if (owner >= 0 && is_bag[static_cast<size_t>(owner)]) {
+                int32_t& bag = bags.bag_named[static_cast<size_t>(owner)];
+                if (bag < 0) bag = new_bag(owner);
+                if (owner != name) bags.add(bag, name);
+            } else if (key(name).kind == Kind::numeric) {
+                numeric.push_back(name);
+            }
+        }
+        const std::vector<int32_t> folded = numbers_.keys_to_fold(numeric, keys_.size());
+        const int32_t last = folded.empty() ? -1 : new_bag(kFolded);
+        for (const int32_t name : folded) bags.add(last, name);
+        return bags;
+    }
+
+    // By key: whether it holds dicts in which every value is a number, and otherwise at most None.
+    std::vector<char> dicts_of_numbers() const {
+        std::vector<char> is_bag(keys_.size(), 0);
+        for (const int32_t name : order_)
+            if (key(name).parent >= 0) is_bag[static_cast<size_t>(key(name).parent)] = 1;
+        for (const int32_t name : order_) {
+            const Key& k = key(name);
+            if (k.column != nullptr || k.kind == Kind::numeric) is_bag[static_cast<size_t>(name)] = 0;
+            if (k.parent >= 0 && (k.kind != Kind::numeric || numbers_.is_missing_somewhere(name)))
+                is_bag[static_cast<size_t>(k.parent)] = 0;
+        }
+        return is_bag;
+    }
+
+    std::vector<nb::tuple> read_bags(Bags bags) {
+        std::vector<SortedStrings> alphabets;
+        std::vector<KeyedNumbers::Bag> filled(bags.names.size());
+        for (size_t b = 0; b < bags.names.size(); ++b) {
+            alphabets.push_back(alphabet_of(bags, b));
+            if (bags.names[b] != kFolded) filled[b].missing = numbers_.take_missing(bags.names[b]);
+        }
+        numbers_.fill_bags(filled, bags.member_of);
+        std::vector<nb::tuple> columns;
+        for (size_t b = 0; b < filled.size(); ++b) {
+            KeyedNumbers::Bag& bag = filled[b];
+            const bool folded = bags.names[b] == kFolded;
+            nb::object weights = nb::none();
+            if (bag.has_weights) weights = nb::cast(to_array(std::move(bag.weights)));
+            columns.push_back(nb::make_tuple(
+                folded ? nb::none() : text(bags.names[b]), folded ? "folded" : "bag",
+                to_array(std::move(bag.starts)), to_array(std::move(bag.ids)), weights,
+                to_array(std::move(alphabets[b].blob)), to_array(std::move(alphabets[b].offsets))));
+        }
+        return columns;
+    }
+
+    // The sorted members of bag b. Also sets the ids of its keys.
+    SortedStrings alphabet_of(Bags& bags, size_t b) const {
+        const Py_ssize_t cut =
+            bags.names[b] == kFolded ? 0 : PyUnicode_GET_LENGTH(names_.text(bags.names[b])) + 1;
+        Interner members;
+        for (const int32_t name : bags.members[b]) {
+            nb::object member = nb::steal(
+                PyUnicode_Substring(names_.text(name), cut, std::numeric_limits<Py_ssize_t>::max()));
+            if (!member.is_valid()) throw nb::python_error();
+            members.intern(member.ptr());
+        }
+        SortedStrings alphabet = members.sorted();
+        for (size_t i = 0; i < bags.members[b].size(); ++i)
+            bags.member_of[static_cast<size_t>(bags.members[b][i])].id = alphabet.rank[i];
+        return alphabet;
+    }
+
+    Key& key(int32_t name) { return keys_[static_cast<size_t>(name)]; }
+    const Key& key(int32_t name) const { return keys_[static_cast<size_t>(name)]; }
+
+    nb::object text(int32_t name) const {
+        nb::object text = nb::steal(PyUnicode_FromObject(names_.text(name)));
+        if (!text.is_valid()) throw nb::python_error();
+        return text;
+    }
+
+    // The id of the name "prefix:key".
+    int32_t resolve(int32_t prefix, PyObject* key) {
+        const size_t i = step_++;
+        if (i < steps_.size() && steps_[i].key.ptr() == key && steps_[i].prefix == prefix)
+            return steps_[i].name;
+        if (!PyUnicode_Check(key))
+            refuse("sequence %lld, position %lld: keys must be str, but got %s; convert them",
+                   static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
+                   type_name(key));
+        nb::object full = nb::borrow(key);
+        if (prefix >= 0) full = nb::steal(PyUnicode_FromFormat("%U:%U", names_.text(prefix), key));
+        if (!full.is_valid()) throw nb::python_error();
+        const int32_t name = names_.intern(full.ptr());
+        if (static_cast<size_t>(name) == keys_.size()) keys_.emplace_back();
+        if (prefix >= 0) set_parent(name, prefix);
+        Step step{nb::borrow(key), prefix, name};
+        if (i < steps_.size()) {
+            std::swap(steps_[i], step);
+        } else {
+            steps_.push_back(std::move(step));
+        }
+        return name;
+    }
+
+    // A key may occur both as "outer:inner" and in a nested dict, but not in two different nested dicts.
+    void set_parent(int32_t name, int32_t parent) {
+        if (key(name).parent >= 0 && key(name).parent != parent) refuse_same_name(name);
+        key(name).parent = parent;
+    }
+
+    Place place_;
+    size_t n_positions_;
+    NumpyNumbers numpy_;
+    Interner names_;              // of columns and prefixes
+    std::vector<Key> keys_;       // by name; never seen where a name is only a prefix
+    std::vector<int32_t> order_;  // names that have values, by first sight
+    size_t n_builders_ = 0;
+    KeyedNumbers numbers_;
+    std::vector<Step> steps_;
+    size_t step_ = 0;
+};
+
+}  // namespace hedgerow

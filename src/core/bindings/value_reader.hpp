@@ -1,0 +1,99 @@
+// Adds one Python value to a column: text, a number, a bag, or None.
+//
+// Python code that runs meanwhile may change the objects. Strings, exact numbers, lists and tuples are read
+// without running Python code; everything else (numpy scalars, sets, signal handlers) may run Python code, so
+// owned references are held around it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "bindings/column_builder.hpp"
+#include "bindings/errors.hpp"
+
+namespace hedgerow {
+
+// The numeric scalar types of numpy. float64 is a subclass of float and str_ of str, so they need no entry.
+struct NumpyNumbers {
+    nb::object integer, floating, boolean;
+
+    NumpyNumbers() {
+        nb::module_ numpy = nb::module_::import_("numpy");
+        integer = numpy.attr("integer");
+        floating = numpy.attr("floating");
+        boolean = numpy.attr("bool_");
+    }
+    bool has(PyObject* value) const {
+        for (const nb::object* type : {&integer, &floating, &boolean})
+            if (PyType_IsSubtype(Py_TYPE(value), reinterpret_cast<PyTypeObject*>(type->ptr()))) return true;
+        return false;
+    }
+};
+
+[[noreturn]] inline void refuse_value(const Place& place, PyObject* name, PyObject* value) {
+    if (PyBytes_Check(value) || PyByteArray_Check(value))
+        refuse_at(place, name, "text must be str, but got bytes; decode them");
+    if (PyTuple_Check(value))
+        refuse_at(
+            place, name,
+            "a value must not be a tuple; use a list or set of str for a bag, and one key for each item "
+            "otherwise");
+    nb::object rule =
+        nb::steal(PyUnicode_FromFormat("a value is str, a number, a bool, None, a list or set of str or a "
+                                       "dict of these, but got %s; convert it",
+                                       type_name(value)));
+    const char* text = rule.is_valid() ? PyUnicode_AsUTF8(rule.ptr()) : nullptr;
+    if (text == nullptr) throw nb::python_error();
+    refuse_at(place, name, text);
+}
+
+inline double to_double(const Place& place, PyObject* name, PyObject* value) {
+    const double number = PyFloat_Check(value)  ? PyFloat_AS_DOUBLE(value)
+                          : PyLong_Check(value) ? PyLong_AsDouble(value)
+                                                : PyFloat_AsDouble(value);
+    if (number == -1.0 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
+        PyErr_Clear();
+        refuse_at(place, name, "numbers must fit a 32-bit float, but got a larger one; rescale the column");
+    }
+    return number;
+}
+
+inline void add_bag(ColumnBuilder& column, const Place& place, PyObject* value) {
+    column.open_bag(place);
+    if (PyList_Check(value)) {
+        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i)
+            column.add_member(place, PyList_GET_ITEM(value, i));
+    } else {
+        nb::object members = nb::steal(PyObject_GetIter(value));
+        if (!members.is_valid()) throw nb::python_error();
+        while (PyObject* next = PyIter_Next(members.ptr())) {
+            nb::object member = nb::steal(next);
+            column.add_member(place, member.ptr());
+        }
+        if (PyErr_Occurred()) throw nb::python_error();
+    }
+    column.close_bag();
+}
+
+// Whether a value is a number. Tests the most frequent types first.
+inline bool is_number(PyObject* value, const NumpyNumbers& numpy) {
+    return PyFloat_Check(value) || PyLong_Check(value) ||
+           (!PyUnicode_Check(value) && !PyList_Check(value) && !PyAnySet_Check(value) && numpy.has(value));
+}
+
+// Adds one value that is not text. Sets and numpy scalars may run Python code, so a reference is held.
+inline void add_other(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
+    if (value == Py_None) return column.add_missing(place.position);
+    nb::object reference = nb::borrow(value);
+    if (is_number(value, numpy)) return column.add_number(place, to_double(place, column.name(), value));
+    if (PyList_Check(value) || PyAnySet_Check(value)) return add_bag(column, place, value);
+    refuse_value(place, column.name(), value);
+}
+
+// Adds one value to a column.
+inline void add_value(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
+    if (PyUnicode_Check(value)) return column.add_text(place, value);
+    add_other(column, place, value, numpy);
+}
+
+}  // namespace hedgerow

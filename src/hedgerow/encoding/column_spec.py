@@ -1,0 +1,133 @@
+"""ColumnSpec: what the encoder stores about one column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.columns import (
+    ABSENT,
+    FOLDED,
+    MISSING,
+    BagColumn,
+    CategoricalColumn,
+    Column,
+    FoldedBag,
+    Kind,
+    LocalColumn,
+    LocalNumericColumn,
+    NumericColumn,
+    trusted,
+)
+from hedgerow.data.ragged import starts_of
+from hedgerow.encoding.imputation import FillValue, fill_value_from_json, fill_value_to_json
+from hedgerow.encoding.presence import NEVER, Presence
+from hedgerow.errors import InputError
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """What the encoder stores about one column: a column of training, or an indicator column."""
+
+    name: str
+    kind: Kind
+    alphabet: Alphabet | None  # None if the column is numeric
+    fill_value: FillValue | None = None  # replaces missing values; None without a treatment
+    indicates: str | None = None  # of an indicator column: the column whose missing values it marks
+    local: bool = False  # windows read the column at offset 0 only; never stored in a file
+    presence: Presence = NEVER
+    folded: bool = False  # the bag of numeric keys that are mostly absent
+
+
+def spec_of(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
+    """What the encoder stores about a column of training, without a fill value."""
+    presence = Presence.of(column, starts)
+    if isinstance(column, NumericColumn):
+        return ColumnSpec(column.name, column.kind, None, presence=presence)
+    ids = column.codes if isinstance(column, CategoricalColumn) else column.ids
+    occurs = np.zeros(len(column.alphabet), np.bool_)
+    occurs[ids if ids.min(initial=0) >= 0 else ids[ids >= 0]] = True
+    alphabet = column.alphabet if occurs.all() else column.alphabet.subset(occurs)
+    return ColumnSpec(column.name, column.kind, alphabet, presence=presence, folded=isinstance(column, FoldedBag))
+
+
+def without_values(spec: ColumnSpec, missing: NDArray[np.bool_]) -> Column:
+    """The column without any value: missing where `missing` is true, and absent elsewhere."""
+    if spec.alphabet is None:
+        numeric = LocalNumericColumn if spec.local else NumericColumn
+        return trusted(numeric, spec.name, np.where(missing, np.float32(np.nan), np.float32(0)))
+    if spec.kind == "categorical":
+        categorical = LocalColumn if spec.local else CategoricalColumn
+        return trusted(categorical, spec.name, np.where(missing, np.int32(MISSING), np.int32(ABSENT)), spec.alphabet)
+    bag = FoldedBag if spec.folded else BagColumn
+    ids = np.full(np.count_nonzero(missing), MISSING, np.int32)
+    return trusted(bag, spec.name, starts_of(missing), ids, None, spec.alphabet)
+
+
+def in_kind_of(spec: ColumnSpec, column: Column) -> Column:
+    """The column in the kind of training.
+
+    A column without any value, here or in training, can have any kind. Other columns must have the kind of training;
+    otherwise InputError is raised.
+    """
+    if column.kind == spec.kind:
+        return column
+    valueless = (
+        len(column.alphabet) == 0
+        if isinstance(column, CategoricalColumn)
+        else isinstance(column, NumericColumn) and column.n_missing == len(column)
+    ) or (spec.alphabet is not None and len(spec.alphabet) == 0)
+    if not valueless:
+        raise InputError(
+            f"column {column.name!r} must be {spec.kind}, as in training, but it is {column.kind}; convert it"
+        )
+    return without_values(spec, column.missing())
+
+
+def spec_to_json(spec: ColumnSpec) -> dict[str, Any]:
+    """What a file stores about the column, except its alphabet, in types that JSON has."""
+    entry: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
+    if spec.indicates is None:
+        entry["presence"] = [spec.presence.positions, spec.presence.sequences]
+    if spec.fill_value is not None:
+        entry["fill_value"] = fill_value_to_json(spec.fill_value)
+    if spec.indicates is not None:
+        entry["indicates"] = spec.indicates
+    if spec.folded:
+        entry["folded"] = True
+    return entry
+
+
+def spec_from_json(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) -> ColumnSpec:
+    """Column i of an encoder, as `spec_to_json` described it; raises InputError if the description is not valid."""
+    match entry:
+        case {"name": str(name), "kind": ("categorical" | "numeric" | "bag") as kind, **details}:
+            alphabet = None if kind == "numeric" else _stored_alphabet(i, arrays)
+            value = fill_value_from_json(details["fill_value"], kind, alphabet) if "fill_value" in details else None
+            indicates, presence = details.get("indicates"), _presence_from_json(details.get("presence"))
+            if indicates is None and presence is not None:
+                folded = details.get("folded", False) is True
+                if not folded or (kind == "bag" and name == FOLDED):
+                    return ColumnSpec(name, kind, alphabet, value, presence=presence, folded=folded)
+            if isinstance(indicates, str):
+                return ColumnSpec(name, kind, alphabet, value, indicates)
+    raise InputError(f"column {i} of an encoder must have a name and a known kind, but got {entry!r}")
+
+
+def _presence_from_json(shares: object) -> Presence | None:
+    match shares:
+        case [float(positions), float(sequences)] if 0 <= positions <= 1 and 0 <= sequences <= 1:
+            return Presence(positions, sequences)
+    return None
+
+
+def _stored_alphabet(i: int, arrays: Mapping[str, NDArray[Any]]) -> Alphabet:
+    blob, offsets = arrays.get(f"{i}.blob"), arrays.get(f"{i}.offsets")
+    if blob is None or offsets is None:
+        raise InputError(f"column {i} of an encoder must have an alphabet, but it has none")
+    return Alphabet(blob, offsets)
