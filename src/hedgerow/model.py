@@ -21,7 +21,7 @@ from hedgerow.potentials.registry import restore
 from hedgerow.topology import Topology
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Model:
     """`estimator` and `parameters` say how it was fitted, `training_log` how the fit went; all three are plain JSON."""
 
@@ -97,7 +97,16 @@ class Model:
         potential = restore(stored)
         match metadata:
             case {"estimator": str(estimator), "parameters": dict(parameters), "training_log": list(log)}:
-                return cls(labels, encoder, potential, order, estimator, parameters, log, metadata.get("origin"))
+                return cls(
+                    labels=labels,
+                    encoder=encoder,
+                    potential=potential,
+                    order=order,
+                    estimator=estimator,
+                    parameters=parameters,
+                    training_log=log,
+                    origin=metadata.get("origin"),
+                )
         raise InputError("estimator, parameters or training_log is absent, or is not of the right type")
 
 

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Levels = dict[Label, NDArray[np.bool_]]  # level → which rows have it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class McNemar:
     """Result of `mcnemar`; `str()` is one line.
 
@@ -88,10 +88,16 @@ def mcnemar(y_true: LabelSequences, y_a: LabelSequences, y_b: LabelSequences, *,
     if exact or (exact is None and n < _EXACT_BELOW):
         fewer = min(n_a_only, n_b_only)
         p = min(1.0, 2 * _coin_tail(fewer, n))
-        return McNemar(n_a_only, n_b_only, float(fewer), p, "exact")
+        return McNemar(n_a_only=n_a_only, n_b_only=n_b_only, statistic=float(fewer), p_value=p, method="exact")
     # (|a − b| − 1)² / (a + b); where a = b the correction must not add a difference.
     chi_square = max(abs(n_a_only - n_b_only) - 1, 0) ** 2 / max(n, 1)
-    return McNemar(n_a_only, n_b_only, chi_square, erfc(sqrt(chi_square / 2)), "chi-square")
+    return McNemar(
+        n_a_only=n_a_only,
+        n_b_only=n_b_only,
+        statistic=chi_square,
+        p_value=erfc(sqrt(chi_square / 2)),
+        method="chi-square",
+    )
 
 
 def _coin_tail(k: int, n: int) -> float:
@@ -117,7 +123,7 @@ def _chi_square_tail(df: int, x: float) -> float:
     return min(1.0, (erfc(sqrt(half)) if odd else 0.0) + sum(terms))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TreatmentEffect:
     """Change in the log-odds of a correct label against the baseline; `p_value` is two-sided, from Wald's z."""
 
@@ -252,7 +258,11 @@ def _analysis(design: Floats, right: Floats, count: Floats, order: list[Label]) 
     for i, name in enumerate(order[1:]):
         coefficient, error = float(coefficients[i]), sqrt(covariance[i, i])
         z = coefficient / error
-        effects.append(TreatmentEffect(name, coefficient, error, z, erfc(abs(z) / sqrt(2))))
+        effects.append(
+            TreatmentEffect(
+                treatment=name, coefficient=coefficient, standard_error=error, z=z, p_value=erfc(abs(z) / sqrt(2))
+            )
+        )
     return DevianceAnalysis(
         baseline=order[0],
         effects=tuple(effects),

@@ -1,4 +1,4 @@
-"""Random scores of small lattices, for the tests of every way to sweep them."""
+"""Random scores of small lattices, for tests of exact, fast and pruned sweeps."""
 
 from __future__ import annotations
 

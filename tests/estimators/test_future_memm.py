@@ -1,4 +1,4 @@
-"""FutureMEMM: what it must find, what it must not, and what it says of it."""
+"""FutureMEMM: which features it finds and which it does not, its training log and its descriptions of features."""
 
 from __future__ import annotations
 
@@ -119,11 +119,11 @@ def test_none_may_be_asked_for():
 @pytest.mark.parametrize("newton", [True, False])
 def test_no_step_of_a_pattern_is_longer_than_allowed(newton):
     X, y = ahead(100, 0)
-    held = ahead(40, 1)
+    dev = ahead(40, 1)
 
     def pattern_steps(**parameters):
         model = hr.FutureMEMM(order=1, bag=3, newton=newton, max_future=1, **parameters)
-        model.fit(X, y, X_dev=held[0], y_dev=held[1])
+        model.fit(X, y, *dev)
         (found,) = [record for record in model.training_log_ if record["what"] == "discovery"]
         return found["pattern_steps"]
 
@@ -133,23 +133,23 @@ def test_no_step_of_a_pattern_is_longer_than_allowed(newton):
     assert pattern_steps(max_beta=1e9) == free
 
 
-def test_history_tells_the_course():
+def test_the_log_has_every_step():
     X, y = ahead(100, 0)
-    held = ahead(40, 1)
-    model = hr.FutureMEMM(order=1, bag=3).fit(X, y, X_dev=held[0], y_dev=held[1])
+    dev = ahead(40, 1)
+    model = hr.FutureMEMM(order=1, bag=3).fit(X, y, *dev)
     assert [record["step"] for record in model.training_log_] == list(range(1, len(model.training_log_) + 1))
     found = [record for record in model.training_log_ if record["what"] == "discovery"]
     assert found
     assert set(found[0]) >= {"pattern_steps", "pattern_rounds", "bag_side", "fires_at", "dev_accuracy"}
     assert found[0]["dev_loss"] < model.training_log_[model.training_log_.index(found[0]) - 1]["dev_loss"]
-    assert model.training_log_[-1]["dev_accuracy"] == model.score(*held)
+    assert model.training_log_[-1]["dev_accuracy"] == model.score(*dev)
     np.testing.assert_allclose(
-        -model.training_log_[-1]["dev_loss"], model.log_likelihood(*held).mean(), rtol=1e-3, atol=1e-3
+        -model.training_log_[-1]["dev_loss"], model.log_likelihood(*dev).mean(), rtol=1e-3, atol=1e-3
     )
 
 
 def test_training_scores_are_those_of_the_model():
-    """What the learner thinks of gold is what the fitted model says of it: every test is still the test it was."""
+    """The loss of the last record is that of the fitted model: no test changes when trees become a potential."""
     X, y = ahead(80, 2)
     rng = np.random.default_rng(0)
     y = [[mark if rng.random() < 0.8 else "-" if x < "d" else "+" for x, mark in zip(*one, strict=True)]
@@ -262,12 +262,11 @@ def test_files_hold_all_of_it(tmp_path):
 def test_weights_count():
     """Sequences of weight 0 are as if they were not there."""
     X, y = ahead(60, 9)
-    held = ahead(30, 10)
+    dev = ahead(30, 10)
     wrong = [["-" if mark == "+" else "+" for mark in one] for one in y]
-    dev = {"X_dev": held[0], "y_dev": held[1]}
-    model = hr.FutureMEMM(bag=3).fit(X + X, y + wrong, sample_weight=[1.0] * 60 + [0.0] * 60, **dev)
-    alone = hr.FutureMEMM(bag=3).fit(X, y, **dev)
-    assert model.score(*held) == pytest.approx(alone.score(*held), abs=0.02)
+    model = hr.FutureMEMM(bag=3).fit(X + X, y + wrong, *dev, sample_weight=[1.0] * 60 + [0.0] * 60)
+    alone = hr.FutureMEMM(bag=3).fit(X, y, *dev)
+    assert model.score(*dev) == pytest.approx(alone.score(*dev), abs=0.02)
 
 
 def test_a_plot_has_a_panel_for_each_feature():

@@ -1,4 +1,4 @@
-"""The HMM against a naive twin, against hand counts, and against the worked examples of the founding papers."""
+"""The HMM against a naive version, counts by hand, and worked examples of the first papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LinearCRF: scores, likelihood and gradient against features in dicts, and what a minimum must look like."""
+"""LinearCRF: scores, likelihood and gradient against features in dicts, and the conditions of a minimum."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def named(space, training, window):
             ("edge", attribute(i), before(cell // k, training.order), labels[cell % k])
             for i, cell in zip(space.edge.attributes.tolist(), space.edge.outputs.tolist(), strict=True)
         ]
-    histories = training.topology.contexts()
+    contexts = training.topology.contexts()
     for cell in space.n_grams.cells.tolist():
-        history = histories[cell // k]
-        names.append(("gram", tuple(labels[h] for h in reversed(history)), labels[cell % k]))
+        context = contexts[cell // k]
+        names.append(("gram", tuple(labels[h] for h in reversed(context)), labels[cell % k]))
     return names
 
 

@@ -1,4 +1,4 @@
-"""MEMM against a naive twin that writes out all label sequences, and what its learners must keep."""
+"""MEMM against a naive version that enumerates all label sequences, and the invariants of its learners."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def test_trees_equal_the_naive_twin(order, labels, newton):
             scaled = _scaled(expected, rate)
             assert shape_of(tree_of(trees, at * k + label)) == shape_of(scaled), (at, label)
     raw = fitted.potential.inner.scores(sequences).edge
-    for (t, history), row in scores.items():
-        np.testing.assert_allclose(raw[t, oracles.number(history, k)], row, atol=1e-4)
+    for (t, context), row in scores.items():
+        np.testing.assert_allclose(raw[t, oracles.number(context, k)], row, atol=1e-4)
 
 
 def _scaled(tree, rate):
@@ -79,17 +79,17 @@ def _scaled(tree, rate):
 
 
 def scores_by_place(model, sequences, order):
-    """{(position, history): scores} of the potential before it is normalised."""
+    """{(position, context): scores} of the potential before it is normalised."""
     potential, k = unnormalised(model.model_.potential), len(model.classes_)
     state, edge, table, _ = potential.scores(sequences)
     found = {}
     for begin, end in pairwise(sequences.starts.tolist()):
         for t in range(begin, end):
-            for row, history in enumerate(model.model_.topology.contexts()):
-                if len(history) != min(t - begin, order):
+            for row, context in enumerate(model.model_.topology.contexts()):
+                if len(context) != min(t - begin, order):
                     continue
-                at = edge[t, oracles.number(history, k)] if edge is not None else state[t] + table[row]
-                found[t, history] = at.astype(np.float64)
+                at = edge[t, oracles.number(context, k)] if edge is not None else state[t] + table[row]
+                found[t, context] = at.astype(np.float64)
     return found
 
 
@@ -165,7 +165,7 @@ def test_order_0_is_the_sliding_window():
 
 
 def naive_objective(weights, X, y, classes, order, l2):
-    """Minus the log-likelihood on gold histories plus the penalty; weights by names as oracles_crf has them."""
+    """Minus the log-likelihood on gold contexts plus the penalty; weights by names as oracles_crf has them."""
     total = l2 * sum(weight**2 for weight in weights.values())
     for x, labels in zip(X, y, strict=True):
         for t, gold in enumerate(labels):
@@ -231,7 +231,7 @@ def test_dev_scores_are_those_of_decoding(learner, decode, monkeypatch):
     gold = model.model_.labels.codes(HELD[1], model.model_.encode(HELD[0]))
     scores = Lattice(model.model_.topology, model.model_.encode(HELD[0]).starts,
                      edge=model.model_.potential.scores(model.model_.encode(HELD[0])).edge).score(gold)  # fmt: skip
-    assert -record["dev_loss"] == pytest.approx(scores.mean(), abs=1e-4)  # of gold histories
+    assert -record["dev_loss"] == pytest.approx(scores.mean(), abs=1e-4)  # of gold contexts
 
 
 @pytest.mark.parametrize("by", ["accuracy", "loss"])
@@ -270,7 +270,7 @@ def test_a_beam_of_one_is_greedy():
         edge = model.model_.potential.scores(model.model_.encode([x])).edge
         labels = []
         for t in range(len(x)):
-            row = edge[t, oracles.number(oracles.history(labels, t, 2), 3)]
+            row = edge[t, oracles.number(oracles.label_context(labels, t, 2), 3)]
             labels.append(int(row.argmax()))
         assert model.predict_single(x).tolist() == model.classes_[labels].tolist()
 

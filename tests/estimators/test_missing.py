@@ -1,4 +1,4 @@
-"""Missing values in every estimator: filled in, marked, summed out, or refused in words; never read as absent."""
+"""Missing values in every estimator: imputed, marked, summed out or refused; never read as absent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user gets wrong is refused in words, before any work; what is odd but sound loses nothing."""
+"""Wrong input is refused with a clear message before any work; unusual but valid input works."""
 
 from __future__ import annotations
 

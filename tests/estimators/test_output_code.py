@@ -1,4 +1,4 @@
-"""OutputCode: equal to the printed algorithm, the counter example, choices on held-out data, files, threads, misuse."""
+"""OutputCode: equal to the printed algorithm, the counter example, choices on dev data, files, threads, misuse."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def test_weights_count_sequences():
     np.testing.assert_allclose(np.concatenate(weighted), np.concatenate(plain), atol=1e-6)
 
 
-@pytest.mark.parametrize("given", [False, True], ids=["held out", "dev data"])
+@pytest.mark.parametrize("given", [False, True], ids=["split off", "dev data"])
 def test_the_length_of_a_cascade_is_chosen(monkeypatch, given):
     """A cascade is needed, and found; what shorter ones share with it is learned once."""
     data = hr.datasets.cycle(400, 4, seed=4)
@@ -297,9 +297,9 @@ def test_the_length_of_a_cascade_is_chosen(monkeypatch, given):
     monkeypatch.setattr(BitTrainer, "train", counted)
     monkeypatch.setattr("hedgerow.codes.learner.CASCADE_LENGTHS", (0, 1, 2))
     dev = hr.datasets.cycle(100, 4, seed=5)
-    held = {"X_dev": dev.X, "y_dev": dev.y} if given else {}
+    passed = {"X_dev": dev.X, "y_dev": dev.y} if given else {}
     model = hr.OutputCode(base=hr.TreeCRF(n_rounds=20), code="one-vs-rest", cascade="auto", random_state=0)
-    model.fit(data.X, data.y, **held)
+    model.fit(data.X, data.y, **passed)
     tried = model.training_log_[0]["cascades_tried"]
     assert set(tried) == {"0", "1", "2"}
     assert model.cascade_ == model.training_log_[0]["cascade"] >= 1
@@ -309,17 +309,17 @@ def test_the_length_of_a_cascade_is_chosen(monkeypatch, given):
     assert {n for *_, n in learned} == ({400} if given else {320, 400})
     if given:
         same = hr.OutputCode(base=hr.TreeCRF(n_rounds=20), code="one-vs-rest", cascade=model.cascade_, random_state=0)
-        same.fit(data.X, data.y, **held)
+        same.fit(data.X, data.y, **passed)
         assert_same(same.predict_bits(dev.X), model.predict_bits(dev.X))
 
 
-@pytest.mark.parametrize("given", [False, True], ids=["held out", "dev data"])
+@pytest.mark.parametrize("given", [False, True], ids=["split off", "dev data"])
 def test_a_code_that_grows(given):
     train = words_and_sounds(200, seed=7, k=12)
     dev = words_and_sounds(80, seed=8, k=12)
-    held = {"X_dev": dev[0], "y_dev": dev[1]} if given else {}
+    passed = {"X_dev": dev[0], "y_dev": dev[1]} if given else {}
     model = hr.OutputCode(base=hr.TreeCRF(n_rounds=10, window=1), n_bits=40, code="grow", random_state=0).fit(
-        *train, **held
+        *train, **passed
     )
     assert oracle.broken_rules(model.code_.tolist()) == []
     n_bits = model.code_.shape[1]
@@ -340,7 +340,7 @@ def test_a_code_that_grows(given):
     assert short.score(*dev) > random.score(*dev)
 
 
-def test_one_sequence_cannot_be_held_out():
+def test_one_sequence_cannot_be_split():
     x, y = ["abcabc"], [["l0", "l1", "l2"] * 2]
     for change in ({"code": "grow"}, {"cascade": "auto"}):
         with pytest.raises(InputError, match="are chosen on dev data, but X has only one sequence"):

@@ -43,13 +43,13 @@ def test_what_comes_last_is_seen_first_from_the_right():
 @pytest.mark.parametrize("update", UPDATES)
 def test_mistakes_and_updates_are_told(update):
     X, y = random_data(1, n=30)
-    history = hr.SearchTagger(update=update, beam=1, epochs=3, random_state=0).fit(X, y).training_log_
-    assert [record["step"] for record in history] == [1, 2, 3]
-    assert all(record["updates"] >= record["mistakes"] > 0 for record in history)
+    log = hr.SearchTagger(update=update, beam=1, epochs=3, random_state=0).fit(X, y).training_log_
+    assert [record["step"] for record in log] == [1, 2, 3]
+    assert all(record["updates"] >= record["mistakes"] > 0 for record in log)
     if update == "laso":
-        assert history[0]["updates"] > history[0]["mistakes"]
+        assert log[0]["updates"] > log[0]["mistakes"]
     else:
-        assert history[0]["updates"] == history[0]["mistakes"]
+        assert log[0]["updates"] == log[0]["mistakes"]
 
 
 def test_probabilities_are_scaled_on_dev_data(tmp_path):

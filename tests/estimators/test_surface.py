@@ -1,4 +1,4 @@
-"""What users meet first: empty input, lists for other tools, solvers, errors of scikit-learn, help and notebooks."""
+"""First steps of users: empty input, lists for other tools, solvers, errors of scikit-learn, help and notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TreeCRF: the boosting loop against TREEBOOST written naively, and what the loop must keep."""
+"""TreeCRF: the boosting loop against a naive version of TREEBOOST, its invariants and its parameters."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.training import training_of
 from builders.trees import tree as tree_of
 from hedgerow.encoding import AttributeReader, Window
 from hedgerow.errors import InputError, UnseenLabelWarning
 from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.base import TrainingData
 from hedgerow.learning.pseudo_likelihood import pseudo_marginals
 from oracles import lattice as oracles
 from oracles import trees as oracles_trees
@@ -44,11 +44,11 @@ def naive_treeboost(sequences, gold, order, k, window, n_rounds, max_leaves, l2)
             grown.append(oracles_trees.fit_regression_tree(examples, features, max_leaves, rules))
         tests = dict(features)
         for label, tree in enumerate(grown):
-            for t, history, _ in oracles_trees.examples_of(marginals, gold, starts, label, order, k):
+            for t, context, _ in oracles_trees.examples_of(marginals, gold, starts, label, order, k):
                 node = tree
                 while "test" in node:
-                    node = node["true" if tests[node["test"]]((t, history, 0)) else "false"]
-                h = oracles.number([label for label in history if label is not None], k)
+                    node = node["true" if tests[node["test"]]((t, context, 0)) else "false"]
+                h = oracles.number([label for label in context if label is not None], k)
                 potentials[t, h, label] += np.float32(node["value"])
         forest.append(grown)
     return forest, potentials
@@ -141,18 +141,8 @@ def pseudo_likelihood(scores, gold, starts, order, k):
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_pseudo_marginals_are_the_derivative_of_the_pseudo_likelihood(order):
     rng = np.random.default_rng(order)
-    model = hr.TreeCRF(order=order, n_rounds=1).fit(WORDS[:4], LABELS[:4])
-    sequences = model.model_.encode(WORDS[:4])
-    gold = model.model_.labels.codes(LABELS[:4], sequences)
-    weights = np.array([1.0, 0.5, 1.0, 1.0])
-    training = TrainingData(
-        encoder=model.model_.encoder,
-        labels=model.model_.labels,
-        sequences=sequences,
-        codes=gold,
-        weights=weights,
-        order=order,
-    )
+    training = training_of(WORDS[:4], LABELS[:4], order, [1.0, 0.5, 1.0, 1.0])
+    sequences, gold = training.sequences, training.codes
     edge = rng.normal(size=(sequences.n_positions, 2**order, 2))
     lattice = Lattice(training.topology, sequences.starts, edge=edge)
     marginals, _ = pseudo_marginals(lattice, training)
@@ -172,18 +162,9 @@ def test_pseudo_marginals_are_the_derivative_of_the_pseudo_likelihood(order):
 
 def test_pseudo_marginals_of_a_table_are_those_of_its_edges_summed():
     rng = np.random.default_rng(3)
-    model = hr.TreeCRF(n_rounds=1).fit(WORDS, LABELS)
-    sequences = model.model_.encode(WORDS)
-    gold = model.model_.labels.codes(LABELS, sequences)
     weights = rng.uniform(0.5, 1, size=len(WORDS))
-    training = TrainingData(
-        encoder=model.model_.encoder,
-        labels=model.model_.labels,
-        sequences=sequences,
-        codes=gold,
-        weights=weights,
-        order=1,
-    )
+    training = training_of(WORDS, LABELS, weights=weights)
+    sequences, gold = training.sequences, training.codes
     state, table = rng.normal(size=(sequences.n_positions, 2)), rng.normal(size=(3, 2))
     at_start = np.isin(np.arange(len(gold)), sequences.starts[:-1])
     edge = state[:, None, :] + np.where(at_start[:, None, None], table[0], table[1:])

@@ -1,4 +1,4 @@
-"""TreeCRF with any parameters on any data: what must hold whatever they are."""
+"""TreeCRF with random parameters on random data: invariants that always hold."""
 
 from __future__ import annotations
 

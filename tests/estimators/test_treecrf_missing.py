@@ -1,4 +1,4 @@
-"""TreeCRF on data with missing values, as its users see it: the methods that the trees have themselves."""
+"""TreeCRF on data with missing values: weighting, surrogates and learned directions, through the estimator."""
 
 from __future__ import annotations
 

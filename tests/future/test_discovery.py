@@ -1,4 +1,4 @@
-"""The lower level: gradients by differences, and the published algorithm on pairs of a bag and a position."""
+"""The lower level: gradients by differences, and the published algorithm on pairs of an instance bag and a position."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def data_of(k=2, seed=0, lengths=(1, 4, 9, 6, 12), weights=None):
 
 
 def rules_of(size=3, initial_log_odds=-1.0, newton=False, l2=1.0, rounds=3, growth=None, **bounds):
-    bags = InstanceBags(size or REST, initial_log_odds, -1e6, 1e6)
+    bags = InstanceBags(size=size or REST, initial_log_odds=initial_log_odds, lowest=-1e6, highest=1e6)
     growth = growth_rules(**GROWTH | (growth or {}))
     return DiscoveryRules(instance_bags=bags, rounds=rounds, newton=newton, l2=l2, growth=growth, **bounds)
 

@@ -254,11 +254,11 @@ def test_models_learn_under_a_beam(make, order):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # what is kept changes with the weights
         model = make(order=order, beam=3).fit(X[:80], y[:80], X_dev=X[80:], y_dev=y[80:])
-    history = model.training_log_
+    log = model.training_log_
     assert (model.log_likelihood(X, y) <= 0).all()
     assert model.score(X[80:], y[80:]) > (0.6 if order == 0 else 0.7)
-    assert all(record["dev_loss"] >= 0 for record in history)
-    assert history[-1]["dev_accuracy"] == pytest.approx(model.score(X[80:], y[80:]))
+    assert all(record["dev_loss"] >= 0 for record in log)
+    assert log[-1]["dev_accuracy"] == pytest.approx(model.score(X[80:], y[80:]))
     for proba in model.predict_proba(X[:5]):
         np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-5)
         assert ((proba > 0).sum(axis=1) <= (3 if order < 2 else 8)).all()

@@ -11,7 +11,7 @@ from builders.training import training_of
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import edge_counts
 from hedgerow.topology import Topology
-from oracles.lattice import history, number, table_row
+from oracles.lattice import label_context, number, table_row
 
 STARTS = np.array([0, 1, 6, 8, 8 + 4])
 CODES = np.random.default_rng(0).integers(3, size=12).astype(np.int32)
@@ -28,13 +28,13 @@ def test_numbers_of_gold_contexts(order):
     topology = Topology(3, order)
     contexts, rows = topology.context_numbers(CODES, STARTS), topology.table_rows(CODES, STARTS)
     for position, t, labels in sequences():
-        context = history(labels, t, order)
+        context = label_context(labels, t, order)
         assert contexts[position] == number(context, 3)
         assert topology.contexts()[rows[position]] == tuple(context)
         assert rows[position] == table_row(context, 3)
         assert topology.context_lengths(STARTS)[position] == len(context)
         for length in range(order + 1):
-            expected = number(history(labels, t, length), 3) if t >= length else -1
+            expected = number(label_context(labels, t, length), 3) if t >= length else -1
             assert topology.last_labels(CODES, STARTS, length)[position] == expected
     for m, positions in enumerate(topology.positions_by_length(STARTS)):
         assert positions.tolist() == [p for p, t, _ in sequences() if min(t, order) == m]
@@ -60,7 +60,7 @@ def test_gold_transitions_are_those_of_a_lattice_with_a_single_path(order, weigh
     counts = np.zeros((training.topology.n_rows, 3))
     for position, t, labels in sequences():
         weight = training.position_weights[position]
-        counts[table_row(history(labels, t, order), 3), CODES[position]] += weight
+        counts[table_row(label_context(labels, t, order), 3), CODES[position]] += weight
     np.testing.assert_array_equal(edge_counts(training), counts)
     certain = np.full((12, 3), -np.inf, dtype=np.float32)
     certain[np.arange(12), training.codes] = 0

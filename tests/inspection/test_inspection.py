@@ -1,4 +1,4 @@
-"""Importances, trees as text, transitions: what the arrays of a model say, told to people."""
+"""Importances, trees as text and transition scores, against the arrays of the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gold histories as columns, and trees over them as trees over previous labels."""
+"""Gold contexts as columns, and trees over them as trees over previous labels."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def training_of(n_labels, order, seed=0):
 @pytest.mark.parametrize(("n_labels", "order"), [(2, 0), (2, 1), (3, 3), (12, 2)])
 def test_columns_hold_the_labels_before(n_labels, order):
     training = training_of(n_labels, order)
-    held = DevData(training.sequences, np.where(training.codes == 1, -1, training.codes))
-    given = with_label_columns(replace(training, dev=held))
+    dev = DevData(training.sequences, np.where(training.codes == 1, -1, training.codes))
+    given = with_label_columns(replace(training, dev=dev))
     assert given.order == 0
     assert [spec.name for spec in given.encoder.columns] == ["symbol", *(f"y[-{m + 1}]" for m in range(order))]
     starts = training.sequences.starts.tolist()
-    for data, codes, unseen in ((given.sequences, training.codes, None), (given.dev.sequences, held.codes, -1)):
+    for data, codes, unseen in ((given.sequences, training.codes, None), (given.dev.sequences, dev.codes, -1)):
         for back, column in enumerate(data.columns[1:], 1):
             assert isinstance(column, LocalColumn)
             assert column.alphabet[len(training.labels)] == "start"
@@ -91,7 +91,7 @@ def test_trees_that_ask_columns_become_trees_that_ask_labels(n_labels, order, sp
     scores = replace(potential, trees=trees, tree_order=order, mean_edges=None).scores(training.sequences).edge
     for begin, end in pairwise(training.sequences.starts.tolist()):
         for t in range(begin, end):
-            history = 0
+            context = 0
             for back in range(1, min(t - begin, order) + 1):
-                history = history * k + training.codes[t - back]
-            np.testing.assert_allclose(scores[t, history], by_column[t], atol=1e-6)
+                context = context * k + training.codes[t - back]
+            np.testing.assert_allclose(scores[t, context], by_column[t], atol=1e-6)

@@ -1,4 +1,4 @@
-"""The minimiser of one variable, beside scipy's and on functions whose minimum is known."""
+"""The minimiser of one variable, against scipy's and on functions whose minimum is known."""
 
 from __future__ import annotations
 

@@ -261,9 +261,9 @@ def test_subsets_equal_the_naive_search_over_prefixes(order, newton):
         examples = oracles_trees.examples_of(marginals, gold, starts, label, order, 3)
         expected = oracles_trees.fit_tree_with_sets(examples, rows, order, 3, 6, rules)
         got = {}
-        for t, history, _ in examples:
-            h = oracles.number([v for v in history if v is not None], 3)
-            got[t, history] = float(scores[t, h, label])
+        for t, context, _ in examples:
+            h = oracles.number([v for v in context if v is not None], 3)
+            got[t, context] = float(scores[t, h, label])
         assert got == {key: float(np.float32(value)) for key, value in expected.items()}
 
 
@@ -402,8 +402,14 @@ def forest_of(nodes, *, starts=None, alternatives=(), surrogates=()):
             row[name] = value
     starts = np.array([0, len(nodes)] if starts is None else starts)
     values = np.zeros((len(nodes), 1), np.float32)
-    lists = (np.array(ids, np.int32) for ids in (alternatives, surrogates))
-    trees = Trees(np.zeros(len(starts) - 1, np.int32), starts, table, values, *lists)
+    trees = Trees(
+        labels=np.zeros(len(starts) - 1, np.int32),
+        starts=starts,
+        nodes=table,
+        values=values,
+        alternatives=np.array(alternatives, np.int32),
+        surrogates=np.array(surrogates, np.int32),
+    )
     return trees.compiled(random_rows(np.random.default_rng(2), [3], 1), 2, 1)
 
 

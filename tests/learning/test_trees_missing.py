@@ -1,4 +1,4 @@
-"""Trees on data with missing values, node for node, against the oracle; and what they say of positions."""
+"""Trees on data with missing values, node for node, against the oracle; and their values at positions."""
 
 from __future__ import annotations
 

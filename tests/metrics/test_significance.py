@@ -1,4 +1,4 @@
-"""McNemar's test and the analysis of deviance: hand numbers, slow twins, an independent optimum."""
+"""McNemar's test and the analysis of deviance: numbers by hand, naive versions, an independent optimiser."""
 
 from __future__ import annotations
 

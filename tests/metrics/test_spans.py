@@ -1,4 +1,4 @@
-"""Spans and their scores: hand cases, conlleval's rules written slowly, and seqeval."""
+"""Spans and their scores: hand cases, a naive version of conlleval's rules, and seqeval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output codes, slowly: their rules, their distances, what a cascade reads, and the printed training and testing."""
+"""Naive output codes: their rules, distances and cascades, and training and prediction as printed."""
 
 from __future__ import annotations
 

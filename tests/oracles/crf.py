@@ -1,4 +1,4 @@
-"""Linear CRFs, slowly: features as names in dicts, scores by looking each up, likelihoods over all label sequences."""
+"""Naive linear CRFs: weights in a dict by feature name, likelihoods over all label sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 5.3 of the dissertation, slowly: bags are lists, every pair of a bag and a position in it is an example."""
+"""Naive section 5.3 of the dissertation: an instance bag is a list, every pair of bag and position an example."""
 
 from __future__ import annotations
 

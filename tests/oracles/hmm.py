@@ -13,8 +13,8 @@ class NaiveHMM:
         self.labels = sorted({label for labels in y for label in labels})
         self.values = sorted({v for x in X for v in x if v is not None})
         self.order, self.s = order, smoothing
-        self.everywhere = defaultdict(float)  # (history of exactly m labels, label) wherever m labels go before
-        self.at_start = defaultdict(float)  # the same, only where the history is all there is
+        self.everywhere = defaultdict(float)  # (context of exactly m labels, label) wherever m labels go before
+        self.at_start = defaultdict(float)  # the same, only where the context is all there is
         self.emitted = defaultdict(float)
         for x, labels in zip(X, y, strict=True):
             for t, label in enumerate(labels):
@@ -26,22 +26,22 @@ class NaiveHMM:
                 if x[t] is not None:
                     self.emitted[label, x[t]] += 1
 
-    def _estimate(self, counts, history, label, prior):
-        total = sum(counts[history, other] for other in self.labels)
+    def _estimate(self, counts, context, label, prior):
+        total = sum(counts[context, other] for other in self.labels)
         strength = self.s * len(self.labels)
         if total + strength == 0:
             return prior
-        return (counts[history, label] + strength * prior) / (total + strength)
+        return (counts[context, label] + strength * prior) / (total + strength)
 
-    def _expected(self, history, label):
-        prior = 1 / len(self.labels) if not history else self._expected(history[1:], label)
-        return self._estimate(self.everywhere, history, label, prior)
+    def _expected(self, context, label):
+        prior = 1 / len(self.labels) if not context else self._expected(context[1:], label)
+        return self._estimate(self.everywhere, context, label, prior)
 
-    def transition(self, history, label):
-        """history: the labels before, oldest first, at most `order` of them."""
-        if len(history) == self.order:
-            return self._expected(tuple(history), label)
-        return self._estimate(self.at_start, tuple(history), label, self._expected(tuple(history), label))
+    def transition(self, context, label):
+        """context: the labels before, oldest first, at most `order` of them."""
+        if len(context) == self.order:
+            return self._expected(tuple(context), label)
+        return self._estimate(self.at_start, tuple(context), label, self._expected(tuple(context), label))
 
     def emission(self, label, value):
         if value is None or value not in self.values:
@@ -54,8 +54,8 @@ class NaiveHMM:
     def joint(self, x, labels):
         p = 0.0
         for t, label in enumerate(labels):
-            history = labels[max(0, t - self.order) : t]
-            factors = self.transition(history, label) * self.emission(label, x[t])
+            context = labels[max(0, t - self.order) : t]
+            factors = self.transition(context, label) * self.emission(label, x[t])
             if factors == 0:
                 return -math.inf
             p += math.log(factors)

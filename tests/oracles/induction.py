@@ -1,4 +1,4 @@
-"""Feature induction by the book: every candidate spelled out, its gain searched for, nothing left out early."""
+"""Naive feature induction: all candidates are enumerated, and the gain of each is searched numerically."""
 
 from __future__ import annotations
 

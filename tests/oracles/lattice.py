@@ -1,4 +1,4 @@
-"""The slow truth: every answer of a lattice by writing out all label sequences, and the sweeps as loops over dicts."""
+"""Naive lattices: all answers by enumeration of all label sequences, and the sweeps as loops over dicts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 
-def history(labels, t, order):
+def label_context(labels, t, order):
     """The last min(t, order) labels before t, most recent first."""
     return tuple(labels[t - back] for back in range(1, min(t, order) + 1))
 
@@ -22,7 +22,7 @@ def number(digits, base):
 
 
 def table_row(h, n_labels):
-    """Row of a table: the blocks of shorter histories come first."""
+    """Row of a table: the blocks of shorter contexts come first."""
     return sum(n_labels**m for m in range(len(h))) + number(h, n_labels)
 
 
@@ -38,7 +38,7 @@ def step_score(t, h, y, *, n_labels, state=None, edge=None, table=None):
 
 
 def path_score(labels, order, **scores):
-    return sum(step_score(t, history(labels, t, order), y, **scores) for t, y in enumerate(labels))
+    return sum(step_score(t, label_context(labels, t, order), y, **scores) for t, y in enumerate(labels))
 
 
 def all_paths(length, order, n_labels, **scores):
@@ -75,7 +75,7 @@ def answers(paths, length, order, n_labels):
         entropy -= p * (score - log_z)
         for t, y in enumerate(labels):
             state[t, y] += p
-            pair[t, number(history(labels, t, order), n_labels), y] += p
+            pair[t, number(label_context(labels, t, order), n_labels), y] += p
     ranked = sorted(paths.items(), key=lambda item: -item[1])
     return {
         "paths": paths, "log_z": log_z, "state": state, "pair": pair, "entropy": entropy, "ranked": ranked,
@@ -97,7 +97,7 @@ def exact_answers(length, order, n_labels, **scores):
 
 def score_cells(t, labels, order, n_labels, *, state=None, edge=None, table=None):
     """The numbers whose sum is the score of labelling position t."""
-    h = history(labels, t, order)
+    h = label_context(labels, t, order)
     if state is not None:
         yield float(state[t, labels[t]])
     if edge is not None:

@@ -1,4 +1,4 @@
-"""The slow truth of online learners: weights in a dict, every path written out, every step as the books have it."""
+"""Naive online learners: weights in a dict, all paths enumerated, every step by its definition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from hedgerow.encoding import AttributeReader, Window
-from oracles.lattice import history, table_row
+from oracles.lattice import label_context, table_row
 
 
 class Problem:
@@ -33,7 +33,7 @@ class Problem:
             for attribute, value in x[t]:
                 counts[attribute, label] += Fraction(value)
             for m in range(0 if self.bias else 1, min(t, self.order) + 1):
-                counts["gram", table_row(history(labels, t, m), self.k) * self.k + label] += 1
+                counts["gram", table_row(label_context(labels, t, m), self.k) * self.k + label] += 1
         return counts
 
     def paths(self, x):

@@ -1,4 +1,4 @@
-"""MEMMs, slowly: potentials as dicts of (position, history), a softmax for each, and every way to label a sequence."""
+"""Naive MEMMs: potentials as dicts of (position, context), a softmax for each, all label sequences enumerated."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def softmax(scores):
     return [power / sum(powers) for power in powers]
 
 
-def padded(history, order):
-    return history + (None,) * (order - len(history))
+def padded(context, order):
+    return context + (None,) * (order - len(context))
 
 
 def boosted(sequences, gold, order, k, window, n_rounds, max_leaves, rules, rate=1.0):
-    """Boosting on gold histories: (trees by round and label, {(position, history): scores}).
+    """Boosting on gold contexts: (trees by round and label, {(position, context): scores}).
 
-    An example is a position with its gold history; what a tree says there it says of every history that it does not
+    An example is a position with its gold context; what a tree says there it says of every context that it does not
     tell apart from it.
     """
     rows = AttributeReader(sequences, Window.of(window))
@@ -33,13 +33,13 @@ def boosted(sequences, gold, order, k, window, n_rounds, max_leaves, rules, rate
     tests, forest = dict(features), []
     starts = sequences.starts.tolist()
     scores = {
-        (t, history): np.zeros(k, dtype=np.float32)
+        (t, context): np.zeros(k, dtype=np.float32)
         for begin, end in pairwise(starts)
         for t in range(begin, end)
-        for history in product(range(k), repeat=min(t - begin, order))
+        for context in product(range(k), repeat=min(t - begin, order))
     }
     by_gold = [
-        (t, oracles.history(gold[begin:end].tolist(), t - begin, order))
+        (t, oracles.label_context(gold[begin:end].tolist(), t - begin, order))
         for begin, end in pairwise(starts)
         for t in range(begin, end)
     ]
@@ -52,11 +52,11 @@ def boosted(sequences, gold, order, k, window, n_rounds, max_leaves, rules, rate
                 for t, h in by_gold
             ]
             grown.append(oracles_trees.fit_regression_tree(examples, features, max_leaves, rules))
-        for (t, history), row in scores.items():
+        for (t, context), row in scores.items():
             for label, tree in enumerate(grown):
                 node = tree
                 while "test" in node:
-                    node = node["true" if tests[node["test"]]((t, padded(history, order), 0)) else "false"]
+                    node = node["true" if tests[node["test"]]((t, padded(context, order), 0)) else "false"]
                 row[label] += np.float32(rate * node["value"])
         forest.append(grown)
     return forest, scores
@@ -67,7 +67,7 @@ def paths(scores, begin, end, order, k):
     found = {}
     for labels in product(range(k), repeat=end - begin):
         chances = [
-            softmax([float(score) for score in scores[begin + t, oracles.history(labels, t, order)]])[y]
+            softmax([float(score) for score in scores[begin + t, oracles.label_context(labels, t, order)]])[y]
             for t, y in enumerate(labels)
         ]
         found[labels] = sum(map(math.log, chances))

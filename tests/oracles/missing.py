@@ -1,6 +1,6 @@
 """Regression trees where values are missing (dissertation, sections 4.2 and 4.3), on the expanded table.
 
-An example is a (position, history) with a residual and a weight. Nothing is shared between nodes.
+An example is a (position, context) with a residual and a weight. Nothing is shared between nodes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TIE = 1e-6  # gains that differ by less are equal but for rounding
 
 class Example(NamedTuple):
     position: int
-    history: tuple
+    context: tuple
     residual: float
     weight: float = 1.0
     counted: bool = True  # a position in parts counts where the larger part of it goes
@@ -31,7 +31,7 @@ class Feature(NamedTuple):
 
 def examples_of(*case):
     found = oracles_trees.examples_of(*case)
-    return [Example(t, history, residual / oracles_trees.UNIT) for t, history, residual in found]
+    return [Example(t, context, residual / oracles_trees.UNIT) for t, context, residual in found]
 
 
 def features_of(rows, order, k):

@@ -1,4 +1,4 @@
-"""The slow truth of learning to search: weights in a dict, hypotheses as tuples, everything scored anew each time."""
+"""Naive learning to search: weights in a dict, hypotheses as tuples, every hypothesis scored from the start."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """FITREGRESSIONTREE of the dissertation (table 3.1 with the shrinkage of equation 3.1), on the expanded table.
 
-Every example is a (position, history) with its residual; every feature is a boolean function of an example. Nothing
+Every example is a (position, context) with its residual; every feature is a boolean function of an example. Nothing
 is shared between nodes, nothing is remembered. Residuals are whole multiples of 2^-30, as in the library.
 """
 
@@ -12,16 +12,16 @@ UNIT = 2**30
 
 
 def examples_of(marginals, gold, starts, label, order, k):
-    """GENERATEEXAMPLES: (position, history as labels most recent first, padded with None for start, residual)."""
+    """GENERATEEXAMPLES: (position, context as labels most recent first, padded with None for start, residual)."""
     found = []
     for begin, end in pairwise(starts):
         for t in range(begin, end):
             m = min(t - begin, order)
-            gold_history = tuple(int(gold[t - back]) for back in range(1, m + 1))
-            for h, history in enumerate(product(range(k), repeat=m)):
-                truth = float(gold[t] == label and history == gold_history)
+            gold_context = tuple(int(gold[t - back]) for back in range(1, m + 1))
+            for h, context in enumerate(product(range(k), repeat=m)):
+                truth = float(gold[t] == label and context == gold_context)
                 residual = round((truth - float(marginals[t, h, label])) * UNIT)
-                found.append((t, history + (None,) * (order - m), residual))
+                found.append((t, context + (None,) * (order - m), residual))
     return found
 
 
@@ -123,7 +123,7 @@ def fit_regression_tree(examples, features, max_leaves, rules):
 
 
 def fit_tree_with_sets(examples, rows, order, k, max_leaves, rules):
-    """{(position, history): value} of a tree that splits categories and previous labels into two sets.
+    """{(position, context): value} of a tree that splits categories and previous labels into two sets.
 
     Sets are prefixes of the values in the order of residual / (weight + 0.001); a value is where one is read.
     """
@@ -167,7 +167,7 @@ def fit_tree_with_sets(examples, rows, order, k, max_leaves, rules):
     found = {}
 
     def keep(inside):
-        found.update({(t, history): rules.value(inside) for t, history, _ in inside})
+        found.update({(t, context): rules.value(inside) for t, context, _ in inside})
 
     best_first(examples, max_leaves, best, lambda node, _: node["split"], keep)
     return found

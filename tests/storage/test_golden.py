@@ -1,4 +1,4 @@
-"""Model files that releases wrote are read for ever, and answer what they answered then (tools/make_golden.py)."""
+"""Model files of earlier releases load, and predict the same as then (tools/make_golden.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small file that claims large things is refused or loaded in little memory, and is always a ModelFileError."""
+"""A small file that claims large sizes: it loads in little memory or raises ModelFileError."""
 
 from __future__ import annotations
 

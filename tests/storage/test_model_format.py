@@ -1,4 +1,4 @@
-"""docs/model-format.md tells enough: scores computed from a file by its words alone equal those of the library."""
+"""docs/model-format.md is complete: scores computed from a file by this page alone equal those of the library."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class File:
             return [self.values(i)[member] for member in value["ids"]]
         return "absent" if value == -2 else self.values(i)[value]
 
-    def histories(self, length):
-        """By number, the labels of each history of that length, most recent first."""
+    def contexts(self, length):
+        """By number, the labels of each context of that length, most recent first."""
         return [
             [h // self.n_labels**j % self.n_labels for j in reversed(range(length))]
             for h in range(self.n_labels**length)
@@ -90,19 +90,19 @@ class File:
             else:
                 yield lambda p, v=value: p is not None and v in p.get(name, [])
 
-    def trees(self, sequence, t, history):
-        """The sum of the trees at position t after a history, for each label."""
+    def trees(self, sequence, t, context):
+        """The sum of the trees at position t after a context, for each label."""
         tests, scores = self.attributes(), np.zeros(self.n_labels)
         part = {name.removeprefix("potential.trees."): array for name, array in self.arrays.items()}
         for label, start in zip(part["labels"], part["starts"][:-1], strict=True):
-            value = self._tree(part, int(start), 0, tests, sequence, t, history)
+            value = self._tree(part, int(start), 0, tests, sequence, t, context)
             if len(value) == 1:
                 scores[label] += value[0]
             else:
                 scores += value
         return scores
 
-    def _tree(self, part, start, node, tests, sequence, t, history):
+    def _tree(self, part, start, node, tests, sequence, t, context):
         """What a node says: a mean of its children where a value is missing."""
         at = start + node
         node = {name: array[at] for name, array in part.items() if name.startswith("nodes.")}
@@ -135,8 +135,8 @@ class File:
                     share = other if surrogate >= 0 else not other
             share = float(node["nodes.true_fraction"] if share is None else share)
         else:
-            share = float((history[lag] if lag < len(history) else self.n_labels) in [wanted, *others])
-        said = [self._tree(part, start, child, tests, sequence, t, history) for child in (if_true, if_false)]
+            share = float((context[lag] if lag < len(context) else self.n_labels) in [wanted, *others])
+        said = [self._tree(part, start, child, tests, sequence, t, context) for child in (if_true, if_false)]
         return share * said[0] + (1 - share) * said[1]
 
     def linear(self, sequence, t):
@@ -164,8 +164,8 @@ class File:
         return [float(value in ([given] if isinstance(given, str) else given)) for value in self.values(i)]
 
     def n_grams(self):
-        """Scores of labels after histories: a table, its rows those of all lengths."""
-        names = [tuple(h) for length in range(self.order + 1) for h in self.histories(length)]
+        """Scores of labels after contexts: a table, its rows those of all lengths."""
+        names = [tuple(h) for length in range(self.order + 1) for h in self.contexts(length)]
         weights = dict(zip(*(self.arrays[f"potential.n_grams.{part}"].tolist() for part in ("cells", "weights")),
                            strict=True))  # fmt: skip
         table = [
@@ -207,8 +207,8 @@ def test_trees_read_by_the_page(transitions, order, window, splits, tmp_path):
         if transitions == "table":
             np.testing.assert_allclose(scores.state[t], file.trees(NEW[0], t, []), atol=1e-5)
             continue
-        for h, history in enumerate(file.histories(min(t, order))):
-            np.testing.assert_allclose(scores.edge[t, h], file.trees(NEW[0], t, history), atol=1e-5)
+        for h, context in enumerate(file.contexts(min(t, order))):
+            np.testing.assert_allclose(scores.edge[t, h], file.trees(NEW[0], t, context), atol=1e-5)
     if transitions == "table":
         np.testing.assert_array_equal(scores.table, file.arrays["potential.table"])
     else:
@@ -229,8 +229,8 @@ def test_trees_with_missing_values_read_by_the_page(missing, tmp_path):
     new = damaged(NEW, 2)
     scores = model.model_.potential.scores(model.model_.encode(new))
     for t in range(len(new[0])):
-        for h, history in enumerate(file.histories(min(t, 1))):
-            np.testing.assert_allclose(scores.edge[t, h], file.trees(new[0], t, history), atol=1e-5)
+        for h, context in enumerate(file.contexts(min(t, 1))):
+            np.testing.assert_allclose(scores.edge[t, h], file.trees(new[0], t, context), atol=1e-5)
 
 
 def test_shared_trees_read_by_the_page(tmp_path):
@@ -306,11 +306,11 @@ def test_local_potentials_read_by_the_page(learner, order, tmp_path):
     edge = model.model_.potential.scores(model.model_.encode(NEW)).edge
     table = {} if learner == "trees" else dict(zip(model.model_.topology.contexts(), file.n_grams(), strict=True))
     for t in range(len(NEW[0])):
-        for h, history in enumerate(file.histories(min(t, order))):
+        for h, context in enumerate(file.contexts(min(t, order))):
             if learner == "trees":
-                raw = file.trees(NEW[0], t, history)
+                raw = file.trees(NEW[0], t, context)
             else:
-                raw = file.linear(NEW[0], t) + table[tuple(history)]
+                raw = file.linear(NEW[0], t) + table[tuple(context)]
             np.testing.assert_allclose(edge[t, h], raw - np.log(np.exp(raw).sum()), atol=1e-4)
 
 
@@ -369,8 +369,8 @@ def test_future_features_read_by_the_page(bag, tmp_path):
     edge = model.model_.potential.scores(model.model_.encode([asked])).edge
     for t in range(len(asked)):
         linear = sum(features[i][t] * file.stored[f"potential.of.features.{i}.weights"] for i in range(n))
-        for h, history in enumerate(file.histories(min(t, 1))):
-            raw = file.trees(whole, t, history) + linear
+        for h, context in enumerate(file.contexts(min(t, 1))):
+            raw = file.trees(whole, t, context) + linear
             np.testing.assert_allclose(edge[t, h], raw - np.log(np.exp(raw).sum()), atol=1e-4)
 
 

@@ -1,4 +1,4 @@
-"""The model file: what goes in comes out, and other readers agree."""
+"""The model file: what was written is read again, here and by the safetensors library."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class BitLearnerFactory(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TrainedBit:
     """The potential of a bit, a summary of its training log, and its predictions where others need them."""
 
@@ -65,10 +65,10 @@ class TrainedBit:
 
     def without_predictions(self) -> TrainedBit:
         """The bit without its arrays by position, to save memory."""
-        return TrainedBit(self.potential, self.summary)
+        return TrainedBit(potential=self.potential, summary=self.summary)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BitTrainer:
     """Trains bits on one set of encoded sequences. `stop` ends the training under way after its current step."""
 
@@ -88,7 +88,7 @@ class BitTrainer:
         dev = training.dev
         dev_probabilities = None if dev is None else self._predict(potential, dev.sequences, n_threads)
         if not is_read:
-            return TrainedBit(potential, summary, dev_probabilities)
+            return TrainedBit(potential=potential, summary=summary, dev_probabilities=dev_probabilities)
         if self.out_of_fold:
             predicted = self._out_of_fold_predictions(training, bit, [one.columns for one in read])
         else:
@@ -97,7 +97,13 @@ class BitTrainer:
         if dev is not None and dev_probabilities is not None:
             dev_columns = self.cascade.columns(bit, dev_probabilities > 0.5, dev.sequences.starts)
         columns = self.cascade.columns(bit, predicted, training.sequences.starts)
-        return TrainedBit(potential, summary, dev_probabilities, columns, dev_columns)
+        return TrainedBit(
+            potential=potential,
+            summary=summary,
+            dev_probabilities=dev_probabilities,
+            columns=columns,
+            dev_columns=dev_columns,
+        )
 
     def _two_label_problem(
         self, bit: int, column: NDArray[np.uint8], read: Sequence[TrainedBit], n_threads: int

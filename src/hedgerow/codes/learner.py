@@ -106,7 +106,13 @@ class OutputCodeLearner:
             self._stop.set()
 
     def _trainer(self, training: TrainingData, cascade: Cascade) -> BitTrainer:
-        return BitTrainer(training, self.factory, cascade, self.rules.out_of_fold, self._stop)
+        return BitTrainer(
+            training=training,
+            factory=self.factory,
+            cascade=cascade,
+            out_of_fold=self.rules.out_of_fold,
+            stop=self._stop,
+        )
 
     # A code whose code words are known.
 

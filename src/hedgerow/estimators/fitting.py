@@ -135,7 +135,14 @@ def run_learner(
 
     def model() -> Model:
         return Model(
-            training.labels, training.encoder, learner.potential, training.order, name, parameters, training_log, origin
+            labels=training.labels,
+            encoder=training.encoder,
+            potential=learner.potential,
+            order=training.order,
+            estimator=name,
+            parameters=parameters,
+            training_log=training_log,
+            origin=origin,
         )
 
     finished = False

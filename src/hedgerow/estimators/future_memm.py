@@ -308,7 +308,7 @@ class FutureMEMM(TreeEstimator):
         size = REST if self.bag == "rest" else int(self.bag)
         bound = max(NEWTON_LOG_ODDS, abs(self.initial_log_odds)) if self.newton else MAX_LOG_ODDS
         discovery = DiscoveryRules(
-            instance_bags=InstanceBags(size, self.initial_log_odds, -bound, bound),
+            instance_bags=InstanceBags(size=size, initial_log_odds=self.initial_log_odds, lowest=-bound, highest=bound),
             rounds=self.pattern_rounds,
             newton=self.newton,
             l2=self.l2,

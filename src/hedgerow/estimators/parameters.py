@@ -113,7 +113,7 @@ class ValueType:
     parse: Callable[[str], Any] = _unchanged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameter:
     """One declared parameter."""
 
@@ -230,7 +230,15 @@ def _declared(cls: type, name: str, hint: Any) -> Parameter:
         (kind,) = (choice for choice in get_args(kind) if choice is not type(None))
     rules = tuple(detail for detail in details if not isinstance(detail, (str, ValueType)))
     help_text = " ".join(detail for detail in details if isinstance(detail, str))
-    return Parameter(name, kind, optional, vars(cls)[name], rules, help_text, value_type)
+    return Parameter(
+        name=name,
+        type=kind,
+        optional=optional,
+        default=vars(cls)[name],
+        rules=rules,
+        help=help_text,
+        value_type=value_type,
+    )
 
 
 def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> str:

@@ -276,7 +276,13 @@ class Discovery:
             dev_q = self._q(pattern.dev_log_odds, self.dev)
             dev_log_likelihood = self.dev.log_likelihood(pattern.eta, dev_q)
         return Candidate(
-            feature, pattern.log_likelihood, dev_log_likelihood, pattern.log_odds, q, dev_q, list(pattern.steps)
+            feature=feature,
+            log_likelihood=pattern.log_likelihood,
+            dev_log_likelihood=dev_log_likelihood,
+            log_odds=pattern.log_odds,
+            values=q,
+            dev_values=dev_q,
+            steps=list(pattern.steps),
         )
 
 

@@ -29,7 +29,7 @@ def logistic(log_odds: Floats) -> Floats:
     return p
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InstanceBags:
     """The size of the bags, where the log-odds of a pattern start, and the bounds they are clipped to."""
 

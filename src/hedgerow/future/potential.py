@@ -119,5 +119,7 @@ def _stored_instance_bags(stored: object) -> InstanceBags:
         case {"size": size, "initial_log_odds": float(start), "bounds": [float(lowest), float(highest)]}:
             size_fits = size is None or (type(size) is int and 1 <= size < REST)
             if size_fits and -MAX_LOG_ODDS <= lowest <= start <= highest <= MAX_LOG_ODDS:
-                return InstanceBags(REST if size is None else size, start, lowest, highest)
+                return InstanceBags(
+                    size=REST if size is None else size, initial_log_odds=start, lowest=lowest, highest=highest
+                )
     raise InputError(f"instance bags must have a size, and initial log-odds between their bounds; they are {stored!r}")

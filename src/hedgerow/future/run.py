@@ -92,13 +92,25 @@ class TrainingRun:
         self.binnings = dict(binnings)  # with those of features
         extended, k, threads = with_label_columns(training), len(training.labels), training.n_threads
         self.train = ScoredPositions(
-            training.sequences, extended.sequences, training.codes, training.weights, binnings, k, threads
+            plain=training.sequences,
+            with_contexts=extended.sequences,
+            codes=training.codes,
+            weights=training.weights,
+            binnings=binnings,
+            n_labels=k,
+            n_threads=threads,
         )
         self.dev: ScoredPositions | None = None
         if training.dev is not None and extended.dev is not None:
             sequences, weights = training.dev.sequences, np.ones(len(training.dev.sequences))
             self.dev = ScoredPositions(
-                sequences, extended.dev.sequences, training.dev.codes, weights, binnings, k, threads
+                plain=sequences,
+                with_contexts=extended.dev.sequences,
+                codes=training.dev.codes,
+                weights=weights,
+                binnings=binnings,
+                n_labels=k,
+                n_threads=threads,
             )
         self.steps: list[Trees] = []
         self.features: list[FutureFeature] = []
@@ -316,7 +328,14 @@ class TrainingRun:
         # In training, the ids of label columns come before those of features; a potential has no label columns.
         trees = renumber_ids(Trees.joined(self.steps), n_own, n_own + n_label_ids, n_ids)
         trees = columns_to_lags(trees, n_ids - n_label_ids, k)
-        return TreePotential(self.window, dict(self.binnings), k, training.order, trees, None)
+        return TreePotential(
+            window=self.window,
+            binnings=dict(self.binnings),
+            n_labels=k,
+            tree_order=training.order,
+            trees=trees,
+            table=None,
+        )
 
 
 def renumber_ids(trees: Trees, first: int, middle: int, last: int) -> Trees:

@@ -25,6 +25,7 @@ class ScoredPositions:
 
     def __init__(
         self,
+        *,
         plain: Encoded,
         with_contexts: Encoded,
         codes: NDArray[np.int32],

@@ -25,7 +25,7 @@ MOST_CONDITIONS = 8
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FutureFeatureSummary:
     """A future feature; `str()` is a description.
 
@@ -113,15 +113,15 @@ def _summary(model: Model, potential: FuturePotential, number: int, record: dict
     names = Names(model, feature.trees, _attribute_names(model, potential), potential.binnings)
     weights = zip(model.labels.classes.tolist(), feature.weights.tolist(), strict=True)
     return FutureFeatureSummary(
-        number + 1,
-        feature.side,
-        "rest" if bags.size == REST else bags.size,
-        tuple(_pattern(model, potential, feature, names)),
-        tuple(text_of(names, tree) for tree in range(len(feature.trees))),
-        dict(weights),
-        float(record.get("fires_at", np.nan)),
-        float(record.get("fires_in", np.nan)),
-        tuple((int(i), int(t)) for i, t in record.get("examples", [])),
+        number=number + 1,
+        bag_side=feature.side,
+        bag="rest" if bags.size == REST else bags.size,
+        pattern=tuple(_pattern(model, potential, feature, names)),
+        trees=tuple(text_of(names, tree) for tree in range(len(feature.trees))),
+        weights=dict(weights),
+        fires_at=float(record.get("fires_at", np.nan)),
+        fires_in=float(record.get("fires_in", np.nan)),
+        examples=tuple((int(i), int(t)) for i, t in record.get("examples", [])),
     )
 
 

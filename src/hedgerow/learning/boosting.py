@@ -114,7 +114,14 @@ class BoostingLearner(Timed):
         if self.rules.transitions == "table":
             table = np.zeros((training.topology.n_rows, k), dtype=np.float32)
         trees = Trees.none(k if self.rules.shared else 1)
-        return TreePotential(Window.of(self.rules.window), binnings, k, tree_order, trees, table)
+        return TreePotential(
+            window=Window.of(self.rules.window),
+            binnings=binnings,
+            n_labels=k,
+            tree_order=tree_order,
+            trees=trees,
+            table=table,
+        )
 
     def _split_rounds(self, start: TreePotential) -> tuple[TreePotential, list[BoostingStep]]:
         """(the potential before its first round, its rounds); all in the potential if its table has no steps."""

@@ -26,7 +26,7 @@ from hedgerow.utilities import Floats32, Floats64
 BLOCK = 2**20  # scores of a block: 4 MB
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LinearSpace:
     """The features of a linear model. `potential` combines them with a weight vector."""
 
@@ -61,7 +61,7 @@ class LinearSpace:
         n_grams = NGrams.observed(
             edge_counts(training), k, training.order, bias=scale and bool(scalings), every=all_transitions
         )
-        return cls(rows.window, scalings, state, edge, n_grams, reader=rows)
+        return cls(window=rows.window, scalings=scalings, state=state, edge=edge, n_grams=n_grams, reader=rows)
 
     @classmethod
     def bare(
@@ -81,7 +81,9 @@ class LinearSpace:
         edge = Features(*nothing, k ** (training.order + 1)) if edges else None
         n_grams = NGrams.observed(edge_counts(training), k, training.order,
                                     bias=bias or (scale and bool(scalings)), every=all_transitions)  # fmt: skip
-        return cls(rows.window, scalings, Features(*nothing, k), edge, n_grams, reader=rows)
+        return cls(
+            window=rows.window, scalings=scalings, state=Features(*nothing, k), edge=edge, n_grams=n_grams, reader=rows
+        )
 
     @property
     def n_weights(self) -> int:
@@ -103,14 +105,14 @@ class LinearSpace:
         """The potential of a weight vector, without the features whose weight is 0."""
         state, edge, n_grams = (some.astype(np.float32) for some in self.split(weights))
         return LinearPotential(
-            self.window,
-            self.scalings,
-            self.state.where(state != 0),
-            state[state != 0],
-            None if self.edge is None else self.edge.where(edge != 0),
-            None if self.edge is None else edge[edge != 0],
-            replace(self.n_grams, cells=self.n_grams.cells[n_grams != 0]),
-            n_grams[n_grams != 0],
+            window=self.window,
+            scalings=self.scalings,
+            state_features=self.state.where(state != 0),
+            state_weights=state[state != 0],
+            edge_features=None if self.edge is None else self.edge.where(edge != 0),
+            edge_weights=None if self.edge is None else edge[edge != 0],
+            n_grams=replace(self.n_grams, cells=self.n_grams.cells[n_grams != 0]),
+            n_gram_weights=n_grams[n_grams != 0],
             conjunctions=self.conjunctions,
         )
 

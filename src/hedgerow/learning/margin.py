@@ -118,9 +118,15 @@ class MarginLearner:
         starts[ids + 1] = np.count_nonzero(used, axis=1)
         features = Features(np.cumsum(starts), np.nonzero(used)[1].astype(np.int32), len(self.training.labels))
         return LinearPotential(
-            space.window, space.scalings, features, weights[used], None, None, space.n_grams,
-            n_grams[space.n_grams.cells],
-        )  # fmt: skip
+            window=space.window,
+            scalings=space.scalings,
+            state_features=features,
+            state_weights=weights[used],
+            edge_features=None,
+            edge_weights=None,
+            n_grams=space.n_grams,
+            n_gram_weights=n_grams[space.n_grams.cells],
+        )
 
     def _scale(self, mean: bool) -> float:
         """The factor of the perceptron's weights, or of their mean.
@@ -133,9 +139,16 @@ class MarginLearner:
         return self._n_times_c / ((1 if mean else 2) * max(self._trainer.n_seen, 1))
 
     def _voted(self) -> VotedPotential:
-        space, training = self._space, self.training
+        starts, features, amounts, survived = self._trainer.changes()
         return VotedPotential(
-            space.window, space.scalings, len(training.labels), training.order, *self._trainer.changes()
+            window=self._space.window,
+            scalings=self._space.scalings,
+            n_labels=len(self.training.labels),
+            order=self.training.order,
+            starts=starts,
+            features=features,
+            amounts=amounts,
+            survived=survived,
         )
 
     def _objective(self) -> float:

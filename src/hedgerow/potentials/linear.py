@@ -119,7 +119,7 @@ class NGrams:
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LinearPotential(ScoredPotential):
     """Features and their weights. Scores are divided by `temperature`, which does not change the best path."""
 
@@ -197,11 +197,17 @@ class LinearPotential(ScoredPotential):
         except ValueError as rule:
             raise InputError(f"the features of the potential are wrong: {rule}") from None
         potential = cls(
-            window, scalings, state, stored_weights(arrays, "state.weights", len(state)), edge,
-            None if edge is None else stored_weights(arrays, "edge.weights", len(edge)), NGrams(cells, n_labels, order),
-            stored_weights(arrays, "n_grams.weights", len(cells)), stored_temperature(metadata.get("temperature", 1.0)),
-            _conjunctions(arrays, encoder, window, scalings),
-        )  # fmt: skip
+            window=window,
+            scalings=scalings,
+            state_features=state,
+            state_weights=stored_weights(arrays, "state.weights", len(state)),
+            edge_features=edge,
+            edge_weights=None if edge is None else stored_weights(arrays, "edge.weights", len(edge)),
+            n_grams=NGrams(cells, n_labels, order),
+            n_gram_weights=stored_weights(arrays, "n_grams.weights", len(cells)),
+            temperature=stored_temperature(metadata.get("temperature", 1.0)),
+            conjunctions=_conjunctions(arrays, encoder, window, scalings),
+        )
         tried = potential
         if not is_cheap(n_labels, order):
             tried = replace(

@@ -36,7 +36,7 @@ NODE = np.dtype(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Trees:
     """Regression trees end to end: tree i adds to the score of `labels[i]` and has the nodes starts[i]..starts[i + 1].
 
@@ -65,7 +65,14 @@ class Trees:
         """The trees that a TreeGrower returned: one for each label in order, or one for all labels."""
         nodes = nodes.view(NODE)
         labels = np.arange(len(starts) - 1, dtype=np.int32)
-        return cls(labels, starts, nodes, values.reshape(len(nodes), -1), alternatives, surrogates)
+        return cls(
+            labels=labels,
+            starts=starts,
+            nodes=nodes,
+            values=values.reshape(len(nodes), -1),
+            alternatives=alternatives,
+            surrogates=surrogates,
+        )
 
     @classmethod
     def joined(cls, rounds: Sequence[Trees]) -> Trees:
@@ -78,12 +85,12 @@ class Trees:
         first_node = np.cumsum(n_nodes) - n_nodes
         starts = [trees.starts[1:] + first for trees, first in zip(rounds, first_node, strict=True)]
         return cls(
-            join("labels", np.zeros(0, np.int32)),
-            np.concatenate([np.zeros(1, np.int64), *starts]),
-            _with_list_starts(join("nodes", np.zeros(0, NODE))),
-            join("values", np.zeros((0, rounds[0].values.shape[1] if rounds else 1), np.float32)),
-            join("alternatives", np.zeros(0, np.int32)),
-            join("surrogates", np.zeros(0, np.int32)),
+            labels=join("labels", np.zeros(0, np.int32)),
+            starts=np.concatenate([np.zeros(1, np.int64), *starts]),
+            nodes=_with_list_starts(join("nodes", np.zeros(0, NODE))),
+            values=join("values", np.zeros((0, rounds[0].values.shape[1] if rounds else 1), np.float32)),
+            alternatives=join("alternatives", np.zeros(0, np.int32)),
+            surrogates=join("surrogates", np.zeros(0, np.int32)),
         )
 
     def rounds(self, n_trees: int) -> list[Trees]:
@@ -94,12 +101,12 @@ class Trees:
         begin, end = self.starts[first], self.starts[last]
         nodes = self.nodes[begin:end]
         return Trees(
-            self.labels[first:last],
-            self.starts[first : last + 1] - begin,
-            _with_list_starts(nodes.copy()),
-            self.values[begin:end],
-            self.alternatives[_extent(nodes, "first_alternative", "n_alternatives")],
-            self.surrogates[_extent(nodes, "first_surrogate", "n_surrogates")],
+            labels=self.labels[first:last],
+            starts=self.starts[first : last + 1] - begin,
+            nodes=_with_list_starts(nodes.copy()),
+            values=self.values[begin:end],
+            alternatives=self.alternatives[_extent(nodes, "first_alternative", "n_alternatives")],
+            surrogates=self.surrogates[_extent(nodes, "first_surrogate", "n_surrogates")],
         )
 
     def __len__(self) -> int:
@@ -144,7 +151,7 @@ def _extent(nodes: NDArray[np.void], first: str, n: str) -> slice:
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TreePotential(ScoredPotential):
     """The sum of regression trees, plus a transition table if there is one.
 
@@ -197,7 +204,16 @@ class TreePotential(ScoredPotential):
         steps = arrays.get("table_steps")
         if steps is not None and (table is None or steps.dtype != np.float32 or steps.shape[1:] != table.shape):
             raise InputError("the steps of the table must have its shape")
-        potential = cls(window, binnings, n_labels, 0 if table is not None else order, trees, table, steps, mean_edges)
+        potential = cls(
+            window=window,
+            binnings=binnings,
+            n_labels=n_labels,
+            tree_order=0 if table is not None else order,
+            trees=trees,
+            table=table,
+            table_steps=steps,
+            mean_edges=mean_edges,
+        )
         potential._try(encoder)
         return potential
 

@@ -26,7 +26,7 @@ from hedgerow.topology import Topology
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class VotedPotential(ScoredPotential):
     """Vector v adds the changes starts[v]..starts[v + 1] to the vector before it: amounts[c] to features[c]."""
 
