@@ -18,9 +18,11 @@ def is_count(value: object) -> bool:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of the array that cannot be written to."""
+    """The array if it is read-only; otherwise a view of it that cannot be written to."""
+    if not array.flags.writeable:
+        return array
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,19 +22,25 @@ Kind: TypeAlias = Literal["categorical", "numeric", "bag"]
 Positions: TypeAlias = slice | NDArray[np.int64]
 
 
-class _Base(ABC):
+class _Base:
     """Base class of columns: they are pickled as their fields, so that the arrays of a copy are read-only too."""
 
     __match_args__: ClassVar[tuple[str, ...]]
 
-    @abstractmethod
+    _n_missing: ClassVar[int | None] = None  # until it is counted
+
     def missing(self) -> NDArray[np.bool_]:
         """Whether the value is missing, by position."""
+        raise NotImplementedError
 
-    @cached_property
+    @property
     def n_missing(self) -> int:
-        """The number of missing values; they are counted once."""
-        return int(np.count_nonzero(self.missing()))
+        """The number of missing values; counted on first use."""
+        if self._n_missing is None:
+            n_missing = int(np.count_nonzero(self.missing()))
+            object.__setattr__(self, "_n_missing", n_missing)  # cached_property would take a lock
+            return n_missing
+        return self._n_missing
 
     def __reduce__(self) -> tuple[Any, ...]:
         return trusted, (type(self), *(getattr(self, field) for field in self.__match_args__))

@@ -109,6 +109,6 @@ class Predictions(list[Any]):
         self.sequences = sequences
 
 
-def beside(predictions: list[Any], X: object) -> list[Any]:
+def with_sequences(predictions: list[Any], X: object) -> list[Any]:
     """The predictions for X; as `Predictions` if X was read from one data frame."""
     return Predictions(predictions, X) if isinstance(X, Sequences) and X.rows is not None else predictions

@@ -40,7 +40,7 @@ def refold(sequences: Sequences, training: Mapping[str, ColumnSpec]) -> Sequence
     InputError
         If a key that training stored in a bag holds text, a list or a missing value.
     """
-    if not sequences.optional_columns:
+    if not sequences.optional_columns or all(_is_in_place(column, training) for column in sequences.columns):
         return sequences
     kept: dict[str, Column] = {}
     moved: dict[str, list[_Numbers]] = {}
@@ -64,6 +64,14 @@ def refold(sequences: Sequences, training: Mapping[str, ColumnSpec]) -> Sequence
             assert isinstance(bag, BagColumn)
             kept[name] = _with_members(bag, numbers)
     return Sequences.trusted(sequences.starts, tuple(kept.values()), sequences.rows, sequences.optional_columns)
+
+
+def _is_in_place(column: Column, training: Mapping[str, ColumnSpec]) -> bool:
+    """Whether the column clearly is where training stored it; quick, because nearly all columns are."""
+    spec = training.get(column.name)
+    if column.kind == "bag":
+        return spec is not None and spec.kind == "bag" and not isinstance(column, FoldedBag)
+    return spec is not None
 
 
 def _target(name: str, training: Mapping[str, ColumnSpec]) -> tuple[str, str | None] | None:
@@ -102,7 +110,7 @@ def _take_from_bag(bag: BagColumn, training: Mapping[str, ColumnSpec]) -> tuple[
     if isinstance(bag, FoldedBag):
         stays, prefix = not _names_in(bag.alphabet, training), ""
     else:
-        stays, prefix = bag.name in training and training[bag.name].kind == "bag", f"{bag.name}:"
+        stays, prefix = _is_in_place(bag, training), f"{bag.name}:"
     if stays:
         return bag, []
     targets = [_target(prefix + member, training) for member in bag.alphabet]

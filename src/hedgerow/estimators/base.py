@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.frame_columns import is_frame
-from hedgerow.data.sequences import Sequences, beside
+from hedgerow.data.sequences import Sequences, with_sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.imputation import Treatment
@@ -251,7 +251,7 @@ class Estimator(Conventions):
             return self._nothing()
         encoded = self._encode(X)
         codes = self._best_labels(encoded, decode)
-        return beside(_by_sequence(self._fitted().labels.decode(codes), encoded.starts), X)
+        return with_sequences(_by_sequence(self._fitted().labels.decode(codes), encoded.starts), X)
 
     def predict_single(self, x: SequenceLike | Sequences) -> NDArray[Any]:
         """Predict the labels of one sequence.
@@ -316,7 +316,7 @@ class Estimator(Conventions):
         if _is_empty(X):
             return self._nothing()
         answers = self._answers(self._encode(X))
-        return beside([p for some in answers for p in _by_sequence(some.marginals()[1], some.starts)], X)
+        return with_sequences([p for some in answers for p in _by_sequence(some.marginals()[1], some.starts)], X)
 
     def predict_marginals(self, X: SequencesLike) -> list[list[dict[Any, float]]]:
         """Compute the probability of each label at each position, as dicts.
