@@ -77,7 +77,8 @@ class ColumnBuilder {
     }
 
     void add_text(const Place& place, PyObject* text) {
-        if (kind_ != Kind::categorical) set_kind(Kind::categorical, place);
+        if (kind_ != Kind::categorical) [[unlikely]]
+            set_kind(Kind::categorical, place);
         if (codes_.size() < static_cast<size_t>(place.position)) fill(static_cast<size_t>(place.position));
         codes_.push_back(values_.intern(text));
     }

@@ -132,10 +132,17 @@ class DictReader {
 
     void add_named(int32_t name, PyObject* value) {
         Key& key = keys_[static_cast<size_t>(name)];
-        if (key.last < 0) order_.push_back(name);
-        if (key.last == place_.position) refuse_same_name(name);
+        if (key.last < 0) [[unlikely]]
+            order_.push_back(name);
+        if (key.last == place_.position) [[unlikely]]
+            refuse_same_name(name);
         key.last = place_.position;
         if (key.column != nullptr) return add_value(*key.column, place_, value, numpy_);
+        add_without_column(key, name, value);
+    }
+
+    // Adds a number or None, or the first value of a column of text or bags.
+    void add_without_column(Key& key, int32_t name, PyObject* value) {
         nb::object reference = nb::borrow(value);
         if (value == Py_None) return numbers_.add_missing(name, place_.position);
         if (is_number(value, numpy_))
@@ -274,8 +281,13 @@ class DictReader {
     // The id of the name "prefix:key".
     int32_t resolve(int32_t prefix, PyObject* key) {
         const size_t i = step_++;
-        if (i < steps_.size() && steps_[i].key.ptr() == key && steps_[i].prefix == prefix)
+        if (i < steps_.size() && steps_[i].key.ptr() == key && steps_[i].prefix == prefix) [[likely]]
             return steps_[i].name;
+        return resolve_changed(i, prefix, key);
+    }
+
+    // As resolve(), if step i of the previous dict was another key.
+    int32_t resolve_changed(size_t i, int32_t prefix, PyObject* key) {
         if (!PyUnicode_Check(key))
             refuse("sequence %lld, position %lld: keys must be str, but got %s; convert them",
                    static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),

@@ -92,7 +92,8 @@ inline void add_other(ColumnBuilder& column, const Place& place, PyObject* value
 
 // Adds one value to a column.
 inline void add_value(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
-    if (PyUnicode_Check(value)) return column.add_text(place, value);
+    if (PyUnicode_Check(value)) [[likely]]
+        return column.add_text(place, value);
     add_other(column, place, value, numpy);
 }
 

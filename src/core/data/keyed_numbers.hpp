@@ -92,6 +92,7 @@ class KeyedNumbers {
 
     // Fills the bags. member_of: by key. A value of 0 is absent.
     void fill_bags(std::vector<Bag>& bags, const std::vector<Member>& member_of) const {
+        if (bags.empty()) return;
         for (Bag& bag : bags) bag.starts.reserve(ends_.size() + 1);
         std::vector<size_t> next_missing(bags.size(), 0);
         std::vector<std::pair<Member, float>> here;
