@@ -95,6 +95,16 @@ def test_probabilities_sum_to_one(case, lane):
     assert np.isfinite([lattice.score(row) for row in draws]).all()
 
 
+@pytest.mark.parametrize("general", [False, True])
+def test_a_large_score_common_to_all_paths_costs_no_digits(general):
+    """Order 0: the second position adds the same number to the paths of both labels of the first."""
+    state = np.array([[1e48, -1e55], [6e82, 1e102]])
+    edge = np.array([[[0.0, -3e8]], [[4e42, 1e96]]])
+    table = np.array([[-1e65, 5e45]])
+    lattice = Lattice(Topology(2, 0), starts_of(2), state=state, edge=edge, table=table, general=general)
+    np.testing.assert_array_equal(lattice.marginals()[1], [[0, 1], [0, 1]])
+
+
 @given(mixed_sizes(largest=20) | one_size() | outlying_positions(), st.booleans())
 @settings(max_examples=400)
 def test_answers_are_those_of_exact_arithmetic(case, general):

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "util/double_double.hpp"
@@ -33,15 +32,86 @@ struct Edge {
 template <class Score>
 using Edges = std::span<const Edge<Score>>;
 
-// log Σ exp. The value of a node is the log of Σ exp(score of the path) over the paths to it. It is stored as
-// `score`, the score of one of the best paths, and `log`, the logarithm of the sum relative to that path: a
-// single double would lose the logarithm next to a score of 1e17. Scores are relative to the best node of
-// their position, so that large scores common to all paths cancel. Doubles are exact enough for scores that
-// are_ordinary(); DoubleDouble is exact enough for scores of any size.
+// log Σ exp: the value of a node is the log of Σ exp(score of the path) over the paths to it, relative to the
+// best node of its position, so that large scores common to all paths cancel. In reverse, edge i gets the
+// share w_i / Σ_j w_j of the weight, w_i = Σ exp(score) over the paths through edge i. Shares are divided by
+// their own sum, so they add up to the weight, however the value of the node was rounded.
 template <class ScoreType>
-class LogSum {
+class LogSum;
+
+// For scores that are_ordinary(): values are doubles.
+template <>
+class LogSum<double> {
   public:
-    using Score = ScoreType;
+    using Score = double;
+
+    void clear() {
+        values_.clear();
+        offset_ = {};
+    }
+    void push_one() { values_.push_back({0, 0}); }
+    void push_sum(Edges<Score> edges) {
+        double top = kMinusInfinity;
+        for (const Edge<Score>& e : edges) top = std::max(top, values_[e.source].relative + e.score);
+        const double value = top == kMinusInfinity ? top : top + std::log(weigh(edges, top));
+        values_.push_back({value, value});
+    }
+    double value(std::int64_t node) const { return values_[node].relative; }
+    // log Z: the value of the last node.
+    double result() const {
+        const DoubleDouble sum = offset_ + DoubleDouble{values_.back().relative, 0};
+        return sum.high + sum.low;
+    }
+    void move(std::int64_t from, std::int64_t to) { values_[to] = values_[from]; }
+    void resize(std::int64_t n) { values_.resize(n); }
+
+    // Makes 0 the highest value of the nodes from `begin` on: those of one position.
+    void shift(std::int64_t begin) {
+        const auto end = static_cast<std::int64_t>(values_.size());
+        double highest = kMinusInfinity;
+        for (std::int64_t i = begin; i < end; ++i) highest = std::max(highest, values_[i].relative);
+        if (highest == kMinusInfinity) return;
+        for (std::int64_t i = begin; i < end; ++i) values_[i].relative -= highest;
+        offset_ = offset_ + DoubleDouble{highest, 0};
+    }
+
+    template <class Give>
+    void hand_back(std::int64_t node, double weight, Edges<Score> edges, Give give) {
+        const double scale = weight / weigh(node, edges);
+        for (std::size_t i = 0; i < edges.size(); ++i) give(edges[i], scale * weights_[i]);
+    }
+
+  protected:
+    // weights_[i] <- w_i up to a common factor. Returns their sum.
+    double weigh(std::int64_t node, Edges<Score> edges) { return weigh(edges, values_[node].incoming); }
+    std::vector<double> weights_;
+
+  private:
+    struct Value {
+        double relative;  // to the best node of its position
+        double incoming;  // the same, relative to the best node of the position before
+    };
+
+    double weigh(Edges<Score> edges, double total) {
+        if (weights_.size() < edges.size()) weights_.resize(edges.size());
+        double* weights = weights_.data();
+        double sum = 0;
+        for (std::size_t i = 0; i < edges.size(); ++i)
+            sum += weights[i] = std::exp(values_[edges[i].source].relative + edges[i].score - total);
+        return sum;
+    }
+
+    std::vector<Value> values_;
+    DoubleDouble offset_;
+};
+
+// For scores of any size. A value is stored as `score`, the score of one of the best paths, and `log`, the
+// logarithm of the sum relative to that path: a single number would lose the logarithm next to a score of
+// 1e17.
+template <>
+class LogSum<DoubleDouble> {
+  public:
+    using Score = DoubleDouble;
 
     void clear() {
         values_.clear();
@@ -49,80 +119,80 @@ class LogSum {
     }
     void push_one() { values_.push_back({}); }
     void push_sum(Edges<Score> edges) {
-        Value total{Score{kMinusInfinity}, 0, 0};  // of the edge whose paths weigh most
-        for (const Edge<Score>& e : edges) {
-            const Value& v = values_[e.source];
-            const Score score = loose_sum(v.score, e.score);
-            if constexpr (std::is_same_v<Score, double>) {
-                total.score = std::max(total.score, score + v.log);
-            } else if (difference(score, total.score) + (v.log - total.log) > 0) {
-                total = {score, v.log, 0};
-            }
-        }
-        if (high(total.score) != kMinusInfinity) total.log += std::log(weigh(edges, total));
-        total.score = normal(total.score);
-        values_.push_back(total);
+        const Edge<Score>* best = heaviest(edges);
+        if (!best) return values_.push_back({DoubleDouble{kMinusInfinity, 0}, 0});
+        const Value& v = values_[best->source];
+        const Value sum{v.score + best->score, v.log + std::log(weigh(edges, *best))};
+        values_.push_back(sum);
     }
-    // Relative to the other nodes of the same position.
-    double value(std::int64_t node) const {
-        const Value& v = values_[node];
-        return high(v.score) + (low(v.score) + v.log);
-    }
-    // log Z: the value of the last node.
-    double result() const {
-        const DoubleDouble score =
-            offset_ + DoubleDouble{high(values_.back().score), low(values_.back().score)};
-        return score.high + (score.low + values_.back().log);
-    }
+    double value(std::int64_t node) const { return rounded(values_[node].score, values_[node].log); }
+    double result() const { return rounded(offset_ + values_.back().score, values_.back().log); }
     void move(std::int64_t from, std::int64_t to) { values_[to] = values_[from]; }
     void resize(std::int64_t n) { values_.resize(n); }
 
-    // Makes 0 the highest score of the nodes from `begin` on: those of one position.
     void shift(std::int64_t begin) {
-        double highest = kMinusInfinity;
         const auto end = static_cast<std::int64_t>(values_.size());
-        for (std::int64_t i = begin; i < end; ++i) highest = std::max(highest, high(values_[i].score));
+        double highest = kMinusInfinity;
+        for (std::int64_t i = begin; i < end; ++i) highest = std::max(highest, values_[i].score.high);
         if (highest == kMinusInfinity) return;
-        for (std::int64_t i = begin; i < end; ++i) {
-            values_[i].score = normal(loose_sum(values_[i].score, Score{-highest}));
-            values_[i].shift = highest;
-        }
+        for (std::int64_t i = begin; i < end; ++i)
+            values_[i].score = values_[i].score + DoubleDouble{-highest, 0};
         offset_ = offset_ + DoubleDouble{highest, 0};
     }
 
-    // Edge i gets weight w_i / Σ_j w_j with w_i = exp(log of the sum over the paths through edge i). Divided
-    // by their own sum, the shares add up to `weight`, however the value of the node was rounded.
     template <class Give>
     void hand_back(std::int64_t node, double weight, Edges<Score> edges, Give give) {
-        const double scale = weight / weigh(edges, unshifted(node));
+        const double scale = weight / weigh(node, edges);
         for (std::size_t i = 0; i < edges.size(); ++i) give(edges[i], scale * weights_[i]);
     }
 
   protected:
-    struct Value {
-        Score score{};
-        double log = 0;
-        double shift = 0;  // the number subtracted from the score
-    };
-    Value unshifted(std::int64_t node) const {
-        const Value& v = values_[node];
-        return {loose_sum(v.score, Score{v.shift}), v.log, 0};
-    }
-    // weights_[i] <- exp(log of the sum over the paths through edge i - total). Returns their sum.
-    double weigh(Edges<Score> edges, const Value& total) {
-        if (weights_.size() < edges.size()) weights_.resize(edges.size());
-        double* weights = weights_.data();
-        double sum = 0;
-        for (std::size_t i = 0; i < edges.size(); ++i) {
-            const Value& v = values_[edges[i].source];
-            const double log = difference(loose_sum(v.score, edges[i].score), total.score);
-            sum += weights[i] = std::exp(log + (v.log - total.log));
-        }
-        return sum;
+    double weigh(std::int64_t, Edges<Score> edges) {
+        const Edge<Score>* best = heaviest(edges);
+        if (best) return weigh(edges, *best);
+        weights_.assign(edges.size(), 0.0);
+        return 1;
     }
     std::vector<double> weights_;
 
   private:
+    struct Value {
+        DoubleDouble score;
+        double log = 0;
+    };
+
+    static double rounded(const DoubleDouble& score, double log) { return score.high + (score.low + log); }
+
+    // log(w_a / w_b). Paths and edges are subtracted before they are added: a score that both edges share
+    // must not cost the paths digits.
+    double log_ratio(const Edge<Score>& a, const Edge<Score>& b) const {
+        const Value &v = values_[a.source], &w = values_[b.source];
+        const DoubleDouble paths = loose_difference(v.score, w.score);
+        const DoubleDouble edges = loose_difference(a.score, b.score);
+        const DoubleDouble sum = two_sum(paths.high, edges.high);
+        if (std::isinf(sum.high)) return sum.high;
+        return sum.high + (sum.low + (paths.low + edges.low) + (v.log - w.log));
+    }
+
+    // The first edge of the largest w_i; null if all are 0.
+    const Edge<Score>* heaviest(Edges<Score> edges) const {
+        const Edge<Score>* best = nullptr;
+        for (const Edge<Score>& e : edges) {
+            if (e.score.high == kMinusInfinity || values_[e.source].score.high == kMinusInfinity) continue;
+            if (!best || log_ratio(e, *best) > 0) best = &e;
+        }
+        return best;
+    }
+
+    // weights_[i] <- w_i / w_best, at most 1 however the comparisons were rounded. Returns their sum.
+    double weigh(Edges<Score> edges, const Edge<Score>& best) {
+        weights_.resize(edges.size());
+        double sum = 0;
+        for (std::size_t i = 0; i < edges.size(); ++i)
+            sum += weights_[i] = std::exp(std::min(log_ratio(edges[i], best), 0.0));
+        return sum;
+    }
+
     std::vector<Value> values_;
     DoubleDouble offset_;
 };
@@ -137,7 +207,7 @@ class Draw : public LogSum<ScoreType> {
 
     template <class Give>
     void hand_back(std::int64_t node, double weight, Edges<Score> edges, Give give) {
-        double left = random_.uniform() * this->weigh(edges, this->unshifted(node));
+        double left = random_.uniform() * this->weigh(node, edges);
         const Edge<Score>* chosen = nullptr;
         for (std::size_t i = 0; i < edges.size(); ++i) {
             if (this->weights_[i] == 0) continue;
