@@ -198,6 +198,13 @@ class BeamChain {
         const Real* table = scores_.table ? scores_.table + row * k_ : nullptr;
         const Real* state = scores_.state ? scores_.state + t * k_ : nullptr;
         const Real of_edge = edge_shift_[t], of_table = table_shift(t), of_state = state_shift_[t];
+        if (table && state) {  // in one loop: the usual case
+            for (std::int64_t i = 0; i < n; ++i) {
+                const std::int64_t y = label(i);
+                to[i] = (edge[y] - of_edge) + (table[y] - of_table) + (state[y] - of_state);
+            }
+            return;
+        }
         for (std::int64_t i = 0; i < n; ++i) to[i] = edge[label(i)] - of_edge;
         for (std::int64_t i = 0; table && i < n; ++i) to[i] += table[label(i)] - of_table;
         for (std::int64_t i = 0; state && i < n; ++i) to[i] += state[label(i)] - of_state;

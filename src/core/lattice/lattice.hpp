@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -69,8 +70,7 @@ bool are_ordinary(const Topology& topology, const Scores<Real>& scores) {
     const auto within = [&](const Real* x, std::int64_t n) {
         int inside = 1;
 #pragma omp simd reduction(& : inside)
-        for (std::int64_t i = 0; i < (x ? n : 0); ++i)
-            inside &= (x[i] <= limit) & ((x[i] >= -limit) | (x[i] == lowest));
+        for (std::int64_t i = 0; i < (x ? n : 0); ++i) inside &= (std::abs(x[i]) <= limit) | (x[i] == lowest);
         return inside == 1;
     };
     const std::int64_t k = topology.n_labels;
