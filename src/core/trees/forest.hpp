@@ -12,8 +12,8 @@
 
 #include "data/attribute_reader.hpp"
 #include "trees/fractional_kernels.hpp"
+#include "trees/replay_kernels.hpp"
 #include "trees/tree.hpp"
-#include "trees/tree_kernels.hpp"
 #include "trees/tree_records.hpp"
 #include "util/aligned_vector.hpp"
 

@@ -140,7 +140,7 @@ MissingRules Forest::missing_rules(const Work& work) const {
 }
 
 void Forest::add_tree(Work& work, const Replay& replay, const FlatTree& tree) const {
-    const TreeKernels& kernels = tree_kernels();
+    const ReplayKernels& kernels = replay_kernels();
     std::uint64_t* sets = work.sets.data();
     if (work.any_missing) {
         fractional_kernels().divide_whole(replay, missing_rules(work), tree, work.n_words, sets);

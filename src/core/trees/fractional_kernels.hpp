@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "trees/tree_kernels.hpp"
+#include "trees/replay_kernels.hpp"
 
 namespace hedgerow {
 

@@ -57,9 +57,9 @@ void LabelContextSums::sum_columns(GrowingNode& node) {
     columns_.assign(static_cast<std::size_t>((order + 1) * width), 0);
     n_cells_.assign(static_cast<std::size_t>(order) + 1, 0);
     const std::int32_t* cells = layers_[node.layer].order.cells.data();
-    tree_kernels().sum_columns(cells + node.counted.begin, node.counted.size(),
-                               examples_.data.depth_at.data(), order, examples_.residuals, width,
-                               columns_.data(), n_cells_.data());
+    growth_kernels().sum_columns(cells + node.counted.begin, node.counted.size(),
+                                 examples_.data.depth_at.data(), order, examples_.residuals, width,
+                                 columns_.data(), n_cells_.data());
     for (std::int64_t m = 0; m <= order; ++m) {
         if (n_cells_[m] == 0) continue;
         add_labels(*node.contexts, m, columns_.data() + m * width, by_label_,
@@ -103,7 +103,7 @@ std::int64_t LabelContextSums::sum_newton_columns(GrowingNode& node) {
         n_allowed += set.allowed(0, v);
     }
     left_.resize(static_cast<std::size_t>(n));
-    const std::int64_t n_left = tree_kernels().newton_columns(
+    const std::int64_t n_left = growth_kernels().newton_columns(
         layers_[node.layer].order.cells.data() + node.counted.begin, n, examples_.data.depth_at.data(),
         examples_.residuals, width, allowed, kCountShift, out, left_.data());
     for (std::int64_t v = 0; v < k && n > n_left; ++v) {

@@ -79,7 +79,7 @@ MultiOutputGrower::Node MultiOutputGrower::make_node(Range counted, Range uncoun
 }
 
 void MultiOutputGrower::sum_up(Node& node) {
-    const auto add = tree_kernels().add_row;
+    const auto add = growth_kernels().add_row;
     node.total.assign(static_cast<std::size_t>(width_), 0.0f);
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         add(node.total.data(), row(data_.position[order_.cells[i]]), width_);
@@ -117,7 +117,7 @@ void MultiOutputGrower::by_slots(const Node& node, Work work) const {
 // All slots of a position before the next position, so that its row stays in the cache. The usual code of a
 // slot is not counted: its sums are the total minus those of the others.
 void MultiOutputGrower::count(const Node& node, RowHistogram& histogram) const {
-    const TreeKernels& kernels = tree_kernels();
+    const GrowthKernels& kernels = growth_kernels();
     by_slots(node, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
         std::vector<ReadSlot> dense;
         std::vector<const TreeData::Slot*> bags;
@@ -157,14 +157,14 @@ void MultiOutputGrower::restore_usual(const Node& node, const ReadSlot& slot, Ro
     for (std::int32_t e = slot.first_entry; e <= data_.slot_of(slot.first_entry).absent_entry(); ++e) {
         if (histogram.counts[e] == 0) continue;
         left -= histogram.counts[e];
-        tree_kernels().subtract_row(rest, histogram.rows.data() + e * width_, width_);
+        growth_kernels().subtract_row(rest, histogram.rows.data() + e * width_, width_);
     }
     histogram.counts[slot.first_entry + slot.skipped] = left;
 }
 
 // Of equal gains the first entry wins.
 void MultiOutputGrower::find_best(Node& node, const RowHistogram& histogram) {
-    const TreeKernels& kernels = tree_kernels();
+    const GrowthKernels& kernels = growth_kernels();
     const std::uint64_t key = seed_ + kGoldenRatio64 * static_cast<std::uint64_t>(node.tree);
     const double before = kernels.row_merit(node.total.data(), half_, rules_.l2);
     struct Found {
@@ -269,8 +269,8 @@ void MultiOutputGrower::evaluate_split(Node& parent, Node& yes, Node& no) {
         for (std::int32_t e = first->first_entry; e <= (last - 1)->absent_entry(); ++e) {
             if (part->counts[e] == 0) continue;
             left.counts[e] -= part->counts[e];
-            tree_kernels().subtract_row(left.rows.data() + e * width_, part->rows.data() + e * width_,
-                                        width_);
+            growth_kernels().subtract_row(left.rows.data() + e * width_, part->rows.data() + e * width_,
+                                          width_);
         }
     });
     if (is_large(small)) {

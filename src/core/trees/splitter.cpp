@@ -46,7 +46,7 @@ Split Splitter::best(const Histogram& histogram, bool marked, const Sums& total,
 }
 
 std::int64_t Splitter::scan(const Sums* yes, std::int64_t n, const Sums& total, double* gain) const {
-    return n == 0 ? -1 : tree_kernels().scan(yes, n, total, objective_.scan_rules(total), gain);
+    return n == 0 ? -1 : growth_kernels().scan(yes, n, total, objective_.scan_rules(total), gain);
 }
 
 Sums Splitter::missing_of(const Run& run, const Histogram& histogram) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "trees/tree_kernels.hpp"
+#include "trees/growth_kernels.hpp"
 
 namespace hedgerow {
 

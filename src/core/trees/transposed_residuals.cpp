@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "trees/tree_kernels.hpp"
+#include "trees/growth_kernels.hpp"
 #include "util/parallel.hpp"
 
 namespace hedgerow {
@@ -37,7 +37,7 @@ void TransposedResiduals::load(const float* marginals, const std::int32_t* gold,
     by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
         const std::int64_t size = n_contexts_ * k_;
         std::vector<std::int32_t> tile(static_cast<std::size_t>((end - begin) * size));
-        tree_kernels().negate(marginals + begin * size, (end - begin) * size, tile.data());
+        growth_kernels().negate(marginals + begin * size, (end - begin) * size, tile.data());
         transpose(tile, begin, end);
         for (std::int64_t t = begin; t < end; ++t) {
             const std::int64_t i = place_of[gold[t]];

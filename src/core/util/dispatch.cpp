@@ -5,7 +5,8 @@
 #include "linear/linear_kernels.hpp"
 #include "search/search_kernels.hpp"
 #include "trees/fractional_kernels.hpp"
-#include "trees/tree_kernels.hpp"
+#include "trees/growth_kernels.hpp"
+#include "trees/replay_kernels.hpp"
 
 #if defined(HEDGEROW_X86) && defined(_MSC_VER)
 #include <isa_availability.h>
@@ -33,7 +34,8 @@ namespace hedgerow {
         offer_beam_max(lane);                     \
         return lane;                              \
     }                                             \
-    TreeKernels offer_trees();                    \
+    GrowthKernels offer_growth();                 \
+    ReplayKernels offer_replay();                 \
     LinearKernels offer_linear();                 \
     FractionalKernels offer_fractional();         \
     SearchKernels offer_search();                 \
@@ -51,7 +53,8 @@ struct Choice {
     const char* name;
     FastLane<float> single;
     FastLane<double> twice;
-    TreeKernels trees;
+    GrowthKernels growth;
+    ReplayKernels replay;
     LinearKernels linear;
     FractionalKernels fractional;
     SearchKernels search;
@@ -83,14 +86,16 @@ struct Choices {
     Choices() {
 #if defined(HEDGEROW_X86)
         if (has_avx512())
-            add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_trees(),
-                 avx512::offer_linear(), avx512::offer_fractional(), avx512::offer_search()});
+            add({"avx512", avx512::offer<float>(), avx512::offer<double>(), avx512::offer_growth(),
+                 avx512::offer_replay(), avx512::offer_linear(), avx512::offer_fractional(),
+                 avx512::offer_search()});
         if (has_avx2())
-            add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_trees(),
-                 avx2::offer_linear(), avx2::offer_fractional(), avx2::offer_search()});
+            add({"avx2", avx2::offer<float>(), avx2::offer<double>(), avx2::offer_growth(),
+                 avx2::offer_replay(), avx2::offer_linear(), avx2::offer_fractional(), avx2::offer_search()});
 #endif
-        add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_trees(),
-             portable::offer_linear(), portable::offer_fractional(), portable::offer_search()});
+        add({"portable", portable::offer<float>(), portable::offer<double>(), portable::offer_growth(),
+             portable::offer_replay(), portable::offer_linear(), portable::offer_fractional(),
+             portable::offer_search()});
     }
     void add(const Choice& choice) {
         names[n] = choice.name;
@@ -144,8 +149,12 @@ const FractionalKernels& fractional_kernels() {
     return choices().list[choices().used].fractional;
 }
 
-const TreeKernels& tree_kernels() {
-    return choices().list[choices().used].trees;
+const GrowthKernels& growth_kernels() {
+    return choices().list[choices().used].growth;
+}
+
+const ReplayKernels& replay_kernels() {
+    return choices().list[choices().used].replay;
 }
 
 }  // namespace hedgerow

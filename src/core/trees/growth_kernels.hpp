@@ -1,9 +1,7 @@
-// The loops of trees that are compiled for each instruction set; dispatch.cpp chooses among them.
+// The loops of tree growth that are compiled for each instruction set; dispatch.cpp chooses among them.
 #pragma once
 
 #include <cstdint>
-
-#include "util/position_set.hpp"
 
 namespace hedgerow {
 
@@ -20,36 +18,6 @@ struct ScanRules {
     int count_shift;
 };
 
-// A compiled tree is a program on sets of positions. Set 0 is empty, set 1 has all positions. The j-th split
-// of a tree divides set `from`: set 2 + 2j has the positions where the test holds, set 3 + 2j the others.
-struct CompiledSplit {
-    std::int32_t from, test;
-};
-
-// Leaves of which a position reaches at most one, for a class of label contexts that the tree does not
-// distinguish. The sets of the leaves are `entries`, padded with empty sets to a multiple of 8, the first one
-// empty. Their values are padded to 16, 32 or 64. A position in no set gets the first value. A tree for all
-// labels has one part: the sets of its leaves, and a row of values for each, whose width is a multiple of 16.
-struct Part {
-    std::int64_t first_entry, n_entries, first_value;
-    std::int64_t first_row, n_rows;  // of sums: one for each label context of the class
-    std::int32_t first_set;          // the set of the first value; 0 if there is none
-};
-constexpr std::int64_t kMostEntries = 64;
-
-struct FlatTree {
-    std::int64_t first_split, n_splits, first_part, n_parts;
-};
-
-struct Replay {
-    const CompiledSplit* splits;
-    const Part* parts;
-    const std::int32_t* entries;
-    const float* values;
-    const std::int32_t* rows;
-    const std::uint64_t* masks;  // by test: the positions of a chunk where it holds; see position_set.hpp
-};
-
 // Where the code of a slot is relative to the codes of a cell, the first entry of the slot, and the code that
 // is not counted.
 struct ReadSlot {
@@ -57,7 +25,7 @@ struct ReadSlot {
     std::int32_t first_entry, skipped;
 };
 
-struct TreeKernels {
+struct GrowthKernels {
     // The first of n candidates with the greatest gain above `*gain`, which is set to it; -1 if there is
     // none.
     std::int64_t (*scan)(const RawSums* yes, std::int64_t n, const RawSums& total, const ScanRules& rules,
@@ -81,15 +49,6 @@ struct TreeKernels {
                                    const std::int64_t* allowed, int count_shift, std::int64_t* out,
                                    std::int32_t* others);
 
-    // Divides set 1 of n positions by the splits of a tree, into sets 2 and so on.
-    void (*divide)(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint64_t* sets);
-    // Then adds, at n positions, the values of their leaves to sums (label contexts, kChunkPositions).
-    void (*add_values)(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
-                       float* sums);
-    // The same for trees of all labels: rows of values to sums (kChunkPositions, width).
-    void (*add_rows)(const Replay& trees, const FlatTree& tree, const std::uint64_t* sets, std::int64_t n,
-                     std::int64_t width, float* sums);
-
     // Adds a position's row to the entries of what it reads; an entry of count 0 holds nothing yet.
     void (*count_row)(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes,
                       const float* row, std::int64_t width, float* rows, std::int32_t* counts);
@@ -102,6 +61,6 @@ struct TreeKernels {
     double (*split_merit)(const float* yes, const float* total, std::int64_t n, double l2);
 };
 
-const TreeKernels& tree_kernels();
+const GrowthKernels& growth_kernels();
 
 }  // namespace hedgerow
