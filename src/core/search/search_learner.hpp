@@ -3,9 +3,8 @@
 // standard       after the search: features of gold minus features of the best labelling (Collins 2002)
 // early          the same, at the step where the beam drops gold (Collins & Roark 2004)
 // max_violation  the same, over the prefix where the best labelling beats gold by most (Huang et al. 2012)
-// laso           gold minus the mean of the hypotheses that beat gold, at each step where the beam drops
-// gold;
-//                the search then continues from gold alone (Daume & Marcu 2005)
+// laso           at each step where the beam drops gold: gold minus the mean of the hypotheses that beat
+//                gold; the search then continues from gold alone (Daume & Marcu 2005)
 //
 // LaSO does not recombine hypotheses: recombination would bias the sample of the competitors of gold.
 #pragma once

@@ -87,8 +87,8 @@ class Forest {
 
     std::vector<SlotIds> slots_;
     std::int64_t n_ids_, k_, order_, n_contexts_;
-    std::vector<std::int64_t>
-        n_before_;  // by depth: how many label contexts are shorter; then the number of all
+    // By depth: how many label contexts are shorter; then the number of all.
+    std::vector<std::int64_t> n_before_;
     bool shared_;
     std::int64_t width_;  // of a row of values, in trees for all labels
     std::int64_t most_sets_ = 2;

@@ -1,6 +1,7 @@
 // Vectors, one exp, and the precision argument. Included only by files that are compiled once for each
-// instruction set, hence the namespace; no standard containers here, so that no inline function of theirs
-// is compiled for a processor that may not be there.
+// instruction set, hence the namespace. No standard containers here: the linker keeps one copy of their
+// inline functions, and that copy could be the one for a processor that is not there. Functions of <bit> are
+// single instructions, which optimising compilers inline.
 //
 // Precision. exp: n = round(x / ln 2), r = x - n ln 2 with |r| <= ln 2 / 2, exp r by its Taylor series up to
 // r^7 (float, remainder 5e-9) or r^13 (double, remainder 5e-18), times 2^n through the exponent bits. Below
