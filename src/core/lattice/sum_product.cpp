@@ -19,7 +19,7 @@
 // that a large number common to all labels does not cost the other parts digits. If the largest sum is still
 // far below 0 (`apart`), rounding may matter, and the kernel returns false.
 #include <cmath>
-#include <vector>
+#include <memory>
 
 #include "lattice/fast_lane.hpp"
 #include "lattice/narrow_chain.hpp"
@@ -428,11 +428,11 @@ class Chain {
         if (t % kFlush != 0) return;
         // The table is changed only at the first position, the last one visited: until then the certificate
         // may fail.
-        if (t > 0 && flushed_.empty()) flushed_.resize(static_cast<std::size_t>(k_ * k_), 0.0);
+        if (t > 0 && !flushed_) flushed_.reset(new double[static_cast<std::size_t>(k_ * k_)]());
         for (std::int64_t h = 0; h < k_; ++h) {
             for (std::int64_t y = 0; y < k_; ++y) {
                 const double sum = static_cast<double>(by_context_[h * stride_ + y]) * sums_[h * width_ + y];
-                double* kept = flushed_.empty() ? nullptr : flushed_.data() + h * k_ + y;
+                double* kept = flushed_ ? flushed_.get() + h * k_ + y : nullptr;
                 if (t > 0) {
                     *kept += sum;
                 } else {
@@ -471,7 +471,8 @@ class Chain {
     Real *mask_, *forward_, *scratch_, *sums_, *inverses_, *backward_, *exps_;
     bool common_ = false;
     Real shift_ = 0, first_table_ = 0, table_ = 0;
-    std::vector<double> flushed_;  // sums of pairs of a long sequence
+    // Sums of pairs of a long sequence. No vector: see numeric.hpp.
+    std::unique_ptr<double[]> flushed_;
 };
 
 // Order 0: positions are independent, P(y_t = y) = exp(score[t,y]) / Σ_y' exp(score[t,y']).
