@@ -107,18 +107,9 @@ class AttributeReader {
             refuse(
                 "columns, window and conjunctions make more than 2147483647 attributes; use fewer "
                 "conjunctions");
-        const AttributeView basic = view();
-        Conjunctions::Scratch scratch;
-        std::vector<int32_t> ids;
-        conjunction_starts_.push_back(0);
-        basic.for_each_position(0, n_positions(), [&](int64_t t, int64_t begin, int64_t end) {
-            ids.clear();
-            for_each_id(basic.slots, t, begin, end, [&](int32_t id, float) { ids.push_back(id); });
-            conjunctions.find(ids, scratch, conjunction_ids_);
-            conjunction_starts_.push_back(static_cast<int64_t>(conjunction_ids_.size()));
-        });
-        conjunctions_ = ColumnView{nullptr, nullptr, conjunction_starts_.data(), conjunction_ids_.data(),
-                                   nullptr, nullptr};
+        found_ = conjunctions.find(view());
+        conjunctions_ =
+            ColumnView{nullptr, nullptr, found_.starts.data(), found_.conjunctions.data(), nullptr, nullptr};
         slots_.push_back({&conjunctions_, 0, static_cast<int32_t>(n_ids_), -1});
         n_ids_ += conjunctions.n();
     }
@@ -186,8 +177,7 @@ class AttributeReader {
     std::vector<bool> is_local_;
     int64_t n_ids_ = 0;
     ColumnView conjunctions_{};  // starts is null until conjunctions are added
-    std::vector<int64_t> conjunction_starts_;
-    std::vector<int32_t> conjunction_ids_;
+    Conjunctions::Found found_;
     std::vector<nb::object> kept_;
 };
 

@@ -25,8 +25,6 @@ namespace {
 using Starts = Input<std::int64_t, 1>;
 using Labels = Input<std::int32_t, 1>;
 
-constexpr std::int64_t kMostNumbers = std::int64_t{1} << 40;
-
 template <class Array>
 auto data_or_null(const std::optional<Array>& array) {
     return array ? array->data() : nullptr;
@@ -56,9 +54,7 @@ struct Batch {
     LatticeBatch<Real> checked() const {
         require(topology.n_labels >= 1 && topology.order >= 0 && beam >= 0 && n_threads >= 1,
                 "n_labels and n_threads are at least 1, order and beam at least 0");
-        double edges = 1;
-        for (std::int64_t m = 0; m <= topology.order; ++m) edges *= static_cast<double>(topology.n_labels);
-        require(edges < static_cast<double>(kMostNumbers), "K^(order + 1) is too large");
+        require(topology.is_manageable(), "n_labels^(order + 1) must be below 2^40");
         check_starts();
         check_scores();
         if (keep) {

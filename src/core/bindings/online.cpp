@@ -18,14 +18,11 @@
 namespace hedgerow {
 namespace {
 
-constexpr std::int64_t kMostCells = std::int64_t{1} << 40;
-
 Topology checked_topology(std::int64_t n_labels, std::int64_t order) {
     require(n_labels >= 1 && order >= 0, "n_labels must be at least 1, and order at least 0");
-    double cells = 1;
-    for (std::int64_t m = 0; m <= order; ++m) cells *= static_cast<double>(n_labels);
-    require(cells < static_cast<double>(kMostCells), "n_labels^(order + 1) must be below 2^40");
-    return {n_labels, order};
+    const Topology topology{n_labels, order};
+    require(topology.is_manageable(), "n_labels^(order + 1) must be below 2^40");
+    return topology;
 }
 
 Array<std::uint64_t, 1> digests(const AttributeReader& reader, const Input<std::int32_t, 1>& gold,

@@ -18,6 +18,13 @@ struct Topology {
 
     std::int64_t memory() const { return std::max<std::int64_t>(order, 1); }
 
+    // Whether K^(order + 1) is small enough to compute with; larger tables do not fit into memory anyway.
+    bool is_manageable() const {
+        double n_cells = 1;
+        for (std::int64_t m = 0; m <= order; ++m) n_cells *= static_cast<double>(n_labels);
+        return n_cells < static_cast<double>(std::int64_t{1} << 40);
+    }
+
     // K^n
     std::int64_t power(std::int64_t n) const {
         std::int64_t p = 1;
