@@ -463,6 +463,11 @@ class GrowthRules:
     @property
     def missing(self) -> str: ...
 
+    def for_weights_times(self, factor: float) -> GrowthRules:
+        """
+        The rules that grow the same trees where all weights are multiplied by `factor`.
+        """
+
 class TreeData:
     """
     The attributes of all training positions as codes, laid out for growing trees. Growers of the same order, min_leaf and category_splits can share it.

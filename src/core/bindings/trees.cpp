@@ -264,7 +264,9 @@ void register_trees(nb::module_& m) {
         .def_prop_ro("category_splits",
                      [](const GrowthRules& rules) { return name_of(rules.category_splits); })
         .def_ro("max_features", &GrowthRules::max_features)
-        .def_prop_ro("missing", [](const GrowthRules& rules) { return name_of(rules.missing); });
+        .def_prop_ro("missing", [](const GrowthRules& rules) { return name_of(rules.missing); })
+        .def("for_weights_times", &GrowthRules::for_weights_times, nb::arg("factor"),
+             "The rules that grow the same trees where all weights are multiplied by `factor`.");
     nb::class_<TreeData>(
         m, "TreeData",
         "The attributes of all training positions as codes, laid out for growing trees. Growers "

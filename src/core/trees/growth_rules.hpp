@@ -28,6 +28,14 @@ struct GrowthRules {
     double max_features = 1.0;  // the fraction of tests that a node chooses among
     Missing missing = Missing::weighting;
 
+    // The rules that grow the same trees where all weights are multiplied by `factor`.
+    GrowthRules for_weights_times(double factor) const {
+        GrowthRules scaled = *this;
+        scaled.l2 *= factor;
+        scaled.influence_trim *= factor;
+        return scaled;
+    }
+
     bool uses_subsets() const { return category_splits == CategorySplits::subset; }
     // Values that fewer positions have can never be split off, so the training data have no code for them.
     std::int64_t min_value_count() const { return uses_subsets() ? 1 : min_leaf; }

@@ -15,19 +15,4 @@ def weighted_grower(
     if (weights == 1).all():
         return _core.TreeGrower(data, n_labels, rules, None)
     largest = float(weights.max())
-    return _core.TreeGrower(data, n_labels, _scaled(rules, 1 / largest), weights / largest)
-
-
-def _scaled(rules: _core.GrowthRules, factor: float) -> _core.GrowthRules:
-    """The rules that grow the same trees where all weights are multiplied by a factor."""
-    return _core.GrowthRules(
-        l2=rules.l2 * factor,
-        newton=rules.newton,
-        max_step=rules.max_step,
-        min_leaf=rules.min_leaf,
-        max_leaves=rules.max_leaves,
-        influence_trim=rules.influence_trim * factor,
-        category_splits=rules.category_splits,
-        max_features=rules.max_features,
-        missing=rules.missing,
-    )
+    return _core.TreeGrower(data, n_labels, rules.for_weights_times(1 / largest), weights / largest)
