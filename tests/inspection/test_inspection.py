@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
+import weakref
+
 import numpy as np
 import pytest
 
@@ -100,3 +105,53 @@ def test_transition_scores_are_those_of_a_treecrf(make):
     model = make.fit(X, y)
     with pytest.raises(InputError, match=f"those of a TreeCRF, but the model is a {type(model).__name__}"):
         hr.inspection.transition_table(model.model_)
+
+
+def test_views_are_computed_once_and_again_after_a_fit():
+    linear, trees = hr.LinearCRF(max_iter=3, tol=1.0).fit(X, Y), hr.TreeCRF(n_rounds=2).fit(X, Y)
+    for name in ("state_features_", "transition_features_", "intercept_"):
+        assert getattr(linear, name) is getattr(linear, name)
+    assert all(a is b for a, b in zip(trees.feature_importances_, trees.feature_importances_, strict=True))
+    copies = [copy.copy(linear), copy.deepcopy(linear), pickle.loads(pickle.dumps(linear))]
+    before = dict(linear.state_features_)
+    linear.fit(X, [["Q"] * len(labels[:-1]) + ["R"] for labels in Y])
+    assert {label for _, label in linear.state_features_} == {"Q", "R"}
+    assert [one.state_features_ for one in copies] == [before] * 3
+
+
+def test_views_can_not_change_the_model_or_the_importances(model):
+    found = model.feature_importances_
+    found.clear()
+    assert model.feature_importances_
+    with pytest.raises(ValueError, match="read-only"):
+        model.transition_table_[0, 0] = 9.0
+    table = hr.TreeCRF(n_rounds=2, transitions="table").fit(X, Y).transition_table_
+    with pytest.raises(ValueError, match="read-only"):
+        table[0, 0] = 9.0
+
+
+def test_the_views_of_a_model_that_is_gone_are_forgotten():
+    model = hr.LinearCRF(max_iter=3, tol=1.0).fit(X, Y)
+    frozen = weakref.ref(model.model_)
+    assert model.state_features_
+    del model
+    gc.collect()
+    assert frozen() is None
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        hr.inspection.importances,
+        hr.inspection.transition_table,
+        hr.inspection.future_features,
+        lambda model: hr.inspection.tree_text(model, 1, "N"),
+        lambda model: hr.inspection.pattern_probabilities(model, None),
+    ],
+)
+def test_an_estimator_is_refused_with_the_cure(model, view):
+    rule = "hedgerow.inspection reads the model of a fitted estimator, but got "
+    with pytest.raises(InputError, match=f"^{rule}TreeCRF; pass its attribute model_$"):
+        view(model)
+    with pytest.raises(InputError, match=f"^{rule}str; pass the attribute model_ of an estimator$"):
+        view("m.hedgerow")

@@ -25,17 +25,26 @@ class LinearEstimator(Estimator):
 
     @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
-        """The weight of each attribute for each label; numeric columns in their own units."""
+        """The weight of each attribute for each label; numeric columns in their own units.
+
+        Computed once after each `fit`: copy the dict before you change it.
+        """
         return state_features(self._fitted())
 
     @property
     def transition_features_(self) -> dict[tuple[Any, ...], float]:
-        """The weight of labels that follow each other, by (previous label, label); longer tuples for higher orders."""
+        """The weight of labels that follow each other, by (previous label, label); longer tuples for higher orders.
+
+        Computed once after each `fit`: copy the dict before you change it.
+        """
         return transition_features(self._fitted())
 
     @property
     def intercept_(self) -> dict[Any, float]:
-        """The bias of each label; 0 unless there are numeric columns."""
+        """The bias of each label; 0 unless there are numeric columns.
+
+        Computed once after each `fit`: copy the dict before you change it.
+        """
         return intercept(self._fitted())
 
 

@@ -160,7 +160,10 @@ class TreeCRF(TreeEstimator):
 
     @property
     def transition_table_(self) -> NDArray[np.float32]:
-        """Scores of labels after `start` and after each label: the table, or the mean of the trees over training."""
+        """Scores of labels after `start` and after each label: the table, or the mean of the trees over training.
+
+        Read-only; `.copy()` can be changed.
+        """
         return transition_table(self._fitted())
 
     @property

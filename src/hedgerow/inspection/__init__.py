@@ -1,7 +1,7 @@
 """Readable views of a fitted model: importances, trees as text, transition scores, weights, future features.
 
-The functions take the frozen model of an estimator (`estimator.model_`). Estimators offer the same views as attributes
-and methods, such as `feature_importances_` and `tree`.
+The functions take the frozen model of a fitted estimator (`estimator.model_`) or of a training step (`record.model()`
+in a callback). Estimators offer the same views as attributes and methods, such as `feature_importances_` and `tree`.
 """
 
 from hedgerow.inspection.future_features import (

@@ -16,6 +16,7 @@ from hedgerow.errors import InputError
 from hedgerow.future.features import FutureFeature
 from hedgerow.future.instance_bags import REST, logistic
 from hedgerow.future.potential import FuturePotential
+from hedgerow.inspection.frozen_model import check_model
 from hedgerow.inspection.tree_views import Names, in_words, text_of
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
@@ -99,6 +100,7 @@ def future_features(model: Model) -> list[FutureFeatureSummary]:
     >>> print(hr.inspection.future_features(model)[0].pattern[0][0])
     symbol is z
     """
+    check_model(model)
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
         return []
@@ -197,6 +199,7 @@ def pattern_probabilities(model: Model, sequences: Encoded) -> tuple[Floats, Flo
     >>> (positions[0] > 0.5).tolist(), (instance_bags[0] > 0.5).tolist()
     ([False, False, True], [True, True, False])
     """
+    check_model(model)
     potential = unnormalised(model.potential)
     if not isinstance(potential, FuturePotential):
         empty = np.zeros((0, sequences.n_positions))

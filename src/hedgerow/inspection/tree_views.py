@@ -15,6 +15,7 @@ from hedgerow.encoding.attributes import PADDING
 from hedgerow.errors import InputError
 from hedgerow.future.features import feature_encoder
 from hedgerow.future.potential import FuturePotential
+from hedgerow.inspection.frozen_model import check_model, once_per_model
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
 from hedgerow.potentials.trees import TreePotential, Trees
@@ -55,6 +56,7 @@ class Names:
 
     @classmethod
     def of(cls, model: Model) -> Names:
+        check_model(model)
         potential, encoder = unnormalised(model.potential), model.encoder
         if isinstance(potential, FuturePotential):
             encoder, potential = feature_encoder(encoder, len(potential.features)), potential.trees
@@ -119,6 +121,11 @@ def importances(model: Model) -> list[Importance]:
     >>> best.column, best.offset, best.value
     ('symbol', 0, 'o')
     """
+    return list(_ranked(model))
+
+
+@once_per_model
+def _ranked(model: Model) -> tuple[Importance, ...]:
     names = Names.of(model)
     trees = names.trees
     inner = trees.nodes[~trees.is_leaf]
@@ -128,7 +135,7 @@ def importances(model: Model) -> list[Importance]:
         gains[key] = gains.get(key, 0.0) + gain
         counts[key] = counts.get(key, 0) + count
     ranked = sorted(gains, key=lambda key: (-gains[key], key))
-    return [Importance(*key, gains[key], counts[key]) for key in ranked]
+    return tuple(Importance(*key, gains[key], counts[key]) for key in ranked)
 
 
 def _by_test(names: Names, inner: NDArray[np.void]) -> list[tuple[tuple[str, int, str], float, int]]:
@@ -225,6 +232,7 @@ def transition_table(model: Model) -> NDArray[np.float32]:
     -------
     array of shape (label contexts, labels)
         The first row is the start of a sequence; the next rows are the previous labels, in the order of the labels.
+        It is the table of the model itself, and read-only.
 
     Raises
     ------
@@ -238,13 +246,15 @@ def transition_table(model: Model) -> NDArray[np.float32]:
     >>> hr.inspection.transition_table(model.model_).shape
     (4, 3)
     """
+    check_model(model)
     potential = model.potential
     if not isinstance(potential, TreePotential):
         raise InputError(
             f"transition scores are those of a TreeCRF, but the model is a {model.estimator}; use a TreeCRF"
         )
-    if potential.table is not None:
-        return potential.table
-    if potential.mean_edges is None:
+    scores = potential.mean_edges if potential.table is None else potential.table
+    if scores is None:
         raise InputError("the model has no mean transition scores; fit the TreeCRF again")
-    return potential.mean_edges
+    read_only = scores.view()
+    read_only.flags.writeable = False
+    return read_only

@@ -1,4 +1,7 @@
-"""Weights of linear models by the names of attributes and labels, in the units of the data."""
+"""Weights of linear models by the names of attributes and labels, in the units of the data.
+
+The dicts are computed once for each model and shared by all callers: copy one before you change it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from hedgerow.data.columns import BagColumn, FoldedBag, LocalNumericColumn, NumericColumn
 from hedgerow.encoding import PADDING, AttributeReader
 from hedgerow.errors import InputError
+from hedgerow.inspection.frozen_model import once_per_model
 from hedgerow.model import Model
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.local import unnormalised
@@ -23,6 +27,7 @@ def _potential(model: Model) -> LinearPotential | SearchPotential:
     return potential
 
 
+@once_per_model
 def state_features(model: Model) -> dict[tuple[str, Any], float]:
     """Weights of attributes.
 
@@ -49,6 +54,7 @@ def state_features(model: Model) -> dict[tuple[str, Any], float]:
     return {(names[i], labels[y]): weight for (i, y), weight in weights.items()}
 
 
+@once_per_model
 def transition_features(model: Model) -> dict[tuple[Any, ...], float]:
     """Weights of labels that follow each other.
 
@@ -92,6 +98,7 @@ def _search_transitions(potential: SearchPotential, names: list[Any]) -> dict[tu
     return weights
 
 
+@once_per_model
 def intercept(model: Model) -> dict[Any, float]:
     """Biases of the labels, for numbers in the units of the data.
 

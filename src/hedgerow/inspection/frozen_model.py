@@ -1,0 +1,35 @@
+"""What the views share: they take a frozen model, and those that take long are computed once for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from hedgerow.errors import InputError, type_name
+from hedgerow.model import Model
+
+T = TypeVar("T")
+
+
+def check_model(model: object) -> None:
+    """Raise InputError unless this is a frozen model."""
+    if isinstance(model, Model):
+        return
+    cure = "pass its attribute model_" if hasattr(model, "predict") else "pass the attribute model_ of an estimator"
+    raise InputError(f"hedgerow.inspection reads the model of a fitted estimator, but got {type_name(model)}; {cure}")
+
+
+def once_per_model(view: Callable[[Model], T]) -> Callable[[Model], T]:
+    """The view, with its results kept as long as their models exist. Models are frozen, so results stay right."""
+    results: WeakKeyDictionary[Model, T] = WeakKeyDictionary()
+
+    @wraps(view)
+    def kept(model: Model) -> T:
+        check_model(model)
+        if model not in results:
+            results[model] = view(model)
+        return results[model]
+
+    return kept
