@@ -9,12 +9,16 @@ Estimators
                            linear models that learn from their mistakes
     OutputCode             many labels as codes of bits, for any of the others
 
-    All have fit, predict, predict_proba, score and save.
+    All have fit, predict, predict_single, predict_proba, score and save.
 
 Functions
     load                   read a saved estimator
     from_frame, to_frame   read a data frame, write predictions beside its rows
     from_padded            cut padding off
+
+Classes
+    Sequences              sequences that are read once and used often
+    StopTraining           raised by a callback to end a fit
 
 Modules
     callbacks, datasets, errors, inspection, metrics, significance

@@ -53,8 +53,9 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: M
 
     A file that is replaced passes its access rights on to the new one.
 
-    Raises InputError for what the format cannot hold and FileNotFoundError without the folder, both before any work,
-    and OSError when writing fails (a full disk). Then, and on Ctrl-C, an old file at `path` stays as it was.
+    Raises InputError for what the format cannot hold, FileNotFoundError without the folder and PermissionError for a
+    read-only file, all before any work, and OSError when writing fails (a full disk). Then, and on Ctrl-C, an old file
+    at `path` stays as it was.
     """
     target = _target(path)
     parts = _encode(arrays, metadata)
@@ -101,6 +102,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
         raise FileNotFoundError(f"cannot save {target}: there is no folder {target.parent}; create it first")
     if target.is_dir():
         raise IsADirectoryError(f"cannot save {target}: it is a folder; name a file in it")
+    if target.exists() and not os.access(target, os.W_OK):  # a rename would replace it all the same
+        raise PermissionError(f"cannot save {target}: the file is read-only; choose another name, or make it writable")
     return target
 
 
@@ -182,6 +185,8 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, Any]
     ModelFileError when the file is truncated, damaged, foreign or newer; FileNotFoundError when absent.
     """
     path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"cannot load {path.absolute()}: there is no such file; check the path")
     if not stat.S_ISREG(path.stat().st_mode):
         raise ModelFileError(f"{path} is not a file; name a model file")
     try:

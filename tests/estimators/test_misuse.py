@@ -210,9 +210,9 @@ def test_predict_single_refuses_a_list_of_sequences():
 
 
 def test_names_of_parameters_elsewhere_lead_to_those_here():
-    with pytest.raises(TypeError, match="LinearCRF has no parameter 'c1'; CRFsuite's c1 is l1 here"):
+    with pytest.raises(TypeError, match="LinearCRF has no parameter 'c1'; use 'l1' here"):
         hr.LinearCRF(c1=0.1)
-    with pytest.raises(TypeError, match="CRFsuite's c2 is l2 here"):
+    with pytest.raises(TypeError, match="use 'l2' here"):
         hr.LinearCRF(c2=0.1)
     with pytest.raises(TypeError, match=r"pass it to the base, as in base=TreeCRF\(window=...\)"):
         hr.OutputCode(window=1)
@@ -230,3 +230,19 @@ def test_the_type_lines_of_help():
     assert "n_jobs : int >= 1, or -1 or None for all processors, default=-1" in text
     assert "validation_fraction : float > 0 and < 1, default=0.1" in text
     assert "beam : int >= 1 or None, default=None" in text
+
+
+def test_predict_single_refuses_a_position():
+    model = hr.HMM().fit([[{"w": "a"}, {"w": "b"}]], [["x", "y"]])
+    with pytest.raises(InputError, match=r"^predict_single labels a list of positions, but x is a dict, .* pass \[x\]"):
+        model.predict_single({"w": "a"})
+
+
+def test_a_class_is_no_callback():
+    with pytest.raises(InputError, match=r"pass Progress\(\), not the class Progress$"):
+        hr.TreeCRF().fit(X, Y, callbacks=[hr.callbacks.Progress])
+
+
+def test_a_model_file_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"^cannot load .*nope.hedgerow: there is no such file;"):
+        hr.load(tmp_path / "nope.hedgerow")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import REGISTRY
-from hedgerow.estimators.parameters import parameters
+from hedgerow.estimators.parameters import ELSEWHERE, parameters
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning"),
@@ -143,7 +144,37 @@ def test_an_unknown_parameter_is_refused_with_the_nearest_name():
         hr.TreeCRF().set_params(max_leafs=3)
     with pytest.raises(TypeError, match=r"^HMM has no parameter 'zzz'; it has smoothing, order, decode"):
         hr.HMM(zzz=1)
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(InputError, match=r"^LinearCRF has no parameter 'L2'; did you mean 'l2'\?$"):
+        hr.LinearCRF().set_params(L2=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "cure"),
+    [
+        ("TreeCRF", "max_depth", "use 'max_leaves' here"),
+        ("TreeCRF", "n_estimators", "use 'n_rounds' here"),
+        ("LinearCRF", "num_iterations", "use 'max_iter' here"),
+        ("StructuredPerceptron", "n_iter", "use 'epochs' here"),
+        ("LinearCRF", "algorithm", "use 'solver' here"),
+        ("LinearCRF", "C", "use 'l2' here; a larger l2 does what a smaller C does"),
+        ("HMM", "max_depth", "it has smoothing, order, decode, n_jobs, random_state, verbose"),
+        ("StructuredSVM", "c", "did you mean 'C'?"),
+    ],
+)
+def test_a_parameter_of_another_library_is_refused_with_its_name_here(name, parameter, cure):
+    with pytest.raises(TypeError, match=re.escape(f"{name} has no parameter {parameter!r}; {cure}") + "$"):
+        REGISTRY[name](**{parameter: 1})
+
+
+def test_the_names_of_other_libraries_are_those_of_some_estimator():
+    known = {parameter for cls in REGISTRY.values() for parameter in cls().get_params()}
+    assert {name for names in ELSEWHERE.values() for name in names} <= known
+
+
+def test_parameters_without_a_name_are_refused():
+    with pytest.raises(TypeError, match=r"^LinearCRF takes its parameters by name, for example window=3$"):
+        hr.LinearCRF(*[3])
+    with pytest.raises(TypeError, match=r"^OutputCode takes its parameters by name, for example base=TreeCRF\(\)$"):
         hr.OutputCode(*[hr.TreeCRF()])
 
 

@@ -227,3 +227,13 @@ def test_whether_a_file_can_be_written_is_known_beforehand(model: Path, monkeypa
     with pytest.raises(OSError, match=r"cannot save .* \(Permission denied\)"):
         storage.check_writable(model)
     assert_untouched(model, before)
+
+
+def test_a_read_only_file_is_not_replaced(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = model.read_bytes()
+    # Root, who may run the tests, can write every file.
+    monkeypatch.setattr(os, "access", lambda path, mode: not (Path(path) == model.resolve() and mode == os.W_OK))
+    for refused in (lambda: storage.write(model, ARRAYS, METADATA), lambda: storage.check_writable(model)):
+        with pytest.raises(PermissionError, match="the file is read-only; choose another name, or make it writable"):
+            refused()
+        assert_untouched(model, before)

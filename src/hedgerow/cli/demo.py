@@ -88,7 +88,7 @@ def _show(facts: dict[str, Any], words: list[tuple[str, Any, Any]]) -> None:
     console.print(f"\nOn {facts['test_words']:,} other words (many are forms of a word in training):")
     console.print(scores)
     console.print(f"Every {facts['test_words'] // len(words)}th of these words:")
-    table = Table("word", "predicted sounds", "correct sounds", box=box.SIMPLE_HEAD)
+    table = Table("word", "predicted sounds", "correct sounds, where they differ", box=box.SIMPLE_HEAD)
     for word, gold, guess in words:
         wrong = gold != guess
         table.add_row(

@@ -70,7 +70,8 @@ class Estimator(Conventions):
     verbose: Annotated[
         int,
         VERBOSITY,
-        "1 or True shows the progress of `fit`: the same as the callback `hedgerow.callbacks.Progress()`.",
+        "1 or True shows the progress of `fit`: the same as the callback `hedgerow.callbacks.Progress()`. Larger "
+        "numbers do the same as 1.",
     ] = 0
 
     def fit(
@@ -282,6 +283,11 @@ class Estimator(Conventions):
         """
         if isinstance(x, Sequences) and len(x) != 1:
             raise InputError(f"predict_single labels one sequence, but there are {len(x)}; use predict")
+        if isinstance(x, Mapping):
+            raise InputError(
+                f"predict_single labels a list of positions, but x is a {type(x).__name__}, which is one position; "
+                "pass [x] if the sequence has only this position"
+            )
         if _is_list_of_sequences(x):
             raise InputError("predict_single labels one sequence, but x is a list of sequences; use predict")
         return self.predict(x if isinstance(x, Sequences) else [x])[0]
@@ -362,6 +368,7 @@ class Estimator(Conventions):
         -------
         list of lists of (float, 1-D array)
             For each sequence log-probabilities and labels, the most probable first; fewer than n if there are fewer.
+            For JSON: `[[(p, labels.tolist()) for p, labels in best] for best in model.predict_nbest(X)]`.
 
         Raises
         ------
@@ -459,7 +466,8 @@ class Estimator(Conventions):
         Parameters
         ----------
         path : str or path
-            The file. An old file is replaced only when the new one is complete; its access rights are kept.
+            The file. An old file is replaced only when the new one is complete; its access rights are kept. A
+            read-only file is not replaced.
 
         Raises
         ------

@@ -63,8 +63,12 @@ class Conventions:
     _set_by_fit: ClassVar[dict[str, tuple[str, str]]] = {}  # (type, text) of attributes that are no properties
     __signature__: ClassVar[inspect.Signature]
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, *unnamed: Any, **values: Any) -> None:
         known = parameters(type(self))
+        if unnamed:
+            raise TypeError(
+                f"{type(self).__name__} takes its parameters by name, for example {next(iter(known))}={unnamed[0]!r}"
+            )
         for name in values:
             if name not in known:
                 raise TypeError(unknown_parameter(type(self).__name__, name, known))

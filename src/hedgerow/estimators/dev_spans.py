@@ -53,6 +53,6 @@ def span_f1_function(
         first = predicted.starts
         n_correct = np.count_nonzero((end_at[first] == predicted.ends) & (type_at[first] == predicted.types))
         n_spans = len(predicted.starts) + len(gold_spans.starts)
-        return 2 * n_correct / n_spans if n_spans else 0.0
+        return float(2 * n_correct / n_spans) if n_spans else 0.0
 
     return span_f1

@@ -37,6 +37,10 @@ def checked_callbacks(callbacks: object, verbose: int) -> list[Callback]:
         raise InputError(
             f"callbacks must be a list of functions of one record, but it is {callbacks!r}; pass [function]"
         )
+    for function in functions:
+        if isinstance(function, type):
+            name = function.__name__
+            raise InputError(f"callbacks must be functions of one record; pass {name}(), not the class {name}")
     return [Progress(), *functions] if verbose else functions
 
 

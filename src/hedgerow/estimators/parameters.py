@@ -22,7 +22,27 @@ import numpy as np
 from hedgerow.errors import InputError
 
 LARGEST = 1e30  # so that sums and products of a few still fit single precision
-CRFSUITE = {"c1": "l1", "c2": "l2", "max_iterations": "max_iter"}  # its parameters, and what they are here
+_STEPS = ("n_rounds", "max_iter", "epochs")
+# Parameters of CRFsuite, scikit-learn, XGBoost and LightGBM, and what may stand for them here.
+ELSEWHERE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("n_estimators", "num_iterations", "num_boost_round", "num_rounds", "iterations"), _STEPS),
+    **dict.fromkeys(("n_iter", "max_iterations", "max_iter", "n_epochs", "num_epochs", "epochs", "n_rounds"), _STEPS),
+    **dict.fromkeys(("max_depth", "num_leaves", "max_leaf_nodes"), ("max_leaves",)),
+    **dict.fromkeys(("min_samples_leaf", "min_data_in_leaf", "min_child_samples"), ("min_leaf",)),
+    **dict.fromkeys(("c2", "reg_lambda", "lambda_l2", "l2_regularization", "weight_decay"), ("l2",)),
+    **dict.fromkeys(("c1", "reg_alpha", "lambda_l1"), ("l1",)),
+    **dict.fromkeys(("eta", "lr", "shrinkage"), ("learning_rate",)),
+    **dict.fromkeys(("seed", "random_seed"), ("random_state",)),
+    **dict.fromkeys(("n_threads", "num_threads", "nthread", "n_workers"), ("n_jobs",)),
+    **dict.fromkeys(("delta", "epsilon"), ("tol",)),
+    "algorithm": ("solver",),
+    "all_possible_transitions": ("all_transitions",),
+    "all_possible_states": ("observed_only",),
+    "alpha": ("smoothing",),
+    "standardize": ("scale",),
+    "early_stopping_rounds": ("patience",),
+    "n_iter_no_change": ("patience",),
+}
 LARGEST_INTEGER = 2**63 - 1
 
 
@@ -244,12 +264,15 @@ def _declared(cls: type, name: str, hint: Any) -> Parameter:
 def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> str:
     """The message for a parameter that an estimator does not have; it names the nearest one it has."""
     known = list(known)
-    nearest = difflib.get_close_matches(name, known, n=1)
-    here = CRFSUITE.get(name)
-    if here in known:
-        cure = f"CRFsuite's {name} is {here} here"
+    by_lower = {one.lower(): one for one in known}
+    here = [one for one in ELSEWHERE.get(name, ()) if one in known]
+    nearest = [] if name in ELSEWHERE else difflib.get_close_matches(name.lower(), by_lower, n=1)
+    if here:
+        cure = f"use {here[0]!r} here"
+    elif name == "C" and "l2" in known:
+        cure = "use 'l2' here; a larger l2 does what a smaller C does"
     elif nearest:
-        cure = f"did you mean {nearest[0]!r}?"
+        cure = f"did you mean {by_lower[nearest[0]]!r}?"
     else:
         cure = f"it has {', '.join(known)}"
         if "base" in known:

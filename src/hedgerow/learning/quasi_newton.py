@@ -120,17 +120,18 @@ class Minimizer:
                 continue  # once more, along the gradient
             if length == 0:
                 if steepness > FLAT_GRADIENT and predicted > self._noise:
-                    self._warn_of_no_decrease(steepness)
+                    self._warn_of_no_decrease()
                 return
             self._values.append(self.value)
             yield length
             if self._improves_little():
                 return
 
-    def _warn_of_no_decrease(self, steepness: float) -> None:
+    def _warn_of_no_decrease(self) -> None:
         warn_user(
-            f"no step lowers the loss of {self.value:g}, although the gradient is not 0 (its norm is {steepness:.3g} "
-            "of that of the weights); the best weights so far are kept",
+            f"the fit ended before the minimum of the loss: after {len(self._values) - 1} iterations no step lowered "
+            "it further; the weights so far are kept. Usual causes are large numbers in X (use scale=True), a narrow "
+            "beam (widen it) and too little regularisation (raise l2)",
             ConvergenceWarning,
         )
 
