@@ -26,6 +26,11 @@ inline const char* contents(Kind kind) {
                                      : "bags (lists or sets of str)";
 }
 
+// Numbers turned into text would lose their order.
+constexpr const char* kCureOfNumbers =
+    "give each number a key of its own, {'d0': 0.1, 'd1': 0.2}, or give each sequence as an array "
+    "(positions, columns)";
+
 // The place of a value, for messages: sequence and offset are computed only for an error.
 struct Place {
     const int64_t* starts;
@@ -98,11 +103,10 @@ class ColumnBuilder {
     }
     void add_member(const Place& place, PyObject* member) {
         if (!PyUnicode_Check(member))
-            refuse(
-                "sequence %lld, position %lld, column %R: a bag holds str, but got %s; turn its members into "
-                "str",
-                static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()), name_.ptr(),
-                type_name(member));
+            refuse("sequence %lld, position %lld, column %R: a bag holds str, but got %s; %s",
+                   static_cast<long long>(place.sequence()), static_cast<long long>(place.offset()),
+                   name_.ptr(), type_name(member),
+                   PyNumber_Check(member) ? kCureOfNumbers : "turn its members into str");
         ids_.push_back(values_.intern(member));
     }
     void close_bag() { ends_.push_back(static_cast<int64_t>(ids_.size())); }

@@ -7,6 +7,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstring>
+
 #include "bindings/column_builder.hpp"
 #include "bindings/errors.hpp"
 
@@ -29,6 +31,12 @@ struct NumpyNumbers {
     }
 };
 
+inline bool is_array_of_numbers(PyObject* value) {
+    if (!nb::isinstance(value, nb::module_::import_("numpy").attr("ndarray"))) return false;
+    const nb::str kind(nb::handle(value).attr("dtype").attr("kind"));
+    return std::strchr("biuf", kind.c_str()[0]) != nullptr;
+}
+
 [[noreturn]] inline void refuse_value(const Place& place, PyObject* name, PyObject* value) {
     if (PyBytes_Check(value) || PyByteArray_Check(value))
         refuse_at(place, name, "text must be str, but got bytes; decode them");
@@ -37,10 +45,10 @@ struct NumpyNumbers {
             place, name,
             "a value must not be a tuple; use a list or set of str for a bag, and one key for each item "
             "otherwise");
-    nb::object rule =
-        nb::steal(PyUnicode_FromFormat("a value is str, a number, a bool, None, a list or set of str or a "
-                                       "dict of these, but got %s; convert it",
-                                       type_name(value)));
+    nb::object rule = nb::steal(
+        PyUnicode_FromFormat("a value is str, a number, a bool, None, a list or set of str or a "
+                             "dict of these, but got %s; %s",
+                             type_name(value), is_array_of_numbers(value) ? kCureOfNumbers : "convert it"));
     const char* text = rule.is_valid() ? PyUnicode_AsUTF8(rule.ptr()) : nullptr;
     if (text == nullptr) throw nb::python_error();
     refuse_at(place, name, text);
