@@ -6,7 +6,7 @@ import gc
 import signal
 import sys
 from collections import OrderedDict, defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -33,6 +33,9 @@ bags = st.one_of(
     st.sets(words, max_size=4),
     st.frozensets(words, max_size=4),
 )
+
+
+NUMBERS = "give each number a key of its own, {'d0': 0.1, 'd1': 0.2}, or give each sequence as an array"
 
 
 def optional(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -85,6 +88,15 @@ def test_tuples_equal_dicts(X: list[list[tuple[Any, Any]]]) -> None:
     assert [column.name for column in columns] == ["x0", "x1"]
     for column in columns:
         assert (column.kind, weighted_cells(column)) == twin[column.name]
+
+
+def test_named_tuples_name_the_columns() -> None:
+    class Token(NamedTuple):
+        word: str
+        length: int
+
+    X = Sequences([[None, Token("the", 3), Token("cat", 3)]])
+    assert [(column.name, column.kind) for column in X.columns] == [("word", "categorical"), ("length", "numeric")]
 
 
 def test_a_position_that_is_none_among_tuples_is_missing_in_every_column() -> None:
@@ -183,6 +195,12 @@ def test_refuses_dicts_that_hold_themselves() -> None:
             "position 1: every position must be a tuple of 2 items, like the first one, but .* a tuple of 1",
         ),
         ([[("a", "b"), ["a", "b"]]], "sequence 0, position 1: every position must be a tuple of 2 .* but .* is a list"),
+        ([[[1, 2], [3, 4]]], f"column 'bag': a bag holds str, but got int; {NUMBERS}"),
+        ([[{"emb": [0.1, 0.2]}]], f"column 'emb': a bag holds str, but got float; {NUMBERS}"),
+        ([[{"emb": {np.float32(1)}}]], f"column 'emb': a bag holds str, but got numpy.float32; {NUMBERS}"),
+        ([[{"emb": np.ones(2)}]], f"column 'emb': .* but got numpy.ndarray; {NUMBERS}"),
+        ([[{"emb": np.array(["a"])}]], "column 'emb': .* but got numpy.ndarray; convert it"),
+        ([[["a", None]]], "column 'bag': a bag holds str, but got None; turn its members into str"),
         ([[["a"], ("a",)]], "sequence 0, position 1, column 'bag': a value must not be a tuple"),
         ([[{"a": ("x", "y")}]], "sequence 0, position 0, column 'a': a value must not be a tuple; use a list or set"),
         ([[()]], "the tuples of X must have at least one item"),

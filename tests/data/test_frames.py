@@ -146,6 +146,14 @@ LONG = {
 }
 
 
+def test_the_pair_of_from_frame_must_be_unpacked(frame: Any) -> None:
+    model = hr.HMM().fit(*from_frame(frame(LONG), sequence="id", label="tag"))
+    rule = r"X must be a list of sequences, but got a pair \(X, y\): .* write X, y = hedgerow.from_frame\(...\)"
+    for pair in (from_frame(frame(LONG), sequence="id"), from_frame(frame(LONG), sequence="id", label="tag")):
+        with pytest.raises(InputError, match=rule):
+            model.predict(pair)
+
+
 def test_from_frame_groups_rows(frame: Any) -> None:
     X, y = from_frame(frame(LONG), sequence="id", label="tag")
     assert X.lengths.tolist() == [2, 3]
@@ -193,7 +201,7 @@ def test_from_frame_refuses(frame: Any) -> None:
         (
             frame({**LONG, "tag": [0.5] * 5}),
             {"sequence": "id", "label": "tag"},
-            "labels must be strings or integers, but column 'tag' holds Float64",
+            "labels must be strings, integers or bools, but column 'tag' holds Float64",
         ),
         (frame({"id": [1]}), {"sequence": "id"}, "no columns beside"),
         (frame({"id": [], "w": []}), {"sequence": "id"}, "at least one row"),

@@ -79,6 +79,7 @@ def test_fit_warns_of_padding_among_the_labels() -> None:
     "y",
     [
         [[0, 1, -1], [1, 0, 1]],
+        [[0, 1, -1]] * 4,
         [[-1, 1, 0], [1, 0, 1]],
         [[0, 1, -100], [1, 0, 1]],
         [[-100, 1, -100, -100], [-100, 0, -100, 1]],  # word pieces, too
@@ -117,7 +118,7 @@ def test_ragged_lists_lose_their_masked_positions() -> None:
     assert [one.tolist() for one in arrays] == [[[2.0, 3.0]], [[1.0, 1.0]]]
     assert hr.from_padded([[{"w": 1}, {"w": 2}, {}], [{"w": 3}, {"w": 4}]], mask=mask)[0] == [[{"w": 2}], [{"w": 4}]]
     for arguments, rule in (
-        ({"mask": [[0, 1, 0]]}, "mask must have a row for each of the 2 sequences of X, but it has 1"),
+        ({"mask": [[0, 1, 0]]}, "mask must have 2 rows, one for each sequence of X, but it has 1"),
         ({"mask": [[0, 1, 0], [1]]}, "sequence 1 has 2 positions, but row 1 of mask has 1"),
         ({"mask": mask, "y": [[0, 1, 0], [1]]}, "sequence 1 has 2 positions, but row 1 of y has 1"),
         ({"mask": [[0, 1, 0], [0, 0]]}, "sequence 1 has no real position"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hedgerow
-from hedgerow import Sequences
+from hedgerow import Sequences, from_padded
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import ABSENT, MISSING, BagColumn, CategoricalColumn, Column, NumericColumn
 from hedgerow.errors import InputError
@@ -46,6 +46,7 @@ def test_says_what_it_holds() -> None:
     assert X.column("n") is X.columns[1]
     assert repr(X) == "Sequences(4 sequences, 7 positions; 'w' categorical, 'n' numeric, 'b' bag)"
     assert repr(Sequences([[{str(i): 1 for i in range(9)}]])).endswith("'5' numeric, ... 3 more)")
+    assert repr(Sequences(["a"])) == "Sequences(1 sequence, 1 position; 'symbol' categorical)"
     with pytest.raises(InputError, match=r"no column 'q'; the columns are \['w', 'n', 'b'\]"):
         X.column("q")
 
@@ -213,6 +214,7 @@ REFUSED = [
     (["a", 3], "sequence 1 is of type int; a sequence is a str; a list"),
     (["a", None], "sequence 1 is of type None"),
     (["a", b"b"], "sequence 1 is of type bytes"),
+    (from_padded(np.ones((1, 2, 1)), lengths=[1]), r"but got a pair \(X, y\)"),
     ([{"a"}], "sequence 0 is of type set"),
     ([[Proxy()]], "but got Proxy; make it a dict"),
     (["a", ["b"]], "sequence 0 is a str and sequence 1 a list"),
@@ -273,7 +275,7 @@ def test_of_columns() -> None:
         (starts(0), "starts must increase"),
         (starts(0, 0, 3), "no sequence may be empty"),
         (starts(1, 3), "starts must increase"),
-        (starts(0, 2), "column 'c' must have one value for each of the 2 positions, but has 3"),
+        (starts(0, 2), "column 'c' must have 2 values, one for each position, but has 3"),
         (int32(0, 3), "starts must be a 1-D array of int64"),
     ):
         with pytest.raises(InputError, match=rule):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -159,3 +160,40 @@ def test_empty_dicts_lack_the_keys_that_every_position_of_training_had() -> None
         Encoder.fit(Sequences(WORDS)).transform(Sequences([[{}]]))
     with pytest.raises(InputError, match="nothing but empty dicts; give at least one attribute"):
         hr.LinearCRF().fit([[{}, {}]], [["a", "b"]])
+
+
+def test_str_is_refused_after_lists_of_words() -> None:
+    """Both become the column `symbol`; letters would be labelled instead of words."""
+    model = hr.HMM().fit([["the", "cat"], ["a", "dog"]], [["D", "N"], ["D", "N"]])
+    rule = r"training had lists of strings, such as 'cat', but the sequences of X are str.*\"the cat\".split\(\)"
+    for X in (["the", "cat"], Sequences(["the", "cat"])[1:], pickle.loads(pickle.dumps(Sequences(["cat"])))):
+        with pytest.raises(InputError, match=rule):
+            model.predict(X)
+    with pytest.raises(InputError, match=rule):
+        model.predict_single("the cat")
+    assert model.predict_single(["the", "cat"]).tolist() == ["D", "N"]
+
+
+def test_str_and_lists_of_single_characters_are_the_same() -> None:
+    letters, text = [list("ab"), list("ba")], ["ab", "ba"]
+    silent(Encoder.fit(Sequences(letters)), text)
+    silent(Encoder.fit(Sequences(text)), letters)
+
+
+def test_longer_strings_are_refused_after_str() -> None:
+    encoder = Encoder.fit(Sequences(["ab", "ba"]))
+    for known in (encoder, Encoder.from_arrays(*encoder.to_arrays())):
+        silent(known, ["ax"])
+        with pytest.raises(InputError, match=r"training were str, .* lists with longer strings, such as 'bab'"):
+            known.transform(Sequences([["a", "bab"]]))
+
+
+def test_attributes_as_dicts_and_as_lists_are_not_mixed() -> None:
+    dicts = [[{f"w={t % 150}": 1.0} for t in range(300)]]
+    lists = [[list(position) for position in dicts[0]] + [[]]]
+    with pytest.raises(InputError, match="training read dicts of attributes, but X holds lists of strings"):
+        Encoder.fit(Sequences(dicts)).transform(Sequences(lists))
+    for X in (dicts, [[{"w=1": 1.0}]]):
+        with pytest.raises(InputError, match=r"training read lists of strings .* but X holds dicts of attributes"):
+            Encoder.fit(Sequences(lists)).transform(Sequences(X))
+    silent(Encoder.fit(Sequences([[{"bag": ["a"]}, {}]])), [[{"other": 1.0}]])  # a key called "bag" is a key

@@ -117,10 +117,10 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("y", "rule"),
     [
-        ([["a", "b", "c"]], "there are 2 sequences and 1 lists of labels"),
+        ([["a", "b", "c"]], "X has 2 sequences and y has 1 list"),
         (
             [["a", "b", "c"], ["a"]],
-            "sequence 1 has 2 positions but 1 labels; give one label for each position",
+            "sequence 1 has 2 positions but 1 label; give one label for each position",
         ),
         (["abc", ["a", "b"]], r"the labels of sequence 0 must be a list, but got the str 'abc'.* use list\(\.\.\.\)"),
         ([["a", "b", "c"], "de"], "the labels of sequence 1 must be a list, but got the str 'de'"),
@@ -142,11 +142,11 @@ NAN = float("nan")
             [[1, 2, 3], np.array([1.0, NAN])],
             r"sequence 1, position 1 has no label \(nan\); partial labels are not supported yet",
         ),
-        ([[1, 2, 3], [1, 2.0]], "sequence 1, position 1: labels must be strings or integers, but got float"),
+        ([[1, 2, 3], [1, 2.0]], "sequence 1, position 1: labels must be strings, integers or bools, but got float"),
         ([["a", "b", "c"], ["a", b"b"]], "sequence 1, position 1: .* but got bytes"),
         (
             [["a", "b", "c"], ["a", 1]],
-            "sequence 1, position 1: .* all strings or all integers, but got 1 after 'a'",
+            "sequence 1, position 1: .* all strings, all integers or all bools, but got 1 after 'a'",
         ),
         ([[True, 0, 1], [0, 1]], "sequence 0, position 1: .* but got 0 after True"),
         ([["a", "a", "a"], ["a", "a"]], r"at least 2 distinct labels, but it holds only \['a'\]"),

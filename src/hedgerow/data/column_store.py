@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from hedgerow.data.columns import Column, Positions
 from hedgerow.data.ragged import first_duplicate, ranges, starts_of
 from hedgerow.errors import InputError
-from hedgerow.utilities import read_only
+from hedgerow.utilities import counted, read_only
 
 Index: TypeAlias = int | slice | ArrayLike | tuple[Any, EllipsisType]
 
@@ -73,7 +73,7 @@ class ColumnStore:
         for column in columns:
             if len(column) != starts[-1]:
                 raise InputError(
-                    f"column {column.name!r} must have one value for each of the {starts[-1]} positions, "
+                    f"column {column.name!r} must have {counted(int(starts[-1]), 'value')}, one for each position, "
                     f"but has {len(column)}"
                 )
         return cls.trusted(np.ascontiguousarray(starts), tuple(columns))
@@ -173,4 +173,5 @@ class ColumnStore:
         shown = [f"{column.name!r} {column.kind}" for column in self.columns[:6]]
         if len(self.columns) > 6:
             shown.append(f"... {len(self.columns) - 6} more")
-        return f"{type(self).__name__}({len(self)} sequences, {self.n_positions} positions; {', '.join(shown)})"
+        size = f"{counted(len(self), 'sequence')}, {counted(self.n_positions, 'position')}"
+        return f"{type(self).__name__}({size}; {', '.join(shown)})"

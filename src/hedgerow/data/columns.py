@@ -15,6 +15,7 @@ from hedgerow.utilities import read_only
 
 MISSING = -1  # code of None or NaN: the value exists but is unknown
 ABSENT = -2  # code of a key that is not there
+BAG = "bag"  # name of the only column of lists of strings and of sparse matrices
 FOLDED = "attributes"  # name of the bag of numeric keys that are mostly absent
 
 Kind: TypeAlias = Literal["categorical", "numeric", "bag"]
@@ -68,6 +69,11 @@ class CategoricalColumn(_Base):
     def missing(self) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = self.codes == MISSING
         return missing
+
+
+@dataclass(frozen=True, eq=False)
+class CharacterColumn(CategoricalColumn):
+    """The characters of sequences that are str."""
 
 
 @dataclass(frozen=True, eq=False)

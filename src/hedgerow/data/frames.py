@@ -237,7 +237,9 @@ def _labels(series: nw.Series[Any]) -> NDArray[Any]:
         return np.array(values, dtype=np.bool_)
     if all(isinstance(value, int) for value in values):
         return as_int64(values)
-    raise InputError(f"labels must be strings or integers, but column {series.name!r} holds {series.dtype}; convert it")
+    raise InputError(
+        f"labels must be strings, integers or bools, but column {series.name!r} holds {series.dtype}; convert it"
+    )
 
 
 def _flat_predictions(predictions: Iterable[Any], X: Sequences) -> NDArray[Any]:

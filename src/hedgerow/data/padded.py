@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hedgerow.data.read_y import FlatLabels
 from hedgerow.errors import InputError, PaddingWarning, warn_user
+from hedgerow.utilities import counted
 
 # Labels that other libraries write where there is none: Keras users -1, PyTorch and transformers -100.
 PADDING = -1
@@ -112,10 +113,14 @@ def _rows_like(X: Any, rows: Any, name: str) -> list[NDArray[Any]]:
     """An array for each sequence; raises InputError unless there is one entry for each position."""
     arrays = [np.asarray(row) for row in rows]
     if len(arrays) != len(X):
-        raise InputError(f"{name} must have a row for each of the {len(X)} sequences of X, but it has {len(arrays)}")
+        raise InputError(
+            f"{name} must have {counted(len(X), 'row')}, one for each sequence of X, but it has {len(arrays)}"
+        )
     for i, (array, sequence) in enumerate(zip(arrays, X, strict=True)):
         if array.shape != (len(sequence),):
-            raise InputError(f"sequence {i} has {len(sequence)} positions, but row {i} of {name} has {array.size}")
+            raise InputError(
+                f"sequence {i} has {counted(len(sequence), 'position')}, but row {i} of {name} has {array.size}"
+            )
     return arrays
 
 
@@ -132,7 +137,9 @@ def _real_positions(shape: tuple[int, ...], mask: ArrayLike | None, lengths: Arr
             raise InputError(f"lengths must be {shape[0]} integers, one for each sequence; got {counts.tolist()!r}")
         if (counts > shape[1]).any():
             i = int(np.flatnonzero(counts > shape[1])[0])
-            raise InputError(f"sequence {i} has {shape[1]} positions, but its length is given as {counts[i]}")
+            raise InputError(
+                f"sequence {i} has {counted(shape[1], 'position')}, but its length is given as {counts[i]}"
+            )
         real = np.arange(shape[1]) < counts[:, None]
     empty = np.flatnonzero(~real.any(axis=1))
     if len(empty):
@@ -143,11 +150,13 @@ def _real_positions(shape: tuple[int, ...], mask: ArrayLike | None, lengths: Arr
 def warn_of_padding(labels: FlatLabels) -> None:
     """Warn when labels look like padding: -100 anywhere, or -1 at an end of sequences that all have the same length.
 
-    A label -1 that also stands between other labels is a class.
+    A label -1 that also stands between other labels is a class. One sequence, or sequences of one position, cannot be
+    told from data without padding.
     """
-    if labels.kind == "integers" and (labels.values == IGNORED).any():
+    n_ignored = int((labels.values == IGNORED).sum()) if labels.kind == "integers" else 0
+    if n_ignored:
         warn_user(
-            f"label {IGNORED} stands at {int((labels.values == IGNORED).sum())} positions: other libraries ignore it, "
+            f"label {IGNORED} stands at {counted(n_ignored, 'position')}: other libraries ignore it, "
             "but here it is learned like any other label; leave these positions "
             "out with hedgerow.from_padded(X, y, mask=...)",
             PaddingWarning,

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import FOLDED, BagColumn, CategoricalColumn, Column, FoldedBag, column_of
+from hedgerow.data.columns import BAG, FOLDED, BagColumn, CharacterColumn, Column, FoldedBag, column_of
 from hedgerow.data.frame_columns import is_frame, numeric_column, open_frame, read_frames
 from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError, type_name
+from hedgerow.utilities import counted
 
 
 class Ragged(NamedTuple):
@@ -123,7 +124,7 @@ def _read_text(sequences: list[str]) -> Ragged:
         seen = np.bincount(points) > 0
         distinct, codes = np.flatnonzero(seen), (np.cumsum(seen) - 1)[points]
     alphabet = Alphabet.of(map(chr, distinct.tolist()))
-    return Ragged(starts, [CategoricalColumn("symbol", codes.reshape(-1).astype(np.int32), alphabet)])
+    return Ragged(starts, [CharacterColumn("symbol", codes.reshape(-1).astype(np.int32), alphabet)])
 
 
 def _read_lists(sequences: list[list[Any]]) -> Ragged:
@@ -148,7 +149,7 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
     if isinstance(first, tuple):
         return Ragged(starts, _read_tuples(flat, starts))
     if isinstance(first, (list, set, frozenset)):
-        return Ragged(starts, [column_of(_core.ingest_values(flat, starts, "bag"))])
+        return Ragged(starts, [column_of(_core.ingest_values(flat, starts, BAG))])
     sequence, position = place(starts, at)
     raise InputError(
         f"sequence {sequence}, position {position}: a position of a list is a str, a dict, a tuple, or a list or set "
@@ -157,8 +158,13 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
 
 
 def _read_tuples(positions: list[Any], starts: NDArray[np.int64]) -> list[Column]:
-    """One column for each item of the tuples, named x0, x1, ...; None instead of a tuple is missing in all columns."""
-    width = len(next(position for position in positions if position is not None))
+    """One column for each item of the tuples; None instead of a tuple is missing in all columns.
+
+    Named tuples name the columns. Otherwise the names are x0, x1, ...
+    """
+    first = next(position for position in positions if position is not None)
+    width = len(first)
+    names = getattr(first, "_fields", None) or [f"x{c}" for c in range(width)]
     if width == 0:
         raise InputError("the tuples of X must have at least one item, but the first is empty")
     for t, position in enumerate(positions):
@@ -166,12 +172,14 @@ def _read_tuples(positions: list[Any], starts: NDArray[np.int64]) -> list[Column
             sequence, offset = place(starts, t)
             got = f"a tuple of {len(position)}" if isinstance(position, tuple) else f"a {type(position).__name__}"
             raise InputError(
-                f"sequence {sequence}, position {offset}: every position must be a tuple of {width} items, like the "
-                f"first one, but this one is {got}; fill items that are missing with None"
+                f"sequence {sequence}, position {offset}: every position must be a tuple of {counted(width, 'item')}, "
+                f"like the first one, but this one is {got}; fill items that are missing with None"
             )
     missing = (None,) * width
     items = zip(*(missing if position is None else position for position in positions), strict=True)
-    return [column_of(_core.ingest_values(list(values), starts, f"x{c}")) for c, values in enumerate(items)]
+    return [
+        column_of(_core.ingest_values(list(values), starts, name)) for name, values in zip(names, items, strict=True)
+    ]
 
 
 def _cure(position: object) -> str:
@@ -259,7 +267,7 @@ def _read_sparse(matrices: list[Any]) -> Ragged:
     ids = alphabet.ids(names)[indices.reshape(-1)]  # code-point order puts "10" before "2"
     bag_starts = csr.indptr.astype(np.int64)
     order = np.lexsort((ids, np.repeat(np.arange(len(bag_starts) - 1), np.diff(bag_starts))))
-    return Ragged(starts, [BagColumn("bag", bag_starts, ids[order], csr.data[order], alphabet)])
+    return Ragged(starts, [BagColumn(BAG, bag_starts, ids[order], csr.data[order], alphabet)])
 
 
 _READERS: dict[str, Callable[[list[Any]], Ragged]] = {

@@ -16,6 +16,7 @@ from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import CategoricalColumn, column_of
 from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError, type_name
+from hedgerow.utilities import counted
 
 LabelKind: TypeAlias = Literal["strings", "integers", "bools"]
 
@@ -109,17 +110,15 @@ def _row(labels: Any, i: int) -> Any:
 def _check_lengths(starts: NDArray[np.int64], sequences: ColumnStore) -> None:
     if len(starts) != len(sequences.starts):
         raise InputError(
-            f"y must hold a list of labels for each sequence, but there are {len(sequences)} sequences "
-            f"and {len(starts) - 1} lists of labels"
+            f"y must hold a list of labels for each sequence, but X has {counted(len(sequences), 'sequence')} "
+            f"and y has {counted(len(starts) - 1, 'list')}"
         )
     lengths = np.diff(starts)
     different = np.flatnonzero(lengths != sequences.lengths)
     if len(different):
         i = int(different[0])
-        raise InputError(
-            f"sequence {i} has {sequences.lengths[i]} positions but {lengths[i]} labels; "
-            "give one label for each position"
-        )
+        positions, labels = counted(int(sequences.lengths[i]), "position"), counted(int(lengths[i]), "label")
+        raise InputError(f"sequence {i} has {positions} but {labels}; give one label for each position")
 
 
 def _kind_of(kind: type) -> LabelKind | None:
@@ -154,9 +153,12 @@ def _common_kind(flat: list[Any], starts: NDArray[np.int64]) -> LabelKind:
     sequence, position = place(starts, at)
     subject = f"sequence {sequence}, position {position}"
     if kinds[type(label)] is None:
-        raise InputError(f"{subject}: labels must be strings or integers, but got {type_name(label)}; convert them")
+        raise InputError(
+            f"{subject}: labels must be strings, integers or bools, but got {type_name(label)}; convert them"
+        )
     raise InputError(
-        f"{subject}: labels must be all strings or all integers, but got {label!r} after {flat[0]!r}; convert them"
+        f"{subject}: labels must be all strings, all integers or all bools, but got {label!r} after {flat[0]!r}; "
+        "convert them"
     )
 
 

@@ -35,7 +35,7 @@ class Sequences(ColumnStore):
     --------
     >>> import hedgerow as hr
     >>> hr.Sequences([[{"word": "the", "length": 3}, {"word": "cat", "length": 3}]])
-    Sequences(1 sequences, 2 positions; 'word' categorical, 'length' numeric)
+    Sequences(1 sequence, 2 positions; 'word' categorical, 'length' numeric)
     """
 
     __slots__ = ("optional_columns", "rows")
@@ -49,6 +49,11 @@ class Sequences(ColumnStore):
             self.rows, self.optional_columns = X.rows, X.optional_columns
         elif isinstance(X, ColumnStore):
             raise InputError("X must be raw sequences, but it is encoded already; give the sequences before encoding")
+        elif isinstance(X, tuple) and len(X) == 2 and (isinstance(X[0], Sequences) or X[1] is None):
+            raise InputError(
+                "X must be a list of sequences, but got a pair (X, y): from_frame and from_padded return X and y; "
+                "write X, y = hedgerow.from_frame(...)"
+            )
         else:
             starts, columns, optional = read(X)
             self._keep(starts, tuple(columns))

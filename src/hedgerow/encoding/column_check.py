@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hedgerow.data.columns import BAG, FOLDED
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.errors import AbsentColumnWarning, InputError, first_few, warn_user
+from hedgerow.utilities import counted
 
 
 def is_missing_without(column: ColumnSpec, sequences: Sequences) -> bool:
@@ -29,9 +31,13 @@ def check_columns(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
     if set(names) == set(known):
         return
     if not sequences.optional_columns and len(names) != len(known) and _numbered(names) and _numbered(known):
-        raise InputError(f"the rows of X must have {len(known)} columns, as in training, but they have {len(names)}")
+        raise InputError(
+            f"the rows of X must have {counted(len(known), 'column')}, as in training, but they have {len(names)}"
+        )
     new = [name for name in names if name not in known]
     required = any(column.presence.positions == 1 and not column.folded for column in training)
+    if len(new) == len(names):
+        _refuse_other_form(training, sequences)
     if len(new) == len(names) and (required or not sequences.optional_columns):
         raise InputError(
             f"X must have columns of training, but it has none of them; training had {first_few(known)}, "
@@ -48,6 +54,23 @@ def check_columns(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
             f"X lacks columns that training had: {first_few([column.name for column in absent])}{added}; "
             f"{_consequences(absent, sequences)}: name the columns as in training",
             AbsentColumnWarning,
+        )
+
+
+def _refuse_other_form(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
+    """Raise InputError if attributes were dicts in training and lists in X, or the other way round."""
+    names, known = [column.name for column in sequences.columns], [column.name for column in training]
+    if names == [BAG] and not sequences.optional_columns and any(column.folded for column in training):
+        raise InputError(
+            "training read dicts of attributes, but X holds lists of strings (or sparse matrices); use one form for "
+            "both: write each list as a dict, {attribute: 1.0 for attribute in attributes}"
+        )
+    attributes = training[0].alphabet or ()
+    read_dicts = sequences.optional_columns and any(name == FOLDED or name in attributes for name in names)
+    if known == [BAG] and read_dicts:
+        raise InputError(
+            "training read lists of strings (or sparse matrices), but X holds dicts of attributes; use one form for "
+            "both: write each dict as a list of its keys"
         )
 
 

@@ -16,6 +16,7 @@ from hedgerow.data.columns import (
     MISSING,
     BagColumn,
     CategoricalColumn,
+    CharacterColumn,
     Column,
     FoldedBag,
     Kind,
@@ -42,6 +43,7 @@ class ColumnSpec:
     local: bool = False  # windows read the column at offset 0 only; never stored in a file
     presence: Presence = NEVER
     folded: bool = False  # the bag of numeric keys that are mostly absent
+    characters: bool = False  # the characters of sequences that are str
 
 
 def spec_of(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
@@ -53,7 +55,14 @@ def spec_of(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
     occurs = np.zeros(len(column.alphabet), np.bool_)
     occurs[ids if ids.min(initial=0) >= 0 else ids[ids >= 0]] = True
     alphabet = column.alphabet if occurs.all() else column.alphabet.subset(occurs)
-    return ColumnSpec(column.name, column.kind, alphabet, presence=presence, folded=isinstance(column, FoldedBag))
+    return ColumnSpec(
+        column.name,
+        column.kind,
+        alphabet,
+        presence=presence,
+        folded=isinstance(column, FoldedBag),
+        characters=isinstance(column, CharacterColumn),
+    )
 
 
 def without_values(spec: ColumnSpec, missing: NDArray[np.bool_]) -> Column:
@@ -73,9 +82,10 @@ def in_kind_of(spec: ColumnSpec, column: Column) -> Column:
     """The column in the kind of training.
 
     A column without any value, here or in training, can have any kind. Other columns must have the kind of training;
-    otherwise InputError is raised.
+    otherwise InputError is raised. So it is if one side holds characters of str and the other side longer strings.
     """
     if column.kind == spec.kind:
+        _check_characters(spec, column)
         return column
     valueless = (
         len(column.alphabet) == 0
@@ -89,6 +99,28 @@ def in_kind_of(spec: ColumnSpec, column: Column) -> Column:
     return without_values(spec, column.missing())
 
 
+def _check_characters(spec: ColumnSpec, column: Column) -> None:
+    """Raise InputError if either training or X was read from str, letter by letter, and the other holds words."""
+    read_from_str = isinstance(column, CharacterColumn)
+    if not isinstance(column, CategoricalColumn) or spec.alphabet is None or (read_from_str and spec.characters):
+        return
+    if read_from_str and (word := _longer_string(spec.alphabet)):
+        raise InputError(
+            f"training had lists of strings, such as {word!r}, but the sequences of X are str, which are read letter "
+            'by letter; wrap a sentence that is a list in another list, or split a str ("the cat".split())'
+        )
+    if spec.characters and (word := _longer_string(column.alphabet)):
+        raise InputError(
+            f"the sequences of training were str, read letter by letter, but X holds lists with longer strings, such "
+            f"as {word!r}; give str, or lists of single characters"
+        )
+
+
+def _longer_string(alphabet: Alphabet) -> str | None:
+    """The first value of more than one character."""
+    return next((value for value in alphabet if len(value) > 1), None)
+
+
 def spec_to_json(spec: ColumnSpec) -> dict[str, Any]:
     """What a file stores about the column, except its alphabet, in types that JSON has."""
     entry: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
@@ -100,6 +132,8 @@ def spec_to_json(spec: ColumnSpec) -> dict[str, Any]:
         entry["indicates"] = spec.indicates
     if spec.folded:
         entry["folded"] = True
+    if spec.characters:
+        entry["characters"] = True
     return entry
 
 
@@ -111,9 +145,11 @@ def spec_from_json(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) ->
             value = fill_value_from_json(details["fill_value"], kind, alphabet) if "fill_value" in details else None
             indicates, presence = details.get("indicates"), _presence_from_json(details.get("presence"))
             if indicates is None and presence is not None:
-                folded = details.get("folded", False) is True
-                if not folded or (kind == "bag" and name == FOLDED):
-                    return ColumnSpec(name, kind, alphabet, value, presence=presence, folded=folded)
+                folded, characters = details.get("folded") is True, details.get("characters") is True
+                if (not folded or (kind == "bag" and name == FOLDED)) and (not characters or kind == "categorical"):
+                    return ColumnSpec(
+                        name, kind, alphabet, value, presence=presence, folded=folded, characters=characters
+                    )
             if isinstance(indicates, str):
                 return ColumnSpec(name, kind, alphabet, value, indicates)
     raise InputError(f"column {i} of an encoder must have a name and a known kind, but got {entry!r}")
