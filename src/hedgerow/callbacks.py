@@ -1,7 +1,8 @@
 """Callbacks for `fit`: functions of one training record, called at every step of a fit.
 
 A callback that returns True, or raises `StopTraining`, ends the fit with what has been learned so far. If a callback
-has a method `close`, `fit` calls it at the end, also after an error.
+has a method `begin`, `fit` calls it before the first step, with the name of the estimator; if it has a method `close`,
+`fit` calls it at the end, also after an error.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -90,8 +93,9 @@ Callback = Callable[[TrainingRecord], Any]
 class Progress:
     """Show the progress of a fit.
 
-    A terminal or a notebook gets a bar on standard error that disappears at the end. Elsewhere each record becomes a
-    line: of the logger "hedgerow" at level INFO if logging is configured, otherwise of standard error.
+    A terminal or a notebook gets a bar on standard error; one line stays of it at the end: the number of steps, the
+    scores of the last one, and the seconds. Elsewhere each record becomes a line: of the logger "hedgerow" at level
+    INFO if logging is configured, otherwise of standard error.
 
     Examples
     --------
@@ -103,19 +107,37 @@ class Progress:
     def __init__(self) -> None:
         self._bar: Bar | None = None
         self._task: Any = None
+        self._last: TrainingRecord | None = None
+
+    def begin(self, estimator: str) -> None:
+        """Show the name of the estimator. `fit` calls this before the first step.
+
+        Parameters
+        ----------
+        estimator : str
+            Name of the estimator that is fitted.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.callbacks.Progress().begin("TreeCRF")
+        """
+        if _can_draw() and self._bar is None:
+            self._bar = _started_bar()
+            self._task = self._bar.add_task(estimator, total=None)
 
     def __call__(self, record: TrainingRecord) -> None:
         """Show a record."""
         if not _can_draw():
             _write_line(_line(record))
             return
-        if self._bar is None:
-            self._bar = _started_bar()
-            self._task = self._bar.add_task("", total=record.total)
+        self.begin(record.estimator)
+        assert self._bar is not None
+        self._last = record
         self._bar.update(self._task, description=_summary(record), completed=record["step"], total=record.total)
 
     def close(self) -> None:
-        """Remove the bar. `fit` calls this at the end.
+        """Replace the bar by one line. `fit` calls this at the end.
 
         Examples
         --------
@@ -124,7 +146,9 @@ class Progress:
         """
         if self._bar is not None:
             self._bar.stop()
-            self._bar = None
+            if self._last is not None:
+                self._bar.console.print(_last_line(self._last), highlight=False, markup=False, soft_wrap=True)
+            self._bar = self._last = None
 
 
 def _can_draw() -> bool:
@@ -146,6 +170,11 @@ def _started_bar() -> Bar:
 def _summary(record: TrainingRecord) -> str:
     """The estimator, the loss and the scores on the dev data."""
     return ", ".join([f"{record.estimator} {record['unit']}s", *_figures(record)])
+
+
+def _last_line(record: TrainingRecord) -> str:
+    steps = counted(record["step"], record["unit"])
+    return ", ".join([f"{record.estimator}: {steps}", *_figures(record), f"{record['seconds']:.1f} s"])
 
 
 def _line(record: TrainingRecord) -> str:

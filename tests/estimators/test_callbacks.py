@@ -6,12 +6,15 @@ import io
 import json
 import logging
 import sys
+from contextlib import suppress
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import hedgerow as hr
 from hedgerow.callbacks import TrainingRecord
+from hedgerow.errors import CodeWarning
 from hedgerow.estimators.conventions import REGISTRY
 
 pytestmark = [
@@ -138,11 +141,12 @@ def test_verbose_writes_lines_where_it_is_not(monkeypatch):
     assert lines[1].endswith(" s")
 
 
-def test_progress_draws_a_bar_on_a_terminal_and_removes_it(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
+
+def test_progress_draws_a_bar_on_a_terminal_and_leaves_a_line(monkeypatch):
     text = Terminal()
     monkeypatch.setattr(sys, "stderr", text)
     monkeypatch.setenv("TERM", "xterm")
@@ -152,3 +156,67 @@ def test_progress_draws_a_bar_on_a_terminal_and_removes_it(monkeypatch):
     assert "3/3" in text.getvalue()
     hr.StructuredPerceptron(epochs=2, random_state=0).fit(X, Y, callbacks=[progress])  # and again
     assert "StructuredPerceptron epochs" in text.getvalue()
+    last = [line for line in text.getvalue().splitlines() if line.endswith(" s")]
+    assert [line.rpartition("\x1b")[2].partition("K")[2].split(", ")[0] for line in last] == [
+        "TreeCRF: 3 rounds",
+        "StructuredPerceptron: 2 epochs",
+    ]
+    assert all(", loss " in line for line in last)
+
+
+def test_progress_names_the_estimator_before_the_first_step(monkeypatch):
+    text = Terminal()
+    monkeypatch.setattr(sys, "stderr", text)
+    monkeypatch.setenv("TERM", "xterm")
+    progress = hr.callbacks.Progress()
+    progress.begin("TreeCRF")
+    progress.close()
+    assert "TreeCRF" in text.getvalue()
+    assert "loss" not in text.getvalue()
+
+
+def test_a_callback_with_a_method_begin_learns_the_name_of_the_estimator():
+    class Beginning:
+        calls: ClassVar = []
+
+        def begin(self, estimator):
+            self.calls.append(estimator)
+
+        def __call__(self, record):
+            self.calls.append(record["step"])
+
+    hr.TreeCRF(n_rounds=2).fit(X, Y, callbacks=[Beginning()])
+    assert Beginning.calls == ["TreeCRF", 1, 2]
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_records_hold_plain_values(name):
+    bio = [["O", "B-x", "I-x", "O"]] * 12
+    model = REGISTRY[name](random_state=0).fit(["abcd"] * 12, bio, ["abca"] * 2, bio[:2])
+    plain = (int, float, str, bool, list, dict, type(None))
+    assert "dev_span_f1" in model.training_log_[-1]
+    for record in model.training_log_:
+        assert {key: type(value) for key, value in record.items() if type(value) not in plain} == {}
+
+
+@pytest.mark.filterwarnings("error::hedgerow.errors.CodeWarning")
+def test_an_output_code_that_was_stopped_warns():
+    def interrupt(record):
+        if record["step"] == 2:
+            raise KeyboardInterrupt
+
+    letters = [list(x) for x in X]
+    code = hr.OutputCode(base=hr.TreeCRF(n_rounds=2), n_bits=6, random_state=0, n_jobs=1)
+    with (
+        pytest.warns(CodeWarning, match="^the fit was stopped when 2 of 6 bits had been learned"),
+        suppress(KeyboardInterrupt),
+    ):
+        code.fit(X, letters, callbacks=[interrupt])
+    assert code.code_.shape[1] == 2
+    growing = hr.OutputCode(base=hr.TreeCRF(n_rounds=2), code="grow", n_bits=6, random_state=0, n_jobs=1)
+    with pytest.warns(CodeWarning, match="^the fit was stopped when 1 of 6 bits had been learned"):
+        growing.fit(X, letters, X, letters, callbacks=[lambda record: True])
+    growing.fit(X, letters, X, letters, callbacks=[lambda record: record["step"] == 4])  # code words are distinct
+    assert growing.code_.shape[1] == 4
+    code.fit(X, letters)
+    hr.TreeCRF(n_rounds=4).fit(X, Y, callbacks=[lambda record: True])

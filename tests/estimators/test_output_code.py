@@ -455,7 +455,7 @@ def test_an_interrupted_fit_keeps_the_bits_done_so_far(cascade, n_jobs, tmp_path
 
     whole = hr.OutputCode(base=TREES, n_bits=9, cascade=cascade, random_state=0).fit(X, Y)
     model = hr.OutputCode(base=TREES, n_bits=9, cascade=cascade, random_state=0, n_jobs=n_jobs)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), pytest.warns(CodeWarning, match="when 4 of 9 bits had been learned"):
         model.fit(X, Y, callbacks=[interrupt])
     assert model.code_.tolist() == whole.code_[:, :4].tolist()
     bits = np.concatenate(whole.predict_bits(ASKED))[:, :4]

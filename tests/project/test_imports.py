@@ -101,7 +101,7 @@ def test_names_are_declared_once() -> None:
 
 def test_help_lists_the_public_names() -> None:
     described = set(re.findall(r"\w+", hedgerow.__doc__ or ""))
-    assert set(hedgerow.__all__) - described == {"Sequences", "StopTraining"}
+    assert set(hedgerow.__all__) <= described
 
 
 FOR_TRAINING = ("hedgerow.learning", "hedgerow.codes.learner", "hedgerow.future.learner", "hedgerow.search.learner")

@@ -82,6 +82,13 @@ class OutputCodeLearner:
         code_words = self._code_words[:, : len(self._trained)]
         return self._potential(code_words, self._trained, self._cascade, self._calibration)
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        """(number of bits learned, number of bits of the code); a code may grow until its code words are distinct."""
+        n_learned, n_known = len(self._trained), self._code_words.shape[1]
+        grows = self.rules.code_words is None and n_learned == n_known
+        return n_learned, self.rules.n_bits if grows and not is_distinct(self._code_words) else n_known
+
     def _potential(
         self, code_words: CodeWords, trained: list[TrainedBit], cascade: Cascade, calibration: Calibration
     ) -> CodePotential:

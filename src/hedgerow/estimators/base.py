@@ -188,6 +188,9 @@ class Estimator(Conventions):
             by = "span_f1" if training.dev is not None and training.dev.span_f1 is not None else "accuracy"
         return None if by is None else Stopping(by, self._value("patience"))
 
+    def _warn_if_stopped(self, learner: Learner) -> None:
+        """Warn if a fit that was interrupted, or ended by a callback, left a model that is of little use."""
+
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         """The file to which `fit` saves the model as it goes on."""
         return None

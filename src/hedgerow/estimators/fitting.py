@@ -151,6 +151,7 @@ def run_learner(
 
     finished = False
     try:
+        _call_all(callbacks, "begin", name)
         for record in learner:
             record["seconds"] = time.perf_counter() - began
             if not training_log:
@@ -170,8 +171,10 @@ def run_learner(
                 keep(learned)
                 if checkpoint and not finished:
                     checkpoint.save(learned)
+                if not finished:
+                    settings._warn_if_stopped(learner)
         finally:
-            _close(callbacks)
+            _call_all(callbacks, "close")
 
 
 def _stops(callbacks: list[Callback], record: TrainingRecord) -> bool:
@@ -185,11 +188,12 @@ def _stops(callbacks: list[Callback], record: TrainingRecord) -> bool:
     return any(isinstance(reply, (bool, np.bool_)) and bool(reply) for reply in replies)
 
 
-def _close(callbacks: list[Callback]) -> None:
+def _call_all(callbacks: list[Callback], name: str, *arguments: Any) -> None:
+    """Call the method `name` of those callbacks that have it."""
     for callback in callbacks:
-        close = getattr(callback, "close", None)
-        if callable(close):
-            close()
+        method = getattr(callback, name, None)
+        if callable(method):
+            method(*arguments)
 
 
 def _steps_at_most(settings: Estimator, record: Record) -> int | None:

@@ -266,6 +266,18 @@ class OutputCode(Estimator):
         )
         return OutputCodeLearner(training, _BaseLearners(self._base, seeds[1]), rules)
 
+    def _warn_if_stopped(self, learner: Learner) -> None:
+        from hedgerow.codes.learner import OutputCodeLearner
+
+        assert isinstance(learner, OutputCodeLearner)
+        n_learned, n_bits = learner.progress
+        if n_learned < n_bits:
+            warn_user(
+                f"the fit was stopped when {n_learned} of {n_bits} bits had been learned: accuracy is low if labels "
+                "have the same code word so far; fit again without interruption, or with a smaller n_bits",
+                CodeWarning,
+            )
+
 
 @dataclass(frozen=True)
 class _BaseLearners:
