@@ -281,7 +281,7 @@ def test_a_plot_has_a_panel_for_each_feature():
     heights = [bar.get_height() for bar in axes[0].patches]
     np.testing.assert_allclose(heights, model.pattern_probabilities("abzab")[0][0])
     pyplot.close("all")
-    with pytest.raises(InputError, match="but got 1 sequences with 5 positions and 1 names"):
+    with pytest.raises(InputError, match="but got 1 sequence with 5 positions and 1 name"):
         model.plot_patterns("abzab", names=["x"])
     plain = hr.FutureMEMM(bag=3, max_future=0, random_state=0).fit(X, y)
     with pytest.raises(InputError, match="has no future feature to plot"):

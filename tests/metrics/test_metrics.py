@@ -83,7 +83,7 @@ METRICS = [
     ("y_true", "y_pred", "message"),
     [
         ([["O"], ["O", "O"]], [["O"], ["O"]], "sequence 1 has 2 labels in y_true but 1 in y_pred"),
-        ([["O"]], [["O"], ["O"]], "y_true has 1 sequences but y_pred has 2"),
+        ([["O"]], [["O"], ["O"]], "y_true has 1 sequence but y_pred has 2"),
         (["O", "O"], ["O", "O"], "y_true: sequence 0 is 'O' of type str"),
         ([["O"]], ["O"], "y_pred: sequence 0 is 'O' of type str"),
         ([1, 2], [1, 2], "y_true: sequence 0 is 1 of type int"),

@@ -20,6 +20,7 @@ from hedgerow.inspection.frozen_model import check_model
 from hedgerow.inspection.tree_views import Names, in_words, text_of
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
+from hedgerow.utilities import counted
 
 MOST_CONDITIONS = 8
 
@@ -248,7 +249,8 @@ def plot_patterns(model: Model, sequences: Encoded, names: list[str], axes: Any 
     if len(sequences) != 1 or len(names) != sequences.n_positions:
         raise InputError(
             "a plot needs one sequence and a name for each of its positions, but got "
-            f"{len(sequences)} sequences with {sequences.n_positions} positions and {len(names)} names"
+            f"{counted(len(sequences), 'sequence')} with {counted(sequences.n_positions, 'position')} and "
+            f"{counted(len(names), 'name')}"
         )
     positions, instance_bags = pattern_probabilities(model, sequences)
     if not len(positions):

@@ -47,7 +47,7 @@ class QuasiNewtonRules:
 
 
 class Minimizer:
-    """Iterating makes steps to the minimum; `weights` is the best point so far and `value` its penalised value.
+    """Iterating makes steps to the minimum; `weights` is the point reached and `value` its penalised value.
 
     With an L1 penalty a step stays in the orthant where it starts: a weight that would change its sign becomes 0.
 
@@ -57,8 +57,8 @@ class Minimizer:
         Iteration ends when the gradient, relative to the weights, or the improvement of ten steps, relative to the
         value, is at most this.
     noise
-        What rounding may add to a value. A step that raises the value by less is accepted, because the gradient is
-        more precise than that.
+        What rounding may add to a value. A step to a value that is higher than the lowest one by less is accepted,
+        because the gradient is more precise than that.
     comparable
         Whether the first value can be compared with later ones; if not, the first step is always accepted.
     """
@@ -153,7 +153,8 @@ class Minimizer:
         for _ in range(MAX_HALVINGS):
             weights, step = _core.step(self.weights, direction, length, self._keeps_orthant, self._n_threads)
             value, gradient = self._evaluate(weights)
-            highest = self.value + self._noise + SUFFICIENT_DECREASE * self._dot(slope, step)
+            # Compared with the lowest value, so that rises by rounding cannot add up.
+            highest = min(self._values) + self._noise + SUFFICIENT_DECREASE * self._dot(slope, step)
             if np.isfinite(value) and value <= highest:
                 self._memory.remember(step, gradient - self._gradient, self._n_threads)
                 self.weights, self.value, self._gradient = weights, value, gradient

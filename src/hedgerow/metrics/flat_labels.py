@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from hedgerow.errors import InputError
+from hedgerow.utilities import counted
 
 Label: TypeAlias = str | int
 LabelSequences: TypeAlias = Iterable[Any]
@@ -39,13 +40,13 @@ def flatten_alike(**named: LabelSequences) -> list[Flat]:
     for other, other_name in zip(flats[1:], list(named)[1:], strict=True):
         if len(first.lengths) != len(other.lengths):
             raise InputError(
-                f"{name} has {len(first.lengths)} sequences but {other_name} has {len(other.lengths)}; "
+                f"{name} has {counted(len(first.lengths), 'sequence')} but {other_name} has {len(other.lengths)}; "
                 "give both the same sequences"
             )
         for index, (expected, got) in enumerate(zip(first.lengths, other.lengths, strict=True)):
             if expected != got:
                 raise InputError(
-                    f"sequence {index} has {expected} labels in {name} but {got} in {other_name}; "
+                    f"sequence {index} has {counted(expected, 'label')} in {name} but {got} in {other_name}; "
                     "give one label for each position in both"
                 )
         if first.labels and isinstance(first.labels[0], str) != isinstance(other.labels[0], str):
@@ -55,7 +56,7 @@ def flatten_alike(**named: LabelSequences) -> list[Flat]:
 
 
 def flatten(y: LabelSequences, name: str) -> Flat:
-    """Flatten the labels of all sequences; InputError unless the labels are all strings or all integers.
+    """Flatten the labels of all sequences; InputError unless the labels are all strings, or all integers or bools.
 
     `name` is the name of the argument in error messages.
     """
@@ -94,5 +95,5 @@ def _check_kinds(flat: Flat, name: str) -> None:
     at = next(i for i, label in enumerate(flat.labels) if not isinstance(label, wanted))
     raise InputError(
         f"{name}: {flat.place(at)}: the label is {flat.labels[at]!r:.60} of type "
-        f"{type(flat.labels[at]).__name__}; labels are all strings or all integers"
+        f"{type(flat.labels[at]).__name__}; labels are all strings, or all integers or bools"
     )
