@@ -73,7 +73,7 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: M
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-    # Without this, the old file could be back after a power cut.
+    # Until the folder is on the disk too, a power cut could undo the rename.
     with suppress(OSError):
         folder = os.open(target.parent, os.O_RDONLY)
         try:
@@ -102,7 +102,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
         raise FileNotFoundError(f"cannot save {target}: there is no folder {target.parent}; create it first")
     if target.is_dir():
         raise IsADirectoryError(f"cannot save {target}: it is a folder; name a file in it")
-    if target.exists() and not os.access(target, os.W_OK):  # a rename would replace it all the same
+    if target.exists() and not os.access(target, os.W_OK):  # renaming replaces even a read-only file
         raise PermissionError(f"cannot save {target}: the file is read-only; choose another name, or make it writable")
     return target
 
@@ -118,7 +118,7 @@ def _created(temporary: Path, target: Path) -> BinaryIO:
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags, 0o666 if rights is None else rights)
 
-    file = open(temporary, "xb", opener=opener)  # noqa: SIM115 - Path.open takes no opener
+    file = open(temporary, "xb", opener=opener)  # noqa: SIM115 - Path.open has no parameter `opener`
     if rights is not None:
         temporary.chmod(rights)  # the access rights that the umask removed
     return file

@@ -28,13 +28,14 @@ def check_columns(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
     """
     names = [column.name for column in sequences.columns]
     known = [column.name for column in training]
-    if set(names) == set(known):
+    here, there = set(names), set(known)
+    if here == there:
         return
     if not sequences.optional_columns and len(names) != len(known) and _numbered(names) and _numbered(known):
         raise InputError(
             f"the rows of X must have {counted(len(known), 'column')}, as in training, but they have {len(names)}"
         )
-    new = [name for name in names if name not in known]
+    new = [name for name in names if name not in there]
     required = any(column.presence.positions == 1 and not column.folded for column in training)
     if len(new) == len(names):
         _refuse_other_form(training, sequences)
@@ -46,7 +47,7 @@ def check_columns(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
     absent = [
         column
         for column in training
-        if column.name not in names and (column.presence.expected_in(sequences) or not sequences.optional_columns)
+        if column.name not in here and (column.presence.expected_in(sequences) or not sequences.optional_columns)
     ]
     if absent:
         added = f"; X has columns that training did not have: {first_few(new)}" if new else ""

@@ -42,7 +42,7 @@ class Window:
         Raises
         ------
         InputError
-            If `spec` is none of these.
+            If `spec` is something else, or names an offset twice.
         """
         if isinstance(spec, Window):
             return spec
