@@ -109,13 +109,30 @@ def chunked_by_crfsuite(parameters: dict[str, Any]) -> Figures:
         }
 
 
-def run(job: str, *arguments: object) -> Figures:
-    """Run a job of the running script in a process of its own, and return its figures."""
+def run(job: str, *arguments: object, limit: float | None = None) -> Figures:
+    """Run a job of the running script in a process of its own, and return its figures.
+
+    Raises subprocess.TimeoutExpired after `limit` seconds.
+    """
     log(f"  {job}", *arguments)
     command = [sys.executable, sys.argv[0], "--job", json.dumps([job, *arguments]), *(["--quick"] if QUICK else [])]
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
-    answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=one_thread)
-    return json.loads(answer.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=one_thread, timeout=limit)
+    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+def parser_of(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the options that every script has."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a run of seconds on small data, to see that it works")
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    return parser
+
+
+def answer(job: str, jobs: dict[str, Callable[..., Figures]]) -> None:
+    """Run the job that `run` started this process for, and print its figures as JSON."""
+    name, *arguments = json.loads(job)
+    print(json.dumps(jobs[name](*arguments)))
 
 
 def main(
@@ -125,14 +142,11 @@ def main(
     details: str = "",
 ) -> None:
     """Print the tables that --parts names, or run one job and print its figures as JSON."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(description)
     parser.add_argument("--parts", nargs="*", choices=list(parts), default=list(parts), help="which tables")
-    parser.add_argument("--quick", action="store_true", help="a run of seconds on small data, to see that it works")
-    parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
-        job, *arguments = json.loads(options.job)
-        print(json.dumps((jobs or {})[job](*arguments)))
+        answer(options.job, jobs or {})
         return
     print_machine(details)
     for name in options.parts:

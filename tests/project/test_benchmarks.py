@@ -12,7 +12,8 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
 CRFSUITE = ["pycrfsuite"]
-PEERS = {"encoding": CRFSUITE, "linear": CRFSUITE, "margin": CRFSUITE, "treecrf": [*CRFSUITE, "lightgbm"]}
+BOTH = [*CRFSUITE, "lightgbm"]
+PEERS = {"defaults": BOTH, "encoding": CRFSUITE, "linear": CRFSUITE, "margin": CRFSUITE, "treecrf": BOTH}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
