@@ -13,12 +13,15 @@ Estimators
 
 Functions
     load                   read a saved estimator
+    tune                   find the best estimator and setting by a race
+    cross_val_predict      predictions by models that did not see the sequence
     from_frame, to_frame   read a data frame, write predictions beside its rows
     from_padded            cut padding off
 
 Classes
     Sequences              sequences that are read once and used often
     StopTraining           raised by a callback to end a fit
+    TuningResult           what tune returns
 
 Modules
     callbacks, datasets, errors, inspection, metrics, significance
@@ -51,6 +54,9 @@ if TYPE_CHECKING:
     from hedgerow.estimators import StructuredSVM as StructuredSVM
     from hedgerow.estimators import TreeCRF as TreeCRF
     from hedgerow.estimators import load as load
+    from hedgerow.tuning import TuningResult as TuningResult
+    from hedgerow.tuning import cross_val_predict as cross_val_predict
+    from hedgerow.tuning import tune as tune
 
 __version__ = "0.1.0"
 
@@ -67,7 +73,9 @@ _HOME = {
     "StructuredPerceptron": "hedgerow.estimators",
     "StructuredSVM": "hedgerow.estimators",
     "TreeCRF": "hedgerow.estimators",
+    "TuningResult": "hedgerow.tuning",
     "callbacks": "hedgerow.callbacks",
+    "cross_val_predict": "hedgerow.tuning",
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",
     "from_frame": "hedgerow.data.frames",
@@ -77,6 +85,7 @@ _HOME = {
     "metrics": "hedgerow.metrics",
     "significance": "hedgerow.significance",
     "to_frame": "hedgerow.data.frames",
+    "tune": "hedgerow.tuning",
 }
 
 __all__ = sorted(_HOME)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hedgerow.model import Model
 
-__all__ = ["Callback", "Progress", "TrainingRecord"]
+__all__ = ["Callback", "Progress", "TrainingRecord", "TrialRecord"]
 
 log = logging.getLogger("hedgerow")
 
@@ -87,6 +87,38 @@ class TrainingRecord(dict[str, Any]):
         self._make_model = None
 
 
+class TrialRecord(dict[str, Any]):
+    """One trial of `hedgerow.tune`, as a callback gets it.
+
+    A trial is a setting on one rung of the race: "unit" ("trial"), "step" (counted from 1), "setting", "score",
+    "standard_error", "best_score" of its rung so far, "rung", "folds", "share" of the data, "failure", and "seconds"
+    since the race began.
+
+    Attributes
+    ----------
+    estimator : str
+        "tune".
+    total : int
+        Number of trials of the plan.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog", "cot", "dag"] * 5, [["-", "v", "-"]] * 20
+    >>> settings = []
+    >>> def note(record):
+    ...     settings.append(record["setting"])
+    >>> result = hr.tune(X, y, estimators=["HMM"], random_state=0, callbacks=[note])
+    >>> settings
+    ['HMM()', 'HMM(order=2)']
+    """
+
+    def __init__(self, record: Mapping[str, Any], *, estimator: str, total: int | None) -> None:
+        super().__init__(record)
+        self.estimator = estimator
+        self.total = total
+
+
 Callback = Callable[[TrainingRecord], Any]
 
 
@@ -107,7 +139,7 @@ class Progress:
     def __init__(self) -> None:
         self._bar: Bar | None = None
         self._task: Any = None
-        self._last: TrainingRecord | None = None
+        self._last: TrainingRecord | TrialRecord | None = None
 
     def begin(self, estimator: str) -> None:
         """Show the name of the estimator. `fit` calls this before the first step.
@@ -122,13 +154,13 @@ class Progress:
         >>> import hedgerow as hr
         >>> hr.callbacks.Progress().begin("TreeCRF")
         """
-        if _can_draw() and self._bar is None:
+        if can_draw() and self._bar is None:
             self._bar = _started_bar()
             self._task = self._bar.add_task(estimator, total=None)
 
-    def __call__(self, record: TrainingRecord) -> None:
+    def __call__(self, record: TrainingRecord | TrialRecord) -> None:
         """Show a record."""
-        if not _can_draw():
+        if not can_draw():
             _write_line(_line(record))
             return
         self.begin(record.estimator)
@@ -151,7 +183,8 @@ class Progress:
             self._bar = self._last = None
 
 
-def _can_draw() -> bool:
+def can_draw() -> bool:
+    """Whether standard error is a terminal, or a notebook that can show a bar."""
     if "ipykernel" in sys.modules:
         return importlib.util.find_spec("ipywidgets") is not None
     return sys.stderr is not None and sys.stderr.isatty()
@@ -167,25 +200,26 @@ def _started_bar() -> Bar:
     return bar
 
 
-def _summary(record: TrainingRecord) -> str:
+def _summary(record: TrainingRecord | TrialRecord) -> str:
     """The estimator, the loss and the scores on the dev data."""
     return ", ".join([f"{record.estimator} {record['unit']}s", *_figures(record)])
 
 
-def _last_line(record: TrainingRecord) -> str:
+def _last_line(record: TrainingRecord | TrialRecord) -> str:
     steps = counted(record["step"], record["unit"])
     return ", ".join([f"{record.estimator}: {steps}", *_figures(record), f"{record['seconds']:.1f} s"])
 
 
-def _line(record: TrainingRecord) -> str:
+def _line(record: TrainingRecord | TrialRecord) -> str:
     of_total = "" if record.total is None else f" of {record.total}"
     head = f"{record.estimator}: {record['unit']} {record['step']}{of_total}"
     return ", ".join([head, *_figures(record), f"{record['seconds']:.1f} s"])
 
 
-def _figures(record: TrainingRecord) -> list[str]:
-    shown = ("loss", "dev_loss", "dev_accuracy", "dev_span_f1")
-    return [f"{name.replace('_', ' ')} {record[name]:.4g}" for name in shown if record.get(name) is not None]
+def _figures(record: TrainingRecord | TrialRecord) -> list[str]:
+    shown = ("loss", "dev_loss", "dev_accuracy", "dev_span_f1", "score", "best_score")
+    setting = [record["setting"]] if "setting" in record else []
+    return setting + [f"{name.replace('_', ' ')} {record[name]:.4g}" for name in shown if record.get(name) is not None]
 
 
 def _write_line(line: str) -> None:

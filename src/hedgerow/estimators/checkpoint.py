@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import storage
+from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
-from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError, ModelFileError
 from hedgerow.model import Model
 
@@ -89,27 +89,29 @@ def fingerprint(training: TrainingData, parameters: Mapping[str, Any]) -> str:
     digest = hashlib.blake2b(digest_size=16)
     decisive = {name: value for name, value in parameters.items() if name not in FREE}
     digest.update(json.dumps(decisive, sort_keys=True).encode())
-    _add_sequences(digest, training.sequences)
-    _add(digest, training.codes, training.weights)
+    add_sequences(digest, training.sequences)
+    add_arrays(digest, training.codes, training.weights)
     digest.update(json.dumps(training.labels.classes.tolist()).encode())
     if training.dev is not None:
-        _add_sequences(digest, training.dev.sequences)
-        _add(digest, training.dev.codes)
+        add_sequences(digest, training.dev.sequences)
+        add_arrays(digest, training.dev.codes)
     return digest.hexdigest()
 
 
-def _add(digest: Any, *arrays: NDArray[Any] | None) -> None:
+def add_arrays(digest: Any, *arrays: NDArray[Any] | None) -> None:
+    """Add arrays to a digest."""
     for array in arrays:
         if array is not None:
             digest.update(str((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).data)
 
 
-def _add_sequences(digest: Any, sequences: Encoded) -> None:
-    _add(digest, sequences.starts)
+def add_sequences(digest: Any, sequences: ColumnStore) -> None:
+    """Add the columns of sequences, raw or encoded, to a digest."""
+    add_arrays(digest, sequences.starts)
     for column in sequences.columns:
         digest.update(repr((column.kind, column.name)).encode())
-        _add(digest, *_arrays(column))
+        add_arrays(digest, *_arrays(column))
         if not isinstance(column, NumericColumn):
             for value in column.alphabet:
                 digest.update(value.encode("utf-8", "surrogatepass") + b"\0")

@@ -1,4 +1,4 @@
-"""The span F1 of predicted label codes on dev data."""
+"""Spans of predicted label codes against gold labels: counts for each sequence, and F1."""
 
 from __future__ import annotations
 
@@ -17,12 +17,33 @@ class _Spans(NamedTuple):
     types: NDArray[np.int64]
 
 
+Counts = NDArray[np.int64]
+
+
 def span_f1_function(
     classes: Sequence[Any], gold: Sequence[Any], starts: NDArray[np.int64]
 ) -> Callable[[NDArray[np.int32]], float] | None:
     """A function of label codes that returns their span F1 against gold labels; None if the labels mark no spans.
 
     `starts` are the first positions of the sequences. The rules are those of `hedgerow.metrics.span_f1`.
+    """
+    counts = span_counts_function(classes, gold, starts)
+    if counts is None:
+        return None
+
+    def span_f1(codes: NDArray[np.int32]) -> float:
+        n_correct, n_spans = map(np.sum, counts(codes))
+        return float(2 * n_correct / n_spans) if n_spans else 0.0
+
+    return span_f1
+
+
+def span_counts_function(
+    classes: Sequence[Any], gold: Sequence[Any], starts: NDArray[np.int64]
+) -> Callable[[NDArray[np.int32]], tuple[Counts, Counts]] | None:
+    """A function of label codes that counts, for each sequence, correct spans, and predicted plus gold spans.
+
+    None if the labels mark no spans.
     """
     names = list(dict.fromkeys([*classes, *gold]))
     if not all(isinstance(name, str) and name[:1] in _LETTERS and name[1:2] in ("", "-") for name in names):
@@ -48,11 +69,15 @@ def span_f1_function(
     end_at, type_at = np.full(len(gold), -1), np.full(len(gold), -1)
     end_at[gold_spans.starts], type_at[gold_spans.starts] = gold_spans.ends, gold_spans.types
 
-    def span_f1(codes: NDArray[np.int32]) -> float:
+    def by_sequence(positions: NDArray[np.intp]) -> Counts:
+        return np.bincount(np.searchsorted(starts, positions, side="right") - 1, minlength=len(starts) - 1)
+
+    n_gold = by_sequence(gold_spans.starts)
+
+    def counts(codes: NDArray[np.int32]) -> tuple[Counts, Counts]:
         predicted = spans(codes)
         first = predicted.starts
-        n_correct = np.count_nonzero((end_at[first] == predicted.ends) & (type_at[first] == predicted.types))
-        n_spans = len(predicted.starts) + len(gold_spans.starts)
-        return float(2 * n_correct / n_spans) if n_spans else 0.0
+        correct = (end_at[first] == predicted.ends) & (type_at[first] == predicted.types)
+        return by_sequence(first[correct]), by_sequence(first) + n_gold
 
-    return span_f1
+    return counts

@@ -151,7 +151,7 @@ def run_learner(
 
     finished = False
     try:
-        _call_all(callbacks, "begin", name)
+        call_all(callbacks, "begin", name)
         for record in learner:
             record["seconds"] = time.perf_counter() - began
             if not training_log:
@@ -174,7 +174,7 @@ def run_learner(
                 if not finished:
                     settings._warn_if_stopped(learner)
         finally:
-            _call_all(callbacks, "close")
+            call_all(callbacks, "close")
 
 
 def _stops(callbacks: list[Callback], record: TrainingRecord) -> bool:
@@ -188,7 +188,7 @@ def _stops(callbacks: list[Callback], record: TrainingRecord) -> bool:
     return any(isinstance(reply, (bool, np.bool_)) and bool(reply) for reply in replies)
 
 
-def _call_all(callbacks: list[Callback], name: str, *arguments: Any) -> None:
+def call_all(callbacks: list[Callback], name: str, *arguments: Any) -> None:
     """Call the method `name` of those callbacks that have it."""
     for callback in callbacks:
         method = getattr(callback, name, None)

@@ -1,0 +1,65 @@
+"""The settings that `estimators="auto"` and names of estimators stand for: the only place that declares them.
+
+A space is a list of grids. A grid has a list of values for each parameter, and stands for all their combinations.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from hedgerow.tuning.traits import Traits
+
+Grid: TypeAlias = dict[str, list[Any]]
+
+# Windows worth trying, by kind of columns. Attributes in bags are usually templates that read the neighbours already.
+_WINDOWS: dict[str, list[int]] = {
+    "letters": [3, 5],
+    "words": [1, 2],
+    "columns": [1, 2],
+    "bags": [0, 1],
+    "numbers": [1, 4],
+}
+MOST_LABELS_FOR_HMM = 50
+MOST_LABELS_FOR_MEMM = 20
+
+# (lowest, highest) of the parameters that Optuna varies, on a logarithmic scale; integers stay integers.
+RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "TreeCRF": {"learning_rate": (0.03, 0.3), "max_leaves": (8, 200), "min_leaf": (1, 30), "l2": (0.1, 10.0)},
+    "LinearCRF": {"l1": (0.001, 2.0), "l2": (0.001, 10.0)},
+    "StructuredSVM": {"C": (0.02, 10.0), "epochs": (10, 40)},
+    "StructuredPerceptron": {"epochs": (5, 40), "min_freq": (1, 5)},
+    "SearchTagger": {"order": (1, 5), "beam": (2, 20), "epochs": (5, 40)},
+    "MEMM": {"l2": (0.01, 10.0)},
+    "HMM": {"smoothing": (0.001, 1.0)},
+}
+
+
+def auto_estimators(traits: Traits) -> list[str]:
+    """The estimators that are sensible for the data."""
+    names = ["TreeCRF", "LinearCRF", "StructuredSVM", "StructuredPerceptron", "SearchTagger"]
+    if traits.kind == "numbers" and traits.n_labels <= MOST_LABELS_FOR_MEMM:
+        names.append("MEMM")
+    one_column = traits.kind in ("letters", "words")
+    if one_column and traits.n_labels <= MOST_LABELS_FOR_HMM and not traits.has_missing:
+        names.append("HMM")
+    return names
+
+
+def space_of(name: str, traits: Traits) -> list[Grid]:
+    """The space of an estimator; other estimators than those of `auto_estimators` have their defaults only."""
+    windows = {"window": _WINDOWS[traits.kind]}
+    wide = {"window": _WINDOWS[traits.kind][-1:]}
+    spaces: dict[str, list[Grid]] = {
+        "TreeCRF": [windows, {**wide, "max_leaves": [20]}, {**wide, "n_rounds": [300]}, _by_position(wide)],
+        "LinearCRF": [windows, {**windows, "l1": [0.1], "l2": [0.1]}],
+        "StructuredSVM": [{**windows, "C": [0.1, 0.5]}],
+        "StructuredPerceptron": [windows],
+        "SearchTagger": [windows],
+        "MEMM": [windows],
+        "HMM": [{"order": [1, 2]}],
+    }
+    return spaces.get(name, [{}])
+
+
+def _by_position(grid: Grid) -> Grid:
+    return {**grid, "decode": ["marginal"]}

@@ -1,0 +1,56 @@
+"""What spaces and costs depend on: the kind of columns and a few counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from hedgerow.data.columns import BagColumn, CategoricalColumn, NumericColumn
+from hedgerow.data.sequences import Sequences
+from hedgerow.tuning.data import RaceData
+
+Kind = Literal["letters", "words", "columns", "bags", "numbers"]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """Counts of the data, and what its columns are.
+
+    `attributes` is the number of values at a position, over all columns.
+    """
+
+    kind: Kind
+    n_labels: int
+    n_positions: int
+    attributes: float
+    has_missing: bool
+
+    @classmethod
+    def of(cls, data: RaceData) -> Traits:
+        values = sum(_values_at_a_position(column, data.X) for column in data.X.columns)
+        missing = any(_has_missing(column) for column in data.X.columns)
+        return cls(_kind(data.X), len(data.labels), data.X.n_positions, values, missing)
+
+
+def _kind(X: Sequences) -> Kind:
+    if any(isinstance(column, BagColumn) for column in X.columns):
+        return "bags"
+    numeric = sum(isinstance(column, NumericColumn) for column in X.columns)
+    if 2 * numeric > len(X.columns):
+        return "numbers"
+    first = X.columns[0]
+    if len(X.columns) > 1 or not isinstance(first, CategoricalColumn):
+        return "columns"
+    return "letters" if all(len(value) == 1 for value in first.alphabet) else "words"
+
+
+def _values_at_a_position(column: object, X: Sequences) -> float:
+    return len(column.ids) / X.n_positions if isinstance(column, BagColumn) else 1.0
+
+
+def _has_missing(column: object) -> bool:
+    if isinstance(column, NumericColumn):
+        return bool(np.isnan(column.values).any())
+    return isinstance(column, CategoricalColumn) and bool((column.codes < 0).any())
