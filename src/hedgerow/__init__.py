@@ -24,7 +24,7 @@ Classes
     TuningResult           what tune returns
 
 Modules
-    callbacks, datasets, errors, inspection, metrics, significance
+    callbacks, datasets, errors, inspection, metrics, significance, templates
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hedgerow import inspection as inspection
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
+    from hedgerow import templates as templates
     from hedgerow.data.frames import from_frame as from_frame
     from hedgerow.data.frames import to_frame as to_frame
     from hedgerow.data.padded import from_padded as from_padded
@@ -84,6 +85,7 @@ _HOME = {
     "load": "hedgerow.estimators",
     "metrics": "hedgerow.metrics",
     "significance": "hedgerow.significance",
+    "templates": "hedgerow.templates",
     "to_frame": "hedgerow.data.frames",
     "tune": "hedgerow.tuning",
 }

@@ -34,6 +34,11 @@ class SortedSet:
         Return the index of each str of a list, -1 if the set does not have it.
         """
 
+    def codes(self, values: list[str | None]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+        """
+        Return the index of each str of a list, -2 for None and if the set does not have it.
+        """
+
     def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """
         Return the index in `other` of each string, -1 if `other` does not have it.
@@ -53,6 +58,36 @@ def bag_sums(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order
 def bag_probabilities(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, back: bool, n_threads: int) -> tuple:
     """
     Return (p, 1 - p) for each position: the noisy-or over its bag, with scores as log-odds.
+    """
+
+def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: int, outside: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+    """
+    Return for each position ids[code] of the position `offset` after it, `outside` where there is none.
+
+    Negative codes stay as they are.
+    """
+
+def distinct_pairs(left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_left: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+    """
+    Return (starts, rights): left code l occurs with the right codes rights[starts[l]:starts[l + 1]].
+    """
+
+def check_pairs(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_right: int) -> None:
+    """
+    Raise InputError unless the right codes rise within each left code and are below n_right.
+    """
+
+def pair_codes(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+    """
+    Return the code of each pair, its index in `rights`; -1 if a code is -1, otherwise -2 if a code is -2
+    or the pair is not there.
+    """
+
+def number_statistic(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str, first: int, last: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
+    """
+    Return a statistic of the numbers from `first` to `last` positions after each position.
+
+    name: change, mean, deviation, lowest or highest. NaN is ignored; outside the sequence is nothing.
     """
 
 def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[tuple[Any, ...]]:

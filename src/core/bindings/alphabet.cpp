@@ -72,6 +72,24 @@ class SortedSet {
         return to_array(std::move(found));
     }
 
+    // As ids, but None is allowed, and what the set does not have is absent.
+    Array<int32_t, 1> codes(const nb::typed<nb::list, nb::object>& values) const {
+        std::vector<int32_t> found;
+        found.reserve(values.size());
+        std::vector<uint8_t> text;
+        for (nb::handle value : values) {
+            int32_t code = -1;
+            if (!value.is_none()) {
+                check_text(value.ptr());
+                text.clear();
+                append_utf8(text, value.ptr());
+                code = find(strings_, {text.data(), static_cast<int64_t>(text.size())});
+            }
+            found.push_back(code < 0 ? kAbsent : code);
+        }
+        return to_array(std::move(found));
+    }
+
     Array<int32_t, 1> into(const SortedSet& other) const {
         return to_array(indices_in(strings_, other.strings_));
     }
@@ -127,6 +145,10 @@ void register_alphabet(nb::module_& m) {
              "Raise InputError unless the strings are UTF-8, distinct and sorted.")
         .def("ids", &SortedSet::ids, nb::arg("values"),
              "Return the index of each str of a list, -1 if the set does not have it.")
+        .def("codes", &SortedSet::codes, nb::arg("values"),
+             nb::sig("def codes(self, values: list[str | None]) -> "
+                     "Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]"),
+             "Return the index of each str of a list, -2 for None and if the set does not have it.")
         .def("into", &SortedSet::into, nb::arg("other"),
              "Return the index in `other` of each string, -1 if `other` does not have it.")
         .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"),

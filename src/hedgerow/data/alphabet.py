@@ -1,9 +1,10 @@
-"""Alphabets: the distinct strings of a column or of the labels, in a stable order."""
+"""Alphabets: the distinct values of a column or of the labels, in a stable order."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,22 @@ from hedgerow.errors import InputError
 from hedgerow.utilities import read_only
 
 
-class Alphabet:
+class Values(ABC):
+    """Distinct values, numbered from 0; as text they are what inspection shows."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> str: ...
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[str]: ...
+
+
+class Alphabet(Values):
     """Immutable sorted set of strings; the id of a string is its rank in code-point order.
 
     The strings are stored as one `blob` of UTF-8 (lone surrogates are allowed) and their `offsets` in it, so that a
@@ -80,6 +96,10 @@ class Alphabet:
         """The id of each value; -1 for a value that the alphabet does not have."""
         return self._strings.ids(list(values))
 
+    def codes(self, values: Sequence[str | None]) -> NDArray[np.int32]:
+        """The id of each value; ABSENT for None and for a value that the alphabet does not have."""
+        return self._strings.codes(list(values))
+
     def into(self, other: Alphabet) -> NDArray[np.int32]:
         """The id in `other` of each string of this alphabet; -1 for a string that `other` does not have."""
         if other is self:
@@ -98,3 +118,70 @@ class Alphabet:
         lengths = np.diff(self.offsets)
         offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
         return Alphabet.trusted(self.blob[np.repeat(kept, lengths)], offsets)
+
+
+class PairAlphabet(Values):
+    """Immutable sorted set of pairs of values of two other alphabets.
+
+    A pair is stored as the codes of its values, as in the rows of a sparse matrix: the left code l occurs with the
+    right codes `rights[starts[l]:starts[l + 1]]`, increasing, and the id of a pair is its index there. So a pair is
+    found without joining strings. Raises InputError if starts and rights are not valid.
+    """
+
+    __slots__ = ("left", "right", "rights", "starts")
+
+    left: Values
+    right: Values
+    starts: NDArray[np.int64]
+    rights: NDArray[np.int32]
+
+    def __init__(self, left: Values, right: Values, starts: NDArray[np.int64], rights: NDArray[np.int32]) -> None:
+        for name, array, dtype in (("starts", starts, np.int64), ("rights", rights, np.int32)):
+            if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
+                raise InputError(f"the {name} of an alphabet of pairs must be a 1-D array of {dtype.__name__}")
+        if len(starts) != len(left) + 1:
+            raise InputError("an alphabet of pairs must have a start for each left value, and the end")
+        self.left, self.right = left, right
+        self.starts = read_only(np.ascontiguousarray(starts))
+        self.rights = read_only(np.ascontiguousarray(rights))
+        _core.check_pairs(self.starts, self.rights, len(right))
+
+    @classmethod
+    def fit(cls, left: Values, right: Values, left_codes: NDArray[np.int32], right_codes: NDArray[np.int32]) -> Self:
+        """The alphabet of the pairs that two columns of codes have at the same position."""
+        return cls(left, right, *_core.distinct_pairs(left_codes, right_codes, len(left)))
+
+    def codes(self, left_codes: NDArray[np.int32], right_codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The id of each pair; MISSING if a value is missing, otherwise ABSENT if one is absent or the pair is new."""
+        return _core.pair_codes(self.starts, self.rights, left_codes, right_codes)
+
+    def __len__(self) -> int:
+        return len(self.rights)
+
+    def __getitem__(self, index: int) -> str:
+        index = range(len(self))[index]
+        left = int(np.searchsorted(self.starts, index, side="right")) - 1
+        return f"{self.left[left]}|{self.right[int(self.rights[index])]}"
+
+    def __iter__(self) -> Iterator[str]:
+        rights = list(self.right)
+        for left, begin, end in zip(self.left, self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True):
+            for right in self.rights[begin:end].tolist():
+                yield f"{left}|{rights[right]}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PairAlphabet):
+            return NotImplemented
+        if self is other:
+            return True
+        same_pairs = np.array_equal(self.starts, other.starts) and np.array_equal(self.rights, other.rights)
+        return same_pairs and self.left == other.left and self.right == other.right
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.rights.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.left, self.right, self.starts, self.rights)
+
+    def __repr__(self) -> str:
+        return f"PairAlphabet({len(self)} pairs of {self.left!r} and {self.right!r})"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.alphabet import Alphabet, Values
 from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.errors import InputError
 from hedgerow.utilities import read_only
@@ -53,7 +53,7 @@ class CategoricalColumn(_Base):
 
     name: str
     codes: NDArray[np.int32]
-    alphabet: Alphabet
+    alphabet: Values
     kind: ClassVar[Kind] = "categorical"
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
 from hedgerow.data.frame_columns import is_frame, open_frame, read_frames
 from hedgerow.data.ragged import starts_of
@@ -176,6 +177,8 @@ def _first_difference(one: Column, other: Column) -> int | None:
     if isinstance(one, NumericColumn) and isinstance(other, NumericColumn):
         same = (one.values == other.values) | (np.isnan(one.values) & np.isnan(other.values))
     elif isinstance(one, CategoricalColumn) and isinstance(other, CategoricalColumn):
+        assert isinstance(one.alphabet, Alphabet)  # columns of X hold no pairs
+        assert isinstance(other.alphabet, Alphabet)
         same = one.codes == other.alphabet.recode(other.codes, one.alphabet)[0]
     elif isinstance(one, BagColumn) and isinstance(other, BagColumn):
         longer = np.flatnonzero(one.starts != other.starts)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.alphabet import Alphabet, PairAlphabet, Values
 from hedgerow.data.columns import (
     ABSENT,
     FOLDED,
@@ -28,22 +28,24 @@ from hedgerow.data.columns import (
 from hedgerow.data.ragged import starts_of
 from hedgerow.encoding.imputation import FillValue, fill_value_from_json, fill_value_to_json
 from hedgerow.encoding.presence import NEVER, Presence
+from hedgerow.encoding.rules import Pair, Rule, Summary, rule_from_json, rule_to_json
 from hedgerow.errors import InputError
 
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """What the encoder stores about one column: a column of training, or an indicator column."""
+    """What the encoder stores about one column: a column of training, a derived column, or an indicator column."""
 
     name: str
     kind: Kind
-    alphabet: Alphabet | None  # None if the column is numeric
+    alphabet: Values | None  # None if the column is numeric
     fill_value: FillValue | None = None  # replaces missing values; None without a treatment
     indicates: str | None = None  # of an indicator column: the column whose missing values it marks
-    local: bool = False  # windows read the column at offset 0 only; never stored in a file
+    local: bool = False  # windows read the column at offset 0 only
     presence: Presence = NEVER
     folded: bool = False  # the bag of numeric keys that are mostly absent
     characters: bool = False  # the characters of sequences that are str
+    rule: Rule | None = None  # of a derived column: how it is computed
 
 
 def spec_of(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
@@ -54,6 +56,7 @@ def spec_of(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
     ids = column.codes if isinstance(column, CategoricalColumn) else column.ids
     occurs = np.zeros(len(column.alphabet), np.bool_)
     occurs[ids if ids.min(initial=0) >= 0 else ids[ids >= 0]] = True
+    assert isinstance(column.alphabet, Alphabet)  # columns of X hold no pairs
     alphabet = column.alphabet if occurs.all() else column.alphabet.subset(occurs)
     return ColumnSpec(
         column.name,
@@ -116,7 +119,7 @@ def _check_characters(spec: ColumnSpec, column: Column) -> None:
         )
 
 
-def _longer_string(alphabet: Alphabet) -> str | None:
+def _longer_string(alphabet: Values) -> str | None:
     """The first value of more than one character."""
     return next((value for value in alphabet if len(value) > 1), None)
 
@@ -124,7 +127,9 @@ def _longer_string(alphabet: Alphabet) -> str | None:
 def spec_to_json(spec: ColumnSpec) -> dict[str, Any]:
     """What a file stores about the column, except its alphabet, in types that JSON has."""
     entry: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
-    if spec.indicates is None:
+    if spec.rule is not None:
+        entry["derived"] = rule_to_json(spec.rule)
+    elif spec.indicates is None:
         entry["presence"] = [spec.presence.positions, spec.presence.sequences]
     if spec.fill_value is not None:
         entry["fill_value"] = fill_value_to_json(spec.fill_value)
@@ -135,6 +140,41 @@ def spec_to_json(spec: ColumnSpec) -> dict[str, Any]:
     if spec.characters:
         entry["characters"] = True
     return entry
+
+
+def alphabet_to_arrays(alphabet: Values | None) -> dict[str, NDArray[Any]]:
+    """The arrays from which the alphabet of a column is restored."""
+    if isinstance(alphabet, Alphabet):
+        return {"blob": alphabet.blob, "offsets": alphabet.offsets}
+    if isinstance(alphabet, PairAlphabet):
+        return {"starts": alphabet.starts, "rights": alphabet.rights}
+    return {}
+
+
+def derived_spec_from_json(
+    i: int, entry: object, arrays: Mapping[str, NDArray[Any]], earlier: Mapping[str, ColumnSpec]
+) -> ColumnSpec:
+    """Derived column i of an encoder, as `spec_to_json` described it; `earlier` are the derived columns before it.
+
+    Raises InputError if the description is not valid.
+    """
+    match entry:
+        case {"name": str(name), "derived": stored, **details}:
+            rule = rule_from_json(stored)
+            if isinstance(rule, Summary):
+                return ColumnSpec(name, "numeric", None, local=True, rule=rule)
+            if isinstance(rule, Pair):
+                parts = [earlier.get(rule.left), earlier.get(rule.right)]
+                left, right = (None if part is None or part.rule is None else part.alphabet for part in parts)
+                if left is None or right is None:
+                    raise InputError(f"column {i} of an encoder must be a pair of columns before it, but got {rule}")
+                starts, rights = _stored_arrays(i, arrays, "starts", "rights")
+                return ColumnSpec(name, "categorical", PairAlphabet(left, right, starts, rights), local=True, rule=rule)
+            owner = earlier.get(str(details.get("alphabet_of")))
+            alphabet = _stored_alphabet(i, arrays) if owner is None else owner.alphabet
+            if isinstance(alphabet, Alphabet):
+                return ColumnSpec(name, "categorical", alphabet, local=True, rule=rule)
+    raise InputError(f"column {i} of an encoder must have a name and a rule, but got {entry!r}")
 
 
 def spec_from_json(i: int, entry: object, arrays: Mapping[str, NDArray[Any]]) -> ColumnSpec:
@@ -163,7 +203,10 @@ def _presence_from_json(shares: object) -> Presence | None:
 
 
 def _stored_alphabet(i: int, arrays: Mapping[str, NDArray[Any]]) -> Alphabet:
-    blob, offsets = arrays.get(f"{i}.blob"), arrays.get(f"{i}.offsets")
-    if blob is None or offsets is None:
+    return Alphabet(*_stored_arrays(i, arrays, "blob", "offsets"))
+
+
+def _stored_arrays(i: int, arrays: Mapping[str, NDArray[Any]], *names: str) -> list[NDArray[Any]]:
+    if not all(f"{i}.{name}" in arrays for name in names):
         raise InputError(f"column {i} of an encoder must have an alphabet, but it has none")
-    return Alphabet(blob, offsets)
+    return [arrays[f"{i}.{name}"] for name in names]

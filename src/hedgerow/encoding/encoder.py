@@ -1,31 +1,35 @@
 """The encoder: the columns and alphabets of training, and new sequences encoded with them.
 
 With a treatment of missing values the encoder also replaces them by a fill value learned in training. The treatment
-"indicator" adds columns that mark where values were missing.
+"indicator" adds columns that mark where values were missing. With a template it derives columns, such as the ending of
+a word, from those of X; missing values are replaced before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.alphabet import Alphabet, Values
 from hedgerow.data.columns import ABSENT, CategoricalColumn, Column, NumericColumn, trusted
 from hedgerow.data.ragged import first_duplicate, starts_of
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.column_check import check_columns, is_missing_without
 from hedgerow.encoding.column_spec import (
     ColumnSpec,
+    alphabet_to_arrays,
+    derived_spec_from_json,
     in_kind_of,
     spec_from_json,
     spec_of,
     spec_to_json,
     without_values,
 )
+from hedgerow.encoding.derivation import Derivation, Sources, Texts
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.folding import refold
 from hedgerow.encoding.imputation import (
@@ -36,17 +40,23 @@ from hedgerow.encoding.imputation import (
     indicator_column,
     indicator_name,
 )
+from hedgerow.encoding.rules import Pair, Part, Plan, Rule, Summary, Template
 from hedgerow.errors import InputError
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """The columns of training in their order, followed by the indicator columns."""
+    """The columns of encoded sequences: those of X in their order, then indicator columns, then derived columns.
+
+    With derived columns, `raw` are the columns of X and their indicator columns. A column of text from which others are
+    derived is only there.
+    """
 
     columns: tuple[ColumnSpec, ...]
+    raw: tuple[ColumnSpec, ...] = ()
 
     @classmethod
-    def fit(cls, sequences: Sequences, treatment: Treatment | None = None) -> Encoder:
+    def fit(cls, sequences: Sequences, treatment: Treatment | None = None, features: Template | None = None) -> Encoder:
         """Learn the columns, their alphabets and, with a treatment, their fill values.
 
         An alphabet holds only the values that occur in `sequences`: a cross-validation fold may lack some values of
@@ -59,11 +69,14 @@ class Encoder:
         treatment
             "impute" learns fill values. "indicator" also adds an indicator column for every column that has missing
             values in `sequences`. None leaves missing values as they are.
+        features
+            Which columns to derive; None for none.
 
         Raises
         ------
         InputError
-            If a column already has the name of an indicator column.
+            If a column already has the name of an indicator column or of a derived column, or the template needs a
+            column that X does not have.
         """
         if not sequences.columns:
             raise InputError("X holds nothing but empty dicts; give at least one attribute")
@@ -71,12 +84,30 @@ class Encoder:
         if treatment is not None:
             pairs = zip(specs, sequences.columns, strict=True)
             specs = tuple(replace(spec, fill_value=fill_value(_align(column, spec)[0])) for spec, column in pairs)
-        return cls(specs + (_indicator_specs(sequences) if treatment == "indicator" else ()))
+        raw = cls(specs + (_indicator_specs(sequences) if treatment == "indicator" else ()))
+        return raw if features is None else raw._with_derived(features.plan(sequences), sequences)
+
+    def _with_derived(self, plan: Plan, sequences: Sequences) -> Encoder:
+        """This encoder of the columns of X, with derived columns."""
+        sources = _sources([rule for _, rule in plan], self.columns, sequences, self.transform(sequences))
+        kept = tuple(spec for spec in self.columns if spec.name not in sources.texts)
+        twice = first_duplicate([*(spec.name for spec in kept), *(name for name, _ in plan)])
+        if twice is not None:
+            raise InputError(
+                f"columns that features derive must have names of their own, but {twice!r} occurs twice; rename the "
+                "column of X"
+            )
+        return Encoder(kept + tuple(Derivation(sources).fit(plan)), self.columns)
+
+    @property
+    def raw_columns(self) -> tuple[ColumnSpec, ...]:
+        """The columns of X, and their indicator columns."""
+        return self.raw or self.columns
 
     @property
     def fills_missing(self) -> bool:
         """Whether `transform` replaces all missing values."""
-        return self.columns[0].fill_value is not None
+        return self.raw_columns[0].fill_value is not None
 
     def transform(self, sequences: Sequences) -> Encoded:
         """Encode sequences with the columns and alphabets of training, and fill missing values.
@@ -98,10 +129,21 @@ class Encoder:
             If a column has another kind than in training, or X and training have no column in common, unless all
             columns are optional.
         """
+        if self.raw:
+            return self._derived(sequences, Encoder(self.raw).transform(sequences))
         aligned = self._is_aligned(sequences)
         return self._filled(
             Encoded.trusted(sequences.starts, sequences.columns) if aligned else self._aligned(sequences)
         )
+
+    def _derived(self, sequences: Sequences, encoded: Encoded) -> Encoded:
+        """The encoded columns of X that are kept, and the derived ones."""
+        rules = [spec.rule for spec in self.columns if spec.rule is not None]
+        derivation = Derivation(_sources(rules, self.raw, sequences, encoded))
+        columns = tuple(
+            encoded.column(spec.name) if spec.rule is None else derivation.column(spec) for spec in self.columns
+        )
+        return Encoded.trusted(encoded.starts, columns, encoded.unseen)
 
     def _aligned(self, sequences: Sequences) -> Encoded:
         sequences = refold(sequences, {spec.name: spec for spec in self.columns})
@@ -145,11 +187,20 @@ class Encoder:
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """(metadata for JSON, arrays), from which `from_arrays` builds an equal encoder."""
         arrays: dict[str, NDArray[Any]] = {}
+        entries = []
+        owners: dict[int, str] = {}  # the first column of an alphabet, by its id
         for i, spec in enumerate(self.columns):
-            if spec.alphabet is not None:
-                arrays[f"{i}.blob"] = spec.alphabet.blob
-                arrays[f"{i}.offsets"] = spec.alphabet.offsets
-        return {"columns": [spec_to_json(spec) for spec in self.columns]}, arrays
+            entry = spec_to_json(spec)
+            owner = owners.setdefault(id(spec.alphabet), spec.name)
+            if isinstance(spec.rule, Part) and owner != spec.name:
+                entry["alphabet_of"] = owner
+            else:
+                arrays |= {f"{i}.{name}": array for name, array in alphabet_to_arrays(spec.alphabet).items()}
+            entries.append(entry)
+        if not self.raw:
+            return {"columns": entries}, arrays
+        raw, raw_arrays = Encoder(self.raw).to_arrays()
+        return {"columns": entries, "raw": raw["columns"]}, arrays | {f"raw.{k}": v for k, v in raw_arrays.items()}
 
     @classmethod
     def from_arrays(cls, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Encoder:
@@ -157,12 +208,79 @@ class Encoder:
         entries = metadata.get("columns") if isinstance(metadata, Mapping) else None
         if not isinstance(entries, list) or not entries:
             raise InputError("the description of an encoder must have a list of columns, but it has none")
-        specs = tuple(spec_from_json(i, entry, arrays) for i, entry in enumerate(entries))
-        twice = first_duplicate(spec.name for spec in specs)
-        if twice is not None:
-            raise InputError(f"the columns of an encoder must have distinct names, but {twice!r} occurs twice")
-        _check_treatment(specs)
-        return cls(specs)
+        raw: tuple[ColumnSpec, ...] = ()
+        if "raw" in metadata:
+            own = {name.removeprefix("raw."): array for name, array in arrays.items() if name.startswith("raw.")}
+            raw = cls.from_arrays({"columns": metadata["raw"]}, own).columns
+        specs: dict[str, ColumnSpec] = {}
+        for i, entry in enumerate(entries):
+            spec = _spec_from_json(i, entry, arrays, specs)
+            if spec.name in specs:
+                raise InputError(f"the columns of an encoder must have distinct names, but {spec.name!r} occurs twice")
+            specs[spec.name] = spec
+        columns = tuple(specs.values())
+        if raw or any(spec.rule is not None for spec in columns):
+            _check_derived(columns, raw)
+        else:
+            _check_treatment(columns)
+        return cls(columns, raw)
+
+
+def _spec_from_json(
+    i: int, entry: object, arrays: Mapping[str, NDArray[Any]], earlier: Mapping[str, ColumnSpec]
+) -> ColumnSpec:
+    if isinstance(entry, Mapping) and "derived" in entry:
+        return derived_spec_from_json(i, entry, arrays, earlier)
+    return spec_from_json(i, entry, arrays)
+
+
+def _check_derived(columns: tuple[ColumnSpec, ...], raw: tuple[ColumnSpec, ...]) -> None:
+    """Raise InputError unless every column is one of `raw` or derived from one of a fitting kind."""
+    kinds = {spec.name: spec.kind for spec in raw}
+    alphabets: dict[tuple[str, str], Values | None] = {}  # the columns of a part share theirs
+    for i, spec in enumerate(columns):
+        if isinstance(spec.rule, Pair):
+            continue
+        if spec.rule is None:
+            valid = kinds.get(spec.name) == spec.kind
+        elif isinstance(spec.rule, Summary):
+            valid = kinds.get(spec.rule.source) == "numeric"
+        else:
+            shared = alphabets.setdefault((spec.rule.source, spec.rule.part), spec.alphabet)
+            valid = kinds.get(spec.rule.source) == "categorical" and shared is spec.alphabet
+        if not valid:
+            raise InputError(f"column {i} of an encoder, {spec.name!r}, must be derived from a column of X")
+
+
+def _sources(rules: Iterable[Rule], raw: tuple[ColumnSpec, ...], sequences: Sequences, encoded: Encoded) -> Sources:
+    """What the rules read: the texts of X with alphabets of their own, and the encoded numbers; both without missing
+    values if the encoder fills them in.
+    """
+    specs = {spec.name: spec for spec in raw}
+    texts: dict[str, Texts] = {}
+    numbers: dict[str, NDArray[np.float32]] = {}
+    here = {column.name: column for column in sequences.columns}
+    for rule in rules:
+        if isinstance(rule, Part) and rule.source not in texts:
+            column = here.get(rule.source)
+            if not isinstance(column, CategoricalColumn):  # X lacks the column, or it has no value
+                column = encoded.column(rule.source)
+            assert isinstance(column, CategoricalColumn)
+            texts[rule.source] = Texts.of(column, _fill_text(specs[rule.source]))
+        elif isinstance(rule, Summary) and rule.source not in numbers:
+            numeric = encoded.column(rule.source)
+            assert isinstance(numeric, NumericColumn)
+            numbers[rule.source] = numeric.values
+    return Sources(encoded.starts, texts, numbers)
+
+
+def _fill_text(spec: ColumnSpec) -> str | int | None:
+    """The text that replaces missing ones, or ABSENT; None without a treatment."""
+    if spec.fill_value is None or spec.fill_value == ABSENT:
+        return ABSENT if spec.fill_value is not None else None
+    assert isinstance(spec.fill_value, int)
+    assert spec.alphabet is not None
+    return spec.alphabet[spec.fill_value]
 
 
 def _check_treatment(specs: tuple[ColumnSpec, ...]) -> None:
@@ -182,7 +300,7 @@ def _check_treatment(specs: tuple[ColumnSpec, ...]) -> None:
             )
 
 
-def _alphabet(column: Column) -> Alphabet | None:
+def _alphabet(column: Column) -> Values | None:
     return None if isinstance(column, NumericColumn) else column.alphabet
 
 
@@ -210,6 +328,8 @@ def _align(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
     """The column in the alphabet of training, and how many values were left out."""
     if spec.alphabet is None or isinstance(column, NumericColumn) or column.alphabet is spec.alphabet:
         return column, 0
+    assert isinstance(column.alphabet, Alphabet)  # columns of X hold no pairs
+    assert isinstance(spec.alphabet, Alphabet)
     if isinstance(column, CategoricalColumn):
         codes, left_out = column.alphabet.recode(column.codes, spec.alphabet)
         return trusted(CategoricalColumn, column.name, codes, spec.alphabet), left_out

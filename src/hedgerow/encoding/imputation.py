@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.alphabet import Values
 from hedgerow.data.columns import ABSENT, BagColumn, CategoricalColumn, Column, Kind, NumericColumn, trusted
 from hedgerow.data.ragged import starts_of
 from hedgerow.errors import InputError
@@ -99,7 +99,7 @@ def indicator_name(name: str) -> str:
     return f"{name} missing"
 
 
-def indicator_column(name: str, missing: NDArray[np.bool_], alphabet: Alphabet) -> CategoricalColumn:
+def indicator_column(name: str, missing: NDArray[np.bool_], alphabet: Values) -> CategoricalColumn:
     """A categorical column that has its only value where `missing` is true, and is absent elsewhere."""
     return trusted(CategoricalColumn, name, np.where(missing, np.int32(0), np.int32(ABSENT)), alphabet)
 
@@ -109,7 +109,7 @@ def fill_value_to_json(value: FillValue) -> Any:
     return {"ids": list(value.ids), "weights": list(value.weights)} if isinstance(value, FillBag) else value
 
 
-def fill_value_from_json(entry: object, kind: Kind, alphabet: Alphabet | None) -> FillValue:
+def fill_value_from_json(entry: object, kind: Kind, alphabet: Values | None) -> FillValue:
     """The fill value that `fill_value_to_json` described; raises InputError if no column of this kind can hold it."""
     n = 0 if alphabet is None else len(alphabet)
     match entry:

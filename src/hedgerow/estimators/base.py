@@ -21,10 +21,11 @@ from hedgerow.errors import DAMAGE, InputError, ModelFileError, not_fitted
 from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.parameters import AtLeast, CountOrAll
-from hedgerow.estimators.value_types import SEED, VERBOSITY
+from hedgerow.estimators.value_types import FEATURES, SEED, VERBOSITY
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
 from hedgerow.model import Model
+from hedgerow.templates import Template
 
 if TYPE_CHECKING:
     from hedgerow.callbacks import Callback
@@ -56,6 +57,12 @@ class Estimator(Conventions):
         'What `predict` returns: "viterbi" the most probable label sequence, "marginal" the most probable label of '
         "each position, which makes fewer errors per position but may give label sequences that never occur.",
     ] = "viterbi"
+    features: Annotated[
+        Template | None,
+        FEATURES,
+        "Columns to derive from those of X, such as endings of words and neighbours; see `hedgerow.templates`. Other "
+        "columns are read as they are. None reads all columns as they are.",
+    ] = None
     n_jobs: Annotated[
         int | None,
         CountOrAll(),
@@ -212,7 +219,7 @@ class Estimator(Conventions):
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the columns of X in training."""
         return np.array(
-            [column.name for column in self._fitted().encoder.columns if column.indicates is None], dtype=object
+            [column.name for column in self._fitted().encoder.raw_columns if column.indicates is None], dtype=object
         )
 
     @property

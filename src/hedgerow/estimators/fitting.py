@@ -17,7 +17,7 @@ from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import BeamWarning, InputError, StopTraining, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
-from hedgerow.estimators.checkpoint import EVERY, Checkpoint
+from hedgerow.estimators.checkpoint import EVERY, Checkpoint, check_unchanged
 from hedgerow.estimators.dev_spans import span_f1_function
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
@@ -62,7 +62,11 @@ def prepare(
     warn_of_padding(gold_labels)
     warn_of_missing_columns(raw)
     labels = Labels.fit(gold_labels, raw) if earlier is None else earlier.labels
-    encoder = Encoder.fit(raw, settings._treatment) if earlier is None else earlier.encoder
+    if earlier is None:
+        encoder = Encoder.fit(raw, settings._treatment, settings.features)
+    else:
+        check_unchanged({"features": (earlier.parameters.get("features"), settings._plain_params()["features"])})
+        encoder = earlier.encoder
     codes = labels.codes(gold_labels, raw)
     if (codes < 0).any():
         raise InputError(

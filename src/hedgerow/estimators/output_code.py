@@ -305,6 +305,7 @@ class _BaseLearners:
 
 # Parameters that a base must not have, and why.
 _FOREIGN = {
+    "features": "the bits read the columns of the code; pass features to OutputCode",
     "beam": "a lattice of two labels needs none; leave it out",
     "warm_start": "every bit is learned from the start; leave it out",
     "checkpoint": "all bits would write the same file; leave it out",

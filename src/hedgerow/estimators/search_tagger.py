@@ -85,8 +85,14 @@ class SearchTagger(MarginEstimator):
     ] = None
 
     def _check_combination(self) -> None:
-        if self.future is not None:
-            self.future.check_parameters()
+        if self.future is None:
+            return
+        self.future.check_parameters()
+        if self.future.features is not None:
+            raise InputError(
+                f"SearchTagger: future must not have features={self.future.features!r}; future features are discovered "
+                "in the columns of the search; pass features to SearchTagger"
+            )
 
     @property
     def _order(self) -> int:

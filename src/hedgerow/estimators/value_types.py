@@ -1,4 +1,4 @@
-"""Types of parameters with values of several kinds: seeds, verbosity, paths, windows."""
+"""Types of parameters with values of several kinds: seeds, verbosity, paths, windows, features."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from hedgerow.encoding.window import WINDOW_RULE, Window
 from hedgerow.errors import InputError
 from hedgerow.estimators.parameters import LARGEST_INTEGER, ValueType
+from hedgerow.templates import Template, parse_template, template_from_json
 
 
 def _is_seed(value: Any) -> bool:
@@ -92,3 +93,20 @@ def _parse_window(text: Any) -> int | list[int]:
 
 
 WINDOW = ValueType(WINDOW_RULE, _is_window, convert=_window, parse=_parse_window)
+
+
+def _plain_features(value: Any) -> Any:
+    return None if value is None else value.to_json()
+
+
+def _restored_features(stored: Any) -> Any:
+    return None if stored is None else template_from_json(stored)
+
+
+FEATURES = ValueType(
+    "a template such as hedgerow.templates.words(), or None",
+    lambda value: value is None or isinstance(value, Template),
+    _plain_features,
+    _restored_features,
+    parse=parse_template,
+)

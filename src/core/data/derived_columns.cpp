@@ -1,0 +1,137 @@
+#include "data/derived_columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace hedgerow {
+
+void read_neighbours(SequenceStarts sequences, const int32_t* codes, const int32_t* ids, int64_t offset,
+                     int32_t outside, int32_t* found) {
+    for (int64_t i = 0; i < sequences.n_sequences; ++i) {
+        const int64_t begin = sequences.starts[i], end = sequences.starts[i + 1];
+        for (int64_t t = begin; t < end; ++t) {
+            const int64_t at = t + offset;
+            if (at < begin || at >= end)
+                found[t] = outside;
+            else
+                found[t] = codes[at] < 0 ? codes[at] : ids[codes[at]];
+        }
+    }
+}
+
+PairLists distinct_pairs(const int32_t* left, const int32_t* right, int64_t n, int32_t n_left) {
+    // The right codes sorted by left code, by counting; then each row sorted, and doubles removed.
+    std::vector<int64_t> bounds(static_cast<size_t>(n_left) + 1, 0);
+    for (int64_t t = 0; t < n; ++t)
+        if (left[t] >= 0 && right[t] >= 0) ++bounds[static_cast<size_t>(left[t]) + 1];
+    for (size_t l = 1; l < bounds.size(); ++l) bounds[l] += bounds[l - 1];
+    std::vector<int32_t> rights(static_cast<size_t>(bounds.back()));
+    std::vector<int64_t> next(bounds.begin(), bounds.end() - 1);
+    for (int64_t t = 0; t < n; ++t)
+        if (left[t] >= 0 && right[t] >= 0)
+            rights[static_cast<size_t>(next[static_cast<size_t>(left[t])]++)] = right[t];
+    std::vector<int64_t> starts{0};
+    starts.reserve(bounds.size());
+    auto kept = rights.begin();
+    for (size_t l = 0; l + 1 < bounds.size(); ++l) {
+        const auto row = rights.begin() + bounds[l], end = rights.begin() + bounds[l + 1];
+        std::sort(row, end);
+        kept = std::copy(row, std::unique(row, end), kept);
+        starts.push_back(kept - rights.begin());
+    }
+    rights.erase(kept, rights.end());
+    return {std::move(starts), std::move(rights)};
+}
+
+void find_pairs(Pairs pairs, const int32_t* left, const int32_t* right, int64_t n, int32_t* found) {
+    for (int64_t t = 0; t < n; ++t) {
+        if (left[t] < 0 || right[t] < 0) {
+            found[t] = left[t] == kMissingCode || right[t] == kMissingCode ? kMissingCode : kAbsentCode;
+            continue;
+        }
+        const int32_t* row = pairs.rights + pairs.starts[left[t]];
+        const int32_t* end = pairs.rights + pairs.starts[left[t] + 1];
+        const int32_t* at = std::lower_bound(row, end, right[t]);
+        found[t] = at < end && *at == right[t] ? static_cast<int32_t>(at - pairs.rights) : kAbsentCode;
+    }
+}
+
+namespace {
+
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+// A difference that single precision cannot hold is the largest number that it can.
+float change(float now, float before) {
+    constexpr double kLargest = std::numeric_limits<float>::max();
+    return static_cast<float>(std::clamp(double{now} - double{before}, -kLargest, kLargest));
+}
+
+double mean(const float* from, const float* to) {
+    double sum = 0;
+    int64_t n = 0;
+    for (; from < to; ++from)
+        if (!std::isnan(*from)) {
+            sum += *from;
+            ++n;
+        }
+    return n == 0 ? kUnknown : sum / static_cast<double>(n);
+}
+
+double deviation(const float* from, const float* to) {
+    const double centre = mean(from, to);
+    double sum = 0;
+    int64_t n = 0;
+    for (; from < to; ++from)
+        if (!std::isnan(*from)) {
+            const double difference = *from - centre;
+            sum += difference * difference;
+            ++n;
+        }
+    return n == 0 ? kUnknown : std::sqrt(sum / static_cast<double>(n));
+}
+
+float lowest(const float* from, const float* to) {
+    float best = kUnknown;
+    for (; from < to; ++from)
+        if (!(*from >= best)) best = std::isnan(*from) ? best : *from;
+    return best;
+}
+
+float highest(const float* from, const float* to) {
+    float best = kUnknown;
+    for (; from < to; ++from)
+        if (!(*from <= best)) best = std::isnan(*from) ? best : *from;
+    return best;
+}
+
+float of_range(Statistic statistic, const float* from, const float* to) {
+    switch (statistic) {
+        case Statistic::mean:
+            return static_cast<float>(mean(from, to));
+        case Statistic::deviation:
+            return static_cast<float>(deviation(from, to));
+        case Statistic::lowest:
+            return lowest(from, to);
+        default:
+            return highest(from, to);
+    }
+}
+
+}  // namespace
+
+void read_statistic(SequenceStarts sequences, const float* values, Statistic statistic, int64_t first,
+                    int64_t last, float* found) {
+    for (int64_t i = 0; i < sequences.n_sequences; ++i) {
+        const int64_t begin = sequences.starts[i], end = sequences.starts[i + 1];
+        for (int64_t t = begin; t < end; ++t) {
+            if (statistic == Statistic::change)
+                found[t] = change(values[t], values[std::clamp(t + first, begin, end - 1)]);
+            else
+                found[t] = of_range(statistic, values + std::clamp(t + first, begin, end),
+                                    values + std::clamp(t + last + 1, begin, end));
+        }
+    }
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,85 @@
+"""Parts of a text, such as its ending or its shape, as attributes of a position.
+
+Letters are code points. A part that a text does not have, such as the last three letters of two, is None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+# The value of a neighbour outside the sequence. A text that begins like this gets an apostrophe at its end, so that no
+# text has this value, and different texts stay different.
+OUTSIDE = "<outside>"
+MOST_LETTERS = 8  # of a prefix or suffix: fewer than OUTSIDE has
+
+Parts: TypeAlias = list[str | None]
+
+
+def is_part(name: str) -> bool:
+    """Whether there is a part of this name."""
+    return name in _PARTS or _affix(name) is not None
+
+
+def parts_of(texts: Sequence[str], name: str) -> Parts:
+    """The part of each text."""
+    affix = _affix(name)
+    if affix is None:
+        return list(map(_PARTS[name], texts))
+    kind, n = affix
+    if kind == "prefix":
+        return [text[:n] if len(text) >= n else None for text in texts]
+    return [text[-n:] if len(text) >= n else None for text in texts]
+
+
+@lru_cache
+def _affix(name: str) -> tuple[str, int] | None:
+    found = re.fullmatch(rf"(prefix|suffix)([1-{MOST_LETTERS}])", name)
+    return (found[1], int(found[2])) if found else None
+
+
+def _text(text: str) -> str:
+    return text + "'" if text.startswith(OUTSIDE) else text
+
+
+def _lower(text: str) -> str:
+    return _text(text.lower())
+
+
+class _Classes(dict[int, str]):
+    """What stands for a character in a shape; filled as characters are seen."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character.isupper():
+            found = "X"
+        elif character.isalpha():
+            found = "x"
+        else:
+            found = "d" if character.isdigit() else character
+        self[code] = found
+        return found
+
+
+_CLASSES = _Classes()
+
+
+def _shape(text: str) -> str:
+    """Each upper-case letter as X, each other letter as x, each digit as d; other characters as they are."""
+    return text.translate(_CLASSES)
+
+
+def _outline(text: str) -> str:
+    """The shape, where equal characters that follow each other are one."""
+    return _collapsed(_shape(text))
+
+
+@lru_cache(maxsize=100_000)
+def _collapsed(shape: str) -> str:
+    return _REPEATED.sub(r"\1", shape)
+
+
+_REPEATED = re.compile(r"(.)\1+", re.DOTALL)
+_PARTS: dict[str, Callable[[str], str]] = {"text": _text, "lower": _lower, "shape": _shape, "outline": _outline}

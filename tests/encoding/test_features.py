@@ -1,0 +1,280 @@
+"""Derived columns agree with slow twins, are stored in the model, and bad templates are refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hedgerow as hr
+from hedgerow import Sequences
+from hedgerow.data.alphabet import Alphabet, PairAlphabet
+from hedgerow.data.columns import is_local
+from hedgerow.encoding import Encoder
+from hedgerow.encoding.rules import Part
+from hedgerow.errors import AbsentColumnWarning, InputError
+from hedgerow.templates import parse_template, template_from_json
+from oracles.encoding import GONE, cells
+from oracles.features import letter_attributes, number_attributes, tag_attributes, word_attributes
+
+TEXTS = st.one_of(
+    st.sampled_from(["", "the", "The", "co-op", "<outside>", "<outside>'", "A|B", "|", "ÉTÉ", "ǅ", "1984", "x2", "ß"]),
+    st.text(max_size=6),
+    st.none(),
+)
+SENTENCES = st.lists(st.lists(TEXTS, min_size=1, max_size=6), min_size=1, max_size=4)
+Rows = list[dict[str, Any]]
+
+
+def rows(encoder: Encoder, sequences: Sequences) -> Rows:
+    """The attributes that the encoder derives, by position."""
+    encoded = encoder.transform(sequences)
+    derived = {spec.name for spec in encoder.columns if spec.rule is not None}
+    columns = {column.name: cells(column) for column in encoded.columns if column.name in derived}
+    return [{name: column[t] for name, column in columns.items()} for t in range(encoded.n_positions)]
+
+
+def known(training: Rows, new: Rows, encoder: Encoder) -> Rows:
+    """The attributes without values that training never saw. Columns of a part share their values."""
+    parts = {s.name: (s.rule.source, s.rule.part) for s in encoder.columns if isinstance(s.rule, Part)}
+    seen: dict[Any, set[Any]] = {}
+    for row in training:
+        for name, value in row.items():
+            seen.setdefault(parts.get(name, name), set()).add(value)
+    kept = [{n: v if v is None or v in seen[parts.get(n, n)] else GONE for n, v in row.items()} for row in new]
+    return [dict(row) for row in kept]
+
+
+def word_rows(X: list[list[Any]]) -> Rows:
+    return [word_attributes(x, t) for x in X for t in range(len(x))]
+
+
+@given(SENTENCES, SENTENCES)
+def test_words(train: list[list[Any]], new: list[list[Any]]) -> None:
+    if not any(isinstance(word, str) for sentence in train for word in sentence):
+        train = [*train, ["the"]]
+    X = Sequences(train)
+    encoder = Encoder.fit(X, features=hr.templates.words())
+    assert rows(encoder, X) == word_rows(train)
+    assert all(is_local(column) for column in encoder.transform(X).columns)
+    if any(isinstance(word, str) for sentence in new for word in sentence):
+        assert rows(encoder, Sequences(new)) == known(word_rows(train), word_rows(new), encoder)
+
+
+def tagged_rows(X: list[list[tuple[Any, Any]]]) -> Rows:
+    return [
+        word_attributes([word for word, _ in x], t, "x0") | tag_attributes([tag for _, tag in x], t, "x1")
+        for x in X
+        for t in range(len(x))
+    ]
+
+
+@given(st.lists(st.lists(st.tuples(TEXTS, st.sampled_from("NVD")), min_size=1, max_size=5), min_size=1, max_size=4))
+def test_words_with_tags(X: list[list[tuple[Any, Any]]]) -> None:
+    X = [*X, [("the", "N"), ("a", "N"), ("b", "N"), ("c", "V")]]
+    encoder = Encoder.fit(Sequences(X), features=hr.templates.words())
+    assert rows(encoder, Sequences(X)) == tagged_rows(X)
+
+
+@given(st.lists(st.text("abcé", min_size=1, max_size=7), min_size=1, max_size=4), st.integers(1, 3))
+def test_letters(X: list[str], n: int) -> None:
+    expected = [letter_attributes(list(x), t, n) for x in X for t in range(len(x))]
+    for sequences in (Sequences(X), Sequences([list(x) for x in X])):
+        encoder = Encoder.fit(sequences, features=hr.templates.letters(n))
+        assert rows(encoder, sequences) == expected
+
+
+FLOATS = st.one_of(st.floats(-1e6, 1e6, width=32), st.just(math.nan))
+
+
+@given(st.lists(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=9), min_size=1, max_size=3))
+def test_numbers(X: list[list[tuple[float, float]]]) -> None:
+    sequences = Sequences([np.array(x, np.float32) for x in X])
+    encoder = Encoder.fit(sequences, features=hr.templates.numbers())
+    found = rows(encoder, sequences)
+    expected = [
+        number_attributes([a for a, _ in x], t, "x0") | number_attributes([b for _, b in x], t, "x1")
+        for x in X
+        for t in range(len(x))
+    ]
+    assert [list(row) for row in found] == [list(row) for row in expected]
+    for row, slow in zip(found, expected, strict=True):
+        for name, value in slow.items():
+            got = math.nan if row[name] is None else row[name]
+            np.testing.assert_allclose(got, value, rtol=1e-5, atol=1e-2 if "deviation" in name else 1e-6 * 1e6)
+    kept = encoder.transform(sequences)
+    assert [column.name for column in kept.columns][:2] == ["x0", "x1"]
+    assert [is_local(column) for column in kept.columns][:3] == [False, False, True]
+
+
+def test_a_change_too_large_for_single_precision_is_the_largest() -> None:
+    encoder = Encoder.fit(X := Sequences([np.array([[3e38], [-3e38]], np.float32)]), features=hr.templates.numbers())
+    assert encoder.transform(X).column("x0 change[-1]").values.tolist() == [0, -np.finfo(np.float32).max]
+
+
+SENTENCE = ["The", None, "cat", "sat"]
+
+
+@pytest.mark.parametrize("treatment", ["impute", "indicator"])
+def test_missing_words_are_filled_in_before_columns_are_derived(treatment: Any) -> None:
+    X = [SENTENCE, ["cat", "ran"]]
+    encoder = Encoder.fit(Sequences(X), treatment, hr.templates.words())
+    filled = [["The", "cat", "cat", "sat"], ["cat", "ran"]]
+    assert rows(encoder, Sequences(X)) == word_rows(filled)
+    new = [["dog", None]]
+    assert rows(encoder, Sequences(new)) == known(word_rows(filled), word_rows([["dog", "cat"]]), encoder)
+    indicators = [spec.name for spec in encoder.columns if spec.indicates is not None]
+    assert indicators == (["symbol missing"] if treatment == "indicator" else [])
+
+
+def test_other_columns_pass_through() -> None:
+    X = [[{"word": "the", "n": 1.5, "has": ["a"]}, {"word": "cat", "n": None, "has": ["b"]}]]
+    encoder = Encoder.fit(Sequences(X), features=hr.templates.words())
+    encoded = encoder.transform(Sequences(X))
+    assert [spec.name for spec in encoder.columns if spec.rule is None] == ["n", "has"]
+    assert cells(encoded.column("n")) == [1.5, None]
+    assert cells(encoded.column("has")) == [["a"], ["b"]]
+    assert encoder.transform(Sequences([[{"word": "dog", "n": 0.0, "has": ["c"]}]])).unseen == {"word": 1, "has": 1}
+
+
+def test_a_column_that_x_lacks_is_reported_by_its_own_name() -> None:
+    encoder = Encoder.fit(Sequences([[{"word": "the", "n": 1.5}]]), features=hr.templates.words())
+    with pytest.warns(AbsentColumnWarning, match="X lacks columns that training had: 'word'; 'word' is read as absent"):
+        encoded = encoder.transform(Sequences([[{"n": 1.0}] * 20]))
+    assert cells(encoded.column("suffix2")) == [GONE] * 20
+
+
+def test_a_slice_has_no_values_of_the_rest() -> None:
+    X = Sequences([["the", "cat"], ["a", "dog", "ran"], ["dogs"]])
+    encoder = Encoder.fit(X[1:], features=hr.templates.words())
+    assert encoder == Encoder.fit(Sequences([["a", "dog", "ran"], ["dogs"]]), features=hr.templates.words())
+    assert rows(encoder, X[:1]) == known(
+        word_rows([["a", "dog", "ran"], ["dogs"]]), word_rows([["the", "cat"]]), encoder
+    )
+
+
+@pytest.mark.parametrize("treatment", [None, "impute", "indicator"])
+def test_an_encoder_comes_back_from_its_arrays(treatment: Any) -> None:
+    X = Sequences(
+        [[{"word": w, "tag": t, "n": n} for w, t, n in [("The", "D", 1), (None, "N", 2), ("cat", "N", None)]]]
+    )
+    encoder = Encoder.fit(X, treatment, hr.templates.words("word"))
+    metadata, arrays = encoder.to_arrays()
+    again = Encoder.from_arrays(json.loads(json.dumps(metadata)), arrays)
+    assert again == encoder
+    assert rows(again, X) == rows(encoder, X)
+    for name in arrays:
+        with pytest.raises(InputError):
+            Encoder.from_arrays(metadata, {other: array for other, array in arrays.items() if other != name})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"derived": {"source": "word", "part": "suffix99", "offset": 0}},
+        {"derived": {"source": "nothing", "part": "lower", "offset": 0}},
+        {"derived": {"source": "word", "part": "lower", "offset": 1.5}},
+        {"derived": {"source": "word", "part": "lower", "offset": 10**9}},
+        {"derived": {"left": "nothing", "right": "lower"}},
+        {"derived": {"source": "word", "statistic": "mean", "first": 0, "last": 1}},
+        {"derived": {"source": "n", "statistic": "median", "first": 0, "last": 1}},
+        {"derived": None},
+        {"name": "word"},
+    ],
+)
+def test_a_damaged_rule_is_refused(change: dict[str, Any]) -> None:
+    encoder = Encoder.fit(Sequences([[{"word": "The", "n": 1.0}]]), features=hr.templates.words())
+    metadata, arrays = encoder.to_arrays()
+    at = next(i for i, entry in enumerate(metadata["columns"]) if entry["name"] == "lower")
+    metadata["columns"][at] = metadata["columns"][at] | change
+    with pytest.raises(InputError):
+        Encoder.from_arrays(metadata, arrays)
+
+
+def test_a_pair_alphabet() -> None:
+    left, right = Alphabet.of(["a", "b", "c"]), Alphabet.of(["x", "y"])
+    codes = np.array([2, 0, 2, -1, 0, -2], np.int32), np.array([1, 0, 1, 0, 1, -1], np.int32)
+    pairs = PairAlphabet.fit(left, right, *codes)
+    assert list(pairs) == [pairs[i] for i in range(len(pairs))] == ["a|x", "a|y", "c|y"]
+    assert pairs.codes(*codes).tolist() == [2, 0, 2, -1, 1, -1]
+    assert pairs.codes(np.array([1, 2], np.int32), np.array([0, 0], np.int32)).tolist() == [-2, -2]
+    again = pickle.loads(pickle.dumps(pairs))
+    assert again == pairs
+    assert hash(again) == hash(pairs)
+    assert repr(pairs).startswith("PairAlphabet(3 pairs of ")
+    for starts, rights in [
+        ([0, 2, 2], [0, 1]),
+        ([0, 2, 2, 3], [1, 0, 1]),
+        ([0, 2, 2, 3], [0, 2, 1]),
+        ([0, 2, 1, 3], [0, 1, 1]),
+    ]:
+        with pytest.raises(InputError):
+            PairAlphabet(left, right, np.array(starts), np.array(rights, np.int32))
+
+
+def test_templates_are_values() -> None:
+    words, letters, numbers = hr.templates.words(), hr.templates.letters(np.int64(3)), hr.templates.numbers()
+    assert [repr(words), repr(hr.templates.words("form"))] == ["words()", "words(column='form')"]
+    assert [repr(letters), repr(numbers)] == ["letters(n=3)", "numbers()"]
+    for template in (words, letters, numbers, hr.templates.words("form")):
+        assert template_from_json(json.loads(json.dumps(template.to_json()))) == template
+        assert pickle.loads(pickle.dumps(template)) == template
+        assert hash(template) == hash(template_from_json(template.to_json()))
+    assert words != hr.templates.words("form")
+    assert parse_template("words") == words
+    assert parse_template("words:form") == hr.templates.words("form")
+    assert parse_template("letters:3") == letters
+    assert parse_template("numbers") == numbers
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.0, "2", True, None, 10**6])
+def test_letters_needs_a_count(n: Any) -> None:
+    with pytest.raises(InputError, match="letters: n must be an integer from 1 to 10000, but got"):
+        hr.templates.letters(n)
+
+
+@pytest.mark.parametrize(
+    "stored", [{}, {"template": "letters"}, {"template": "other"}, "words", {"template": "words", "n": 1}]
+)
+def test_a_damaged_template_is_refused(stored: Any) -> None:
+    with pytest.raises(InputError, match="features must be the description of a template"):
+        template_from_json(stored)
+
+
+@pytest.mark.parametrize("text", ["", "word", "letters", "letters:x", "numbers:1"])
+def test_a_flag_must_name_a_template(text: str) -> None:
+    with pytest.raises(InputError, match="features must be words, words:COLUMN, letters:N or numbers"):
+        parse_template(text)
+
+
+DICTS = [[{"word": "the", "n": 1.0}]]
+
+
+@pytest.mark.parametrize(
+    ("X", "template", "message"),
+    [
+        (DICTS, hr.templates.words("form"), r"words: X must have a column 'form' of text, .* \['word', 'n'\]"),
+        (DICTS, hr.templates.words("n"), "words: X must have a column 'n' of text, but it holds no text"),
+        ([np.ones((2, 2))], hr.templates.words(), r"words: X must have a column of text, .* \['x0', 'x1'\]"),
+        (["the cat"], hr.templates.words(), "words: X must hold lists of words, but its sequences are str"),
+        ([np.ones((2, 2))], hr.templates.letters(2), r"letters: X must have a column of letters, .* \['x0', 'x1'\]"),
+        ([["the", "c"]], hr.templates.letters(2), "letters: .* column 'symbol' has 'the'; pass str"),
+        (["the cat"], hr.templates.numbers(), r"numbers: X must have a numeric column, .* \['symbol'\]"),
+        ([[{"word": "the", "lower": 1.0}]], hr.templates.words(), "must have names of their own, but 'lower' occurs"),
+        ([[{"word": "the", "lower": "x"}]], hr.templates.words("word"), "but 'lower.*' occurs twice; rename"),
+    ],
+)
+def test_bad_input(X: Any, template: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Encoder.fit(Sequences(X), features=template)
+
+
+def test_words_column_must_be_a_name() -> None:
+    with pytest.raises(InputError, match="words: column must be the name of a column or None, but got int"):
+        hr.templates.words(3)  # type: ignore[arg-type]

@@ -1,0 +1,109 @@
+"""Slow, obvious twins of the templates: the attributes of a position, computed from its sequence alone."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import Any
+
+from oracles.encoding import GONE
+
+OUTSIDE = "<outside>"
+
+
+def kept_apart(text: str) -> str:
+    """The text, changed if it could be taken for OUTSIDE."""
+    return text + "'" if text.startswith(OUTSIDE) else text
+
+
+def shape(text: str) -> str:
+    return "".join("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in text)
+
+
+def outline(text: str) -> str:
+    found = ""
+    for character in shape(text):
+        if not found or found[-1] != character:
+            found += character
+    return found
+
+
+def part(text: str, name: str) -> Any:
+    """The named part of a text; GONE if it has no such part."""
+    if name == "text":
+        return kept_apart(text)
+    if name == "lower":
+        return kept_apart(text.lower())
+    if name == "shape":
+        return shape(text)
+    if name == "outline":
+        return outline(text)
+    n = int(name[-1])
+    if len(text) < n:
+        return GONE
+    return text[:n] if name.startswith("prefix") else text[len(text) - n :]
+
+
+def at(sequence: list[Any], t: int, offset: int, name: str) -> Any:
+    """The part of the text that far from position t; None if it is missing."""
+    if not 0 <= t + offset < len(sequence):
+        return OUTSIDE
+    text = sequence[t + offset]
+    return text if text is None or text is GONE else part(text, name)
+
+
+def joined(*values: Any) -> Any:
+    """Several values as one: missing if one of them is, otherwise absent if one of them is."""
+    if any(value is None for value in values):
+        return None
+    return GONE if any(value is GONE for value in values) else "|".join(values)
+
+
+def shown(name: str, offset: int) -> str:
+    return name if offset == 0 else f"{name}[{offset}]"
+
+
+def word_attributes(word: list[Any], t: int, name: str = "word") -> dict[str, Any]:
+    """What `words` derives of a column of words at position t."""
+    found = {shown(name, offset): at(word, t, offset, "text") for offset in range(-2, 3)}
+    for n in range(1, 5):
+        found[f"prefix{n}"] = at(word, t, 0, f"prefix{n}")
+        found[f"suffix{n}"] = at(word, t, 0, f"suffix{n}")
+    for each in ("lower", "shape", "outline", "outline[-1]", "outline[1]"):
+        plain, _, offset = each.partition("[")
+        found[each] = at(word, t, int(offset[:-1] or 0), plain)
+    found[f"{name}[-1]|{name}"] = joined(found[f"{name}[-1]"], found[name])
+    found[f"{name}|{name}[1]"] = joined(found[name], found[f"{name}[1]"])
+    return found
+
+
+def tag_attributes(tags: list[Any], t: int, name: str) -> dict[str, Any]:
+    """What `words` derives of another column of text at position t."""
+    found = {shown(name, offset): at(tags, t, offset, "text") for offset in range(-2, 3)}
+    for first, last in [(-2, -1), (-1, 0), (0, 1), (1, 2), (-2, 0), (-1, 1), (0, 2)]:
+        names = [shown(name, offset) for offset in range(first, last + 1)]
+        found["|".join(names)] = joined(*(found[each] for each in names))
+    return found
+
+
+def letter_attributes(letters: list[Any], t: int, n: int, name: str = "letter") -> dict[str, Any]:
+    """What `letters` derives at position t."""
+    found = {shown(name, offset): at(letters, t, offset, "text") for offset in range(-n, n + 1)}
+    for length in (2, 3, 4):
+        for first in range(-n, n - length + 2):
+            last = first + length - 1
+            if first <= 0 <= last:
+                values = [found[shown(name, offset)] for offset in range(first, last + 1)]
+                found[f"{name}[{first}..{last}]"] = joined(*values)
+    return found
+
+
+def number_attributes(numbers: list[float], t: int, name: str) -> dict[str, float]:
+    """What `numbers` derives of a column at position t; NaN is missing."""
+    found = {f"{name} change[-1]": numbers[t] - numbers[max(t - 1, 0)]}
+    for reach in (2, 5):
+        around = numbers[max(t - reach, 0) : t + reach + 1]
+        known = [number for number in around if not math.isnan(number)]
+        found[f"{name} mean[{-reach}..{reach}]"] = statistics.fmean(known) if known else math.nan
+        found[f"{name} deviation[{-reach}..{reach}]"] = statistics.pstdev(known) if known else math.nan
+    return found
