@@ -62,7 +62,7 @@ def test_labels_come_back_as_given(make, labels):
 def test_marginal_decoding_can_be_asked_for(make):
     model = make(decode="marginal").fit(X, Y)
     assert model.predict(["cat"])[0].tolist() == model.predict(["cat"], decode="marginal")[0].tolist()
-    with pytest.raises(InputError, match="decode must be one of 'viterbi', 'marginal'; it is 'best'"):
+    with pytest.raises(InputError, match="decode must be one of 'auto', 'viterbi', 'marginal'; it is 'best'"):
         model.predict(["cat"], decode="best")
 
 

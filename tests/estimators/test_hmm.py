@@ -34,7 +34,7 @@ def small_data(draw):
 @settings(max_examples=60)
 def test_equals_the_naive_twin(data, order, smoothing):
     X, plain, y = data
-    model = hr.HMM(order=order, smoothing=smoothing).fit(X, y)
+    model = hr.HMM(order=order, smoothing=smoothing, decode="viterbi").fit(X, y)
     naive = NaiveHMM(plain, y, order, smoothing)
     for x, raw in zip(X[:2], plain[:2], strict=True):
         truth = {labels: naive.joint(raw, labels) for labels in product(naive.labels, repeat=len(x))}

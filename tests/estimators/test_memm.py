@@ -104,7 +104,7 @@ def test_answers_equal_those_of_all_label_sequences(order, learner):
     np.testing.assert_allclose(lattice.marginals()[0], 0, atol=1e-5)
     assert not lattice.log_partition().any()
     proba, ranked = model.predict_proba(X), model.predict_nbest(X, n=3)
-    predicted, by_position = model.predict(X), model.predict(X, decode="marginal")
+    predicted, by_position = (model.predict(X, decode=decode) for decode in ("viterbi", "marginal"))
     for i, (begin, end) in enumerate(pairwise(sequences.starts.tolist())):
         truth = oracles.answers(oracles_memm.paths(scores, begin, end, order, k), end - begin, order, k)
         assert truth["log_z"] == pytest.approx(0, abs=1e-9)

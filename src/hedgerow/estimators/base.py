@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
@@ -19,11 +19,12 @@ from hedgerow.encoding.imputation import Treatment
 from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import DAMAGE, InputError, ModelFileError, not_fitted
 from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
+from hedgerow.estimators.dev_spans import marks_spans
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.parameters import AtLeast, CountOrAll
 from hedgerow.estimators.value_types import FEATURES, SEED, VERBOSITY
 from hedgerow.inference.answers import Answers
-from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
+from hedgerow.inference.decoding import Decode, DecodeSetting, best_labels, log_likelihood
 from hedgerow.model import Model
 from hedgerow.templates import Template
 
@@ -53,10 +54,12 @@ class Estimator(Conventions):
         "Number of previous labels that a label depends on. Time and memory grow as labels^(order + 1).",
     ] = 1
     decode: Annotated[
-        Decode,
+        DecodeSetting,
         'What `predict` returns: "viterbi" the most probable label sequence, "marginal" the most probable label of '
-        "each position, which makes fewer errors per position but may give label sequences that never occur.",
-    ] = "viterbi"
+        "each position, which makes fewer errors per position but may give label sequences that never occur. "
+        '"auto" is "viterbi" for labels that mark spans (such as B-NP, I-NP, O), and for estimators that learn '
+        'from best paths; otherwise "marginal". The first record of `training_log_` says which.',
+    ] = "auto"
     features: Annotated[
         Template | None,
         FEATURES,
@@ -162,6 +165,17 @@ class Estimator(Conventions):
         return self._beam
 
     @property
+    def _learns_paths(self) -> bool:
+        """Whether training compares best paths, so that the scores are made for Viterbi and not for marginals."""
+        return False
+
+    def _decoding(self, classes: Sequence[Any], decode: DecodeSetting) -> Decode:
+        """How labels are chosen if `decode` is the setting and `classes` are the labels."""
+        if decode != "auto":
+            return decode
+        return "viterbi" if self._learns_paths or marks_spans(classes) else "marginal"
+
+    @property
     def _missing(self) -> str:
         """How missing values are handled; estimators without such a parameter sum them out."""
         return getattr(self, "missing", "summed out")
@@ -227,14 +241,14 @@ class Estimator(Conventions):
         """Number of columns of X in training."""
         return len(self.feature_names_in_)
 
-    def predict(self, X: SequencesLike, *, decode: Decode | None = None) -> list[NDArray[Any]]:
+    def predict(self, X: SequencesLike, *, decode: DecodeSetting | None = None) -> list[NDArray[Any]]:
         """Predict the labels of each sequence.
 
         Parameters
         ----------
         X : list of sequences
             Read as in `fit`, and with the same columns.
-        decode : {"viterbi", "marginal"}, optional
+        decode : {"auto", "viterbi", "marginal"}, optional
             Overrides the parameter `decode` of the estimator.
 
         Returns
@@ -261,7 +275,7 @@ class Estimator(Conventions):
         if _is_empty(X):
             return self._nothing()
         encoded = self._encode(X)
-        codes = self._best_labels(encoded, decode)
+        codes = self._best_labels(encoded, self._decoding(self._fitted().labels.classes.tolist(), decode))
         return with_sequences(_by_sequence(self._fitted().labels.decode(codes), encoded.starts), X)
 
     def predict_single(self, x: SequenceLike | Sequences) -> NDArray[Any]:
@@ -430,7 +444,8 @@ class Estimator(Conventions):
         """
         encoded = self._encode(X)
         codes = label_codes(self._fitted().labels, y, encoded)
-        return float(np.mean(self._best_labels(encoded, self._value("decode")) == codes))
+        decode = self._decoding(self._fitted().labels.classes.tolist(), self._value("decode"))
+        return float(np.mean(self._best_labels(encoded, decode) == codes))
 
     def log_likelihood(self, X: SequencesLike, y: LabelsLike) -> NDArray[np.float64]:
         """Compute the log-probability of the labels y of each sequence.

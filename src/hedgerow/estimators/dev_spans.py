@@ -1,4 +1,4 @@
-"""Spans of predicted label codes against gold labels: counts for each sequence, and F1."""
+"""Labels that mark spans; spans of predicted label codes against gold labels: counts for each sequence, and F1."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ class _Spans(NamedTuple):
 
 
 Counts = NDArray[np.int64]
+
+
+def marks_spans(classes: Sequence[Any]) -> bool:
+    """Whether the labels mark spans: "O", "B-" and a type, and no label that fits no scheme."""
+    return "O" in classes and _fit_a_scheme(classes) and any(name.startswith("B-") for name in classes)
+
+
+def _fit_a_scheme(names: Sequence[Any]) -> bool:
+    return all(isinstance(name, str) and name[:1] in _LETTERS and name[1:2] in ("", "-") for name in names)
 
 
 def span_f1_function(
@@ -46,9 +55,7 @@ def span_counts_function(
     None if the labels mark no spans.
     """
     names = list(dict.fromkeys([*classes, *gold]))
-    if not all(isinstance(name, str) and name[:1] in _LETTERS and name[1:2] in ("", "-") for name in names):
-        return None
-    if "O" not in classes or not any(name.startswith("B-") for name in classes):
+    if not (marks_spans(classes) and _fit_a_scheme(names)):
         return None
     types = {name: i for i, name in enumerate(dict.fromkeys(name[2:] for name in names))}
     type_of = np.array([types[name[2:]] for name in names])

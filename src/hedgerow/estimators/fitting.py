@@ -87,14 +87,14 @@ def prepare(
         weights=checked_weights(sample_weight, len(raw)),
         order=settings._order,
         dev=dev,
-        decode=settings.decode,
+        decode=settings._decoding(labels.classes.tolist(), settings.decode),
         n_threads=n_threads(settings.n_jobs),
         beam=settings._training_beam,
     )
     _warn_of_wide_beam(training)
     if dev is None and settings._validation_fraction is not None:
         training = _with_random_dev_split(training, settings, settings._validation_fraction)
-    return training, missing_report(raw, settings._missing)
+    return training, {"decode": training.decode, **missing_report(raw, settings._missing)}
 
 
 def _with_random_dev_split(training: TrainingData, settings: Estimator, fraction: float) -> TrainingData:

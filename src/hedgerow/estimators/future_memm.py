@@ -166,7 +166,7 @@ class FutureMEMM(TreeEstimator):
         """Make an estimator that is close to the algorithm of the dissertation (Hao 2009, chapter 5).
 
         As printed: the gradients of propositions 5.1 and 5.2, the noisy-or over instance bags, at most ten rounds for
-        a pattern, the feature as a linear term and as 20 equally wide bins. What differs from print:
+        a pattern, the feature as a linear term and as 20 equally wide bins, Viterbi decoding. What differs from print:
 
         - There is a score and a tree for each label; in print there are two labels with one score.
         - eta is a weight for each label, fitted by damped Newton steps with the penalty `l2` after every tree of a
@@ -199,7 +199,8 @@ class FutureMEMM(TreeEstimator):
         >>> hr.FutureMEMM.published().newton
         False
         """
-        return cls(max_leaves=max_leaves, pattern_leaves=max_leaves, newton=False, **others)
+        printed: dict[str, Any] = {"decode": "viterbi"}
+        return cls(max_leaves=max_leaves, pattern_leaves=max_leaves, newton=False, **printed | others)
 
     @property
     def future_features_(self) -> list[FutureFeatureSummary]:

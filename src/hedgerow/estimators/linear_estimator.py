@@ -61,6 +61,10 @@ class MarginEstimator(LinearEstimator):
     validation_fraction: ValidationFraction = 0.1
 
     @property
+    def _learns_paths(self) -> bool:
+        return True
+
+    @property
     def temperature_(self) -> float:
         """Divisor of the scores when probabilities are computed: fitted on the dev data; 1 without dev data."""
         potential = self._fitted().potential

@@ -292,7 +292,7 @@ class _BaseLearners:
 
     @property
     def decode(self) -> Decode:
-        return self.base.decode
+        return self.base._decoding([0, 1], self.base.decode)
 
     @property
     def reads_neighbours(self) -> bool:

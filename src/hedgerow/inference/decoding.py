@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hedgerow.inference.answers import Answers
 
 Decode = Literal["viterbi", "marginal"]
+DecodeSetting = Literal["auto", "viterbi", "marginal"]
 
 
 def best_labels(answers: Answers, decode: Decode) -> NDArray[np.int32]:
