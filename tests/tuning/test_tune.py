@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -382,3 +386,27 @@ def test_optuna_is_an_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs Optuna, which is not installed; pip install 'hedgerow\[tune\]'"):
         tuned(optuna=3)
+
+
+INTERRUPTED = """
+import sys, hedgerow as hr
+X, Y = ["abcd", "bca"] * 40, [list("abcd"), list("bca")] * 40
+endless = hr.TreeCRF(n_rounds=10**9, subsample=0.5)
+def ready(record):
+    print("ready", flush=True)
+result = hr.tune(X, Y, estimators=[hr.HMM(), endless], n_jobs=int(sys.argv[1]), random_state=0, callbacks=[ready])
+print(result.stopped, result.model)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the test sends a POSIX signal")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_running_fits(n_jobs):
+    command = [sys.executable, "-W", "error", "-c", INTERRUPTED, str(n_jobs)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("interrupted HMM(")
