@@ -14,7 +14,7 @@ from hedgerow.errors import InputError
 from hedgerow.tuning.budget import Stop, seconds_of
 from hedgerow.tuning.evidence import Evidence, difference, is_noise, pooled
 from hedgerow.tuning.folds import group_codes, make_folds, share_of
-from hedgerow.tuning.plan import PLANNED, Rung, halving, make_plan, plan_seconds
+from hedgerow.tuning.plan import PLANNED, Rung, halving, make_plan, plan_seconds, too_slow
 from oracles import tuning as oracle
 
 
@@ -65,17 +65,22 @@ def test_a_plan_is_the_first_schedule_that_the_budget_allows(costs, n_folds, bud
         assert before.n_folds <= after.n_folds
         assert before.share <= after.share <= 1
     if plan[-1].share > 1 / 64:
-        assert plan_seconds(plan, costs, n_folds) + max(costs) <= PLANNED * budget
+        assert plan_seconds(plan, costs, n_folds) <= PLANNED * budget
     richer = make_plan(costs, n_folds, 2 * budget)
     assert plan_seconds(richer, costs, n_folds) >= plan_seconds(plan, costs, n_folds)
+
+
+def test_candidates_that_take_a_quarter_of_the_budget_are_left_out_but_never_all():
+    assert too_slow([1.0, 2.5, 2.6], 10.0) == [False, False, True]
+    assert too_slow([2.6, 3.0], 10.0) == [False, False]
 
 
 def test_fits_of_two_rungs_on_the_same_data_cost_once():
     plan = [Rung(4, 2, 1.0), Rung(2, 5, 1.0)]
     # On one fold of five, a fit learns from four fifths of the data.
-    assert plan_seconds(plan, [1.0, 2.0, 3.0, 4.0], 5) == pytest.approx(0.8 * (2 * 10 + 3 * 7))
+    assert plan_seconds(plan, [1.0, 2.0, 3.0, 4.0], 5) == pytest.approx(0.8 * (2 * 10 + 3 * (7 + 5) / 2))
     plan = [Rung(4, 2, 0.5), Rung(2, 5, 1.0)]
-    assert plan_seconds(plan, [1.0, 2.0, 3.0, 4.0], 5) == pytest.approx(0.8 * (0.5 * 2 * 10 + 5 * 7))
+    assert plan_seconds(plan, [1.0, 2.0, 3.0, 4.0], 5) == pytest.approx(0.8 * (0.5 * 2 * 10 + 5 * (7 + 5) / 2))
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.data())

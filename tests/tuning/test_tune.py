@@ -185,6 +185,14 @@ def test_time_cuts_the_race_off_and_the_table_says_so(monkeypatch):
     assert "not run: out of time" in str(result)
 
 
+def test_a_setting_too_slow_for_the_budget_is_left_out():
+    result = tuned(estimators=[hr.HMM(), hr.TreeCRF(n_rounds=10**9)])
+    assert [row["setting"] for row in result.rows] == ["HMM()", "TreeCRF(n_rounds=1000000000)"]
+    assert result.rows[1]["status"].startswith("not run: a fit takes about ")
+    assert "Too slow for the budget, so not raced: TreeCRF(n_rounds=1000000000); raise budget" in result.summary()
+    assert result.is_complete
+
+
 def test_a_budget_too_small_for_one_setting_is_refused():
     with pytest.raises(InputError, match="budget must be enough for at least one setting, but 1e-09 ended before"):
         tuned(budget=1e-9)
@@ -391,10 +399,11 @@ def test_optuna_is_an_extra(monkeypatch):
 INTERRUPTED = """
 import sys, hedgerow as hr
 X, Y = ["abcd", "bca"] * 40, [list("abcd"), list("bca")] * 40
-endless = hr.TreeCRF(n_rounds=10**9, subsample=0.5)
+endless = hr.TreeCRF(n_rounds=10**9)
 def ready(record):
     print("ready", flush=True)
-result = hr.tune(X, Y, estimators=[hr.HMM(), endless], n_jobs=int(sys.argv[1]), random_state=0, callbacks=[ready])
+result = hr.tune(X, Y, estimators=[hr.HMM(), endless], n_jobs=int(sys.argv[1]), random_state=0,
+                 callbacks=[ready], budget=1e12)
 print(result.stopped, result.model)
 """
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from hedgerow.encoding.window import Window
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.linear_crf import LinearCRF
 from hedgerow.tuning.traits import Traits
 
+LINEAR_FITS = 6
 ROUNDS, ITERATIONS, ITERATIONS_L1, EPOCHS = 150, 150, 350, 20
 # Microseconds that one attribute of one position adds to one step; trees also multiply by labels.
 _ATTRIBUTE = {"linear": 0.02, "online": 0.05, "trees": 0.02}
@@ -21,12 +23,15 @@ def fit_seconds(estimator: Estimator, traits: Traits) -> float:
     """Seconds that a fit on all data takes, roughly."""
     K = traits.n_labels
     steps, learner = _steps(estimator)
-    attributes = traits.attributes * _width(estimator)
+    attributes = _attributes(estimator, traits)
     attribute = _ATTRIBUTE[learner] * (K if learner == "trees" else 1)
-    if learner == "trees" and traits.kind == "numbers":
+    if traits.kind == "numbers":  # numeric splits have many thresholds, and quasi-Newton steps converge slowly
         attribute *= 3
     step = _POSITION + attribute * attributes + _PAIR_OF_LABELS * K ** (1 + min(estimator._order, 2))
-    return float(1e-6 * traits.n_positions * steps * step)
+    seconds = float(1e-6 * traits.n_positions * steps * step)
+    if getattr(estimator, "linear", None):  # trees beside a linear part, which is fitted once for each of its folds
+        seconds += LINEAR_FITS * fit_seconds(LinearCRF(features=estimator.features), traits)
+    return seconds
 
 
 def _steps(estimator: Estimator) -> tuple[float, str]:
@@ -48,6 +53,8 @@ def _count(value: Any, usual: int) -> int:
     return int(value) if isinstance(value, int) else usual
 
 
-def _width(estimator: Estimator) -> int:
-    window = getattr(estimator, "window", 0)
-    return len(Window.of(window).offsets)
+def _attributes(estimator: Estimator, traits: Traits) -> float:
+    """How many attributes a position has: values of columns through the window, and those of a template."""
+    derived = 0 if estimator.features is None else len(estimator.features.plan(traits.X))
+    read = traits.attributes if derived == 0 or traits.kind == "numbers" else 0
+    return derived + read * len(Window.of(getattr(estimator, "window", 0)).offsets)

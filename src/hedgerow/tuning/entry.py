@@ -15,18 +15,18 @@ from hedgerow.estimators.fitting import call_all, checked_callbacks
 from hedgerow.estimators.parameters import python_scalar
 from hedgerow.estimators.value_types import PATH
 from hedgerow.tuning.budget import Stop, seconds_of
-from hedgerow.tuning.candidates import candidates_of
+from hedgerow.tuning.candidates import Candidate, candidates_of
 from hedgerow.tuning.checks import check_training_parts, checked_jobs, checked_seed
 from hedgerow.tuning.costs import fit_seconds
 from hedgerow.tuning.data import RaceData
 from hedgerow.tuning.folds import make_folds
-from hedgerow.tuning.plan import Rung, make_plan
+from hedgerow.tuning.plan import Rung, make_plan, too_slow
 from hedgerow.tuning.race import Race, Trial, ranked
 from hedgerow.tuning.refine import checked_count, refine
-from hedgerow.tuning.result import TuningResult
+from hedgerow.tuning.result import TOO_SLOW, TuningResult
 from hedgerow.tuning.results_file import Results, origin_of
 from hedgerow.tuning.scoring import scoring_of
-from hedgerow.tuning.standings import table_of
+from hedgerow.tuning.standings import row_without_trial, table_of
 from hedgerow.tuning.traits import Traits
 from hedgerow.utilities import counted, is_count
 
@@ -125,8 +125,7 @@ def tune(
     folds = make_folds(cv, data.groups, data.X.lengths, seed)
     notes = _label_notes(check_training_parts(data, folds))
     traits = Traits.of(data)
-    candidates = sorted(candidates_of(estimators, traits, seed), key=lambda one: fit_seconds(one.estimator, traits))
-    costs = [fit_seconds(one.estimator, traits) for one in candidates]
+    candidates, costs, left_out = _affordable(candidates_of(estimators, traits, seed), traits, seconds_of(budget))
     plan = make_plan(costs, len(folds), seconds_of(budget))
     name, score = scoring_of(scoring, data)
     results = Results(checkpoint, origin_of(data, folds, name, seed))
@@ -150,10 +149,26 @@ def tune(
         scoring=name,
         best_score=best.score,
         standard_error=best.evidence.standard_error,
-        rows=table_of(race, candidates, plan, stopped),
+        rows=[*table_of(race, candidates, plan, stopped), *left_out],
         stopped=stopped,
         notes=[*_plan_notes(plan[best.rung]), *notes],
     )
+
+
+def _affordable(
+    candidates: Sequence[Candidate], traits: Traits, budget: float
+) -> tuple[list[Candidate], list[float], list[dict[str, Any]]]:
+    """(candidates from the quickest to the slowest, their estimated seconds, rows of those that are too slow)."""
+    cost = {one.key: fit_seconds(one.estimator, traits) for one in candidates}
+    ordered = sorted(candidates, key=lambda one: cost[one.key])
+    slow = too_slow([cost[one.key] for one in ordered], budget)
+    raced = [one for one, is_slow in zip(ordered, slow, strict=True) if not is_slow]
+    left_out = [
+        row_without_trial(one, f"{TOO_SLOW} {cost[one.key]:.0f} s")
+        for one, is_slow in zip(ordered, slow, strict=True)
+        if is_slow
+    ]
+    return raced, [cost[one.key] for one in raced], left_out
 
 
 class _Teller:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 KEPT = 3  # one of so many candidates stays in the race after each rung
 FINALISTS = 4  # at most, in the last rung
 PLANNED = 0.5  # share of the budget that the plan may cost by estimate: estimates are rough
+TOO_SLOW = 0.25  # share of the budget that one fit may take by estimate
 _SMALLEST_SHARE = 1 / 64
 
 
@@ -27,25 +28,30 @@ class Rung:
 
 def make_plan(costs: Sequence[float], n_folds: int, budget: float) -> list[Rung]:
     """The rungs for candidates whose fits on all data take `costs` seconds."""
-    refit = max(costs)
     plan: list[Rung] = []
     for plan in _schedules(len(costs), n_folds):
-        if plan_seconds(plan, costs, n_folds) + refit <= PLANNED * budget:
+        if plan_seconds(plan, costs, n_folds) <= PLANNED * budget:
             break
     return plan
 
 
+def too_slow(costs: Sequence[float], budget: float) -> list[bool]:
+    """Which candidates are left out, because one fit of theirs would take a quarter of the budget; never all."""
+    slow = [cost > TOO_SLOW * budget for cost in costs]
+    return [False] * len(costs) if all(slow) else slow
+
+
 def plan_seconds(plan: Sequence[Rung], costs: Sequence[float], n_folds: int) -> float:
-    """Seconds that a plan takes at most on one core: the slowest candidates may be the ones that stay.
+    """About how many seconds a plan takes on one core, if those who stay are as slow as halfway from mean to slowest.
 
     What was measured on one rung with the same share of the data is not measured again on the next.
     """
-    slowest = sorted(costs, reverse=True)
+    slowest, mean = sorted(costs, reverse=True), sum(costs) / len(costs)
     seconds, done, share = 0.0, 0, 0.0
     for rung in plan:
         done = done if rung.share == share else 0
         share = rung.share
-        fits = sum(slowest[: rung.n_candidates]) * (rung.n_folds - done)
+        fits = (sum(slowest[: rung.n_candidates]) + mean * rung.n_candidates) / 2 * (rung.n_folds - done)
         seconds += fits * share * (n_folds - 1) / n_folds
         done = rung.n_folds
     return seconds

@@ -11,7 +11,7 @@ from hedgerow.estimators.base import Estimator
 from hedgerow.metrics.text_table import text_table
 from hedgerow.utilities import counted
 
-BEST, WITHIN_NOISE, WORSE = "best", "within noise", "worse"
+BEST, WITHIN_NOISE, WORSE, TOO_SLOW = "best", "within noise", "worse", "not run: a fit takes about"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class TuningResult:
             f"Best of {counted(len(self.rows), 'setting')}: {best['setting']}, {self.scoring} "
             f"{self.best_score:.4f}{error}."
         ]
-        lines += [line for line in (self._noise(), self._dropped(), self._cut_off()) if line]
+        lines += [line for line in (self._noise(), self._dropped(), self._too_slow(), self._cut_off()) if line]
         return "\n".join([*lines, *self.notes])
 
     def _noise(self) -> str:
@@ -90,10 +90,14 @@ class TuningResult:
         noise = f", {close} of them within noise of the best of their rung" if close else ""
         return f"{counted(len(dropped), 'setting')} dropped on earlier rungs{noise}."
 
+    def _too_slow(self) -> str:
+        slow = [row["setting"] for row in self.rows if row["status"].startswith(TOO_SLOW)]
+        return f"Too slow for the budget, so not raced: {', '.join(slow)}; raise budget to race them." if slow else ""
+
     def _cut_off(self) -> str:
         if self.stopped is None:
             return ""
-        left = sum(row["status"].startswith("not run") for row in self.rows)
+        left = sum(row["status"] == f"not run: {self.stopped}" for row in self.rows)
         cure = "; raise budget for a full race" if self.stopped == "out of time" else ""
         return f"The race was cut off ({self.stopped}): {counted(left, 'setting')} not run to the end{cure}."
 

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from hedgerow import templates
+from hedgerow.estimators.conventions import REGISTRY
+from hedgerow.estimators.parameters import parameters
 from hedgerow.tuning.traits import Traits
 
 Grid: TypeAlias = dict[str, list[Any]]
 
-# Windows worth trying, by kind of columns. Attributes in bags are usually templates that read the neighbours already.
-_WINDOWS: dict[str, list[int]] = {
-    "letters": [3, 5],
-    "words": [1, 2],
-    "columns": [1, 2],
-    "bags": [0, 1],
-    "numbers": [1, 4],
-}
+# What a model reads, by kind of columns: windows of columns as they are, and templates of `hedgerow.templates`.
+# Attributes in bags are usually templates that read the neighbours already.
+_WINDOWS: dict[str, list[int]] = {"letters": [3, 5], "words": [1], "columns": [1, 2], "bags": [0, 1], "numbers": [1, 4]}
 MOST_LABELS_FOR_HMM = 50
 MOST_LABELS_FOR_MEMM = 20
 
@@ -47,19 +45,41 @@ def auto_estimators(traits: Traits) -> list[str]:
 
 def space_of(name: str, traits: Traits) -> list[Grid]:
     """The space of an estimator; other estimators than those of `auto_estimators` have their defaults only."""
-    windows = {"window": _WINDOWS[traits.kind]}
-    wide = {"window": _WINDOWS[traits.kind][-1:]}
+    inputs = _inputs(traits)
     spaces: dict[str, list[Grid]] = {
-        "TreeCRF": [windows, {**wide, "max_leaves": [20]}, {**wide, "n_rounds": [300]}, _by_position(wide)],
-        "LinearCRF": [windows, {**windows, "l1": [0.1], "l2": [0.1]}],
-        "StructuredSVM": [{**windows, "C": [0.1, 0.5]}],
-        "StructuredPerceptron": [windows],
-        "SearchTagger": [windows],
-        "MEMM": [windows],
+        "TreeCRF": _tree_space(traits),
+        "LinearCRF": [
+            inputs,
+            {**inputs, "l2": [0.1]} if traits.kind == "numbers" else {**inputs, "l1": [0.1], "l2": [0.1]},
+        ],
+        "StructuredSVM": [{**inputs, "C": [0.5, 2.0]}],
+        "StructuredPerceptron": [inputs],
+        "SearchTagger": [inputs],
+        "MEMM": [{"window": _WINDOWS[traits.kind]}],
         "HMM": [{"order": [1, 2]}],
     }
-    return spaces.get(name, [{}])
+    known = parameters(REGISTRY[name])
+    return [grid for grid in spaces.get(name, [{}]) if known.keys() >= grid.keys()]
 
 
-def _by_position(grid: Grid) -> Grid:
-    return {**grid, "decode": ["marginal"]}
+def _inputs(traits: Traits) -> Grid:
+    """What linear models read: they need templates where there are any, because weights do not combine attributes."""
+    found = _templates(traits)
+    return {"features": found} if found else {"window": _WINDOWS[traits.kind]}
+
+
+def _tree_space(traits: Traits) -> list[Grid]:
+    """Trees combine columns through a window themselves; a template helps with words, and with a linear part."""
+    found = _templates(traits)
+    plain: Grid = {"window": _WINDOWS[traits.kind]}
+    derived: list[Grid] = [{"features": found[:1]}] if found else []
+    by_position: list[Grid] = [] if traits.kind == "words" else [{**plain, "decode": ["marginal"]}]
+    return [plain, *derived, *by_position, {**(derived or [plain])[0], "linear": [True]}]
+
+
+def _templates(traits: Traits) -> list[Any]:
+    if traits.kind == "words":
+        return [templates.words()]
+    if traits.kind == "letters":
+        return [templates.letters(3), templates.letters(5)]
+    return [templates.numbers()] if traits.kind == "numbers" else []

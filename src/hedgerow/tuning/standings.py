@@ -29,9 +29,14 @@ def table_of(
         key, best = trial.candidate.key, best_of.get(trial.rung)
         status = f"not run: {stopped}" if key in unfinished else _status(trial, order[0], best)
         rows.append(_row(trial, best, plan[trial.rung], sum(fits[key].values()), status))
-    empty = dict.fromkeys(("score", "standard_error", "behind", "seconds", "rung", "folds", "share"))
     never = [candidate for candidate in candidates if candidate.key not in fits]
-    return rows + [{"setting": one.setting, **empty, "status": f"not run: {stopped}"} for one in never]
+    return rows + [row_without_trial(one, f"not run: {stopped}") for one in never]
+
+
+def row_without_trial(candidate: Candidate, status: str) -> dict[str, Any]:
+    """The row of a candidate that was never run."""
+    empty = dict.fromkeys(("score", "standard_error", "behind", "seconds", "rung", "folds", "share"))
+    return {"setting": candidate.setting, **empty, "status": status}
 
 
 def _row(trial: Trial, best: Trial | None, rung: Rung, seconds: float, status: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from hedgerow.data.columns import BagColumn, CategoricalColumn, NumericColumn
 from hedgerow.data.sequences import Sequences
 from hedgerow.tuning.data import RaceData
 
+MANY_WORDS = 300  # a column beside others, with at least so many distinct values, holds words
 Kind = Literal["letters", "words", "columns", "bags", "numbers"]
 
 
@@ -21,6 +22,7 @@ class Traits:
     `attributes` is the number of values at a position, over all columns.
     """
 
+    X: Sequences
     kind: Kind
     n_labels: int
     n_positions: int
@@ -31,7 +33,7 @@ class Traits:
     def of(cls, data: RaceData) -> Traits:
         values = sum(_values_at_a_position(column, data.X) for column in data.X.columns)
         missing = any(_has_missing(column) for column in data.X.columns)
-        return cls(_kind(data.X), len(data.labels), data.X.n_positions, values, missing)
+        return cls(data.X, _kind(data.X), len(data.labels), data.X.n_positions, values, missing)
 
 
 def _kind(X: Sequences) -> Kind:
@@ -40,10 +42,10 @@ def _kind(X: Sequences) -> Kind:
     numeric = sum(isinstance(column, NumericColumn) for column in X.columns)
     if 2 * numeric > len(X.columns):
         return "numbers"
-    first = X.columns[0]
-    if len(X.columns) > 1 or not isinstance(first, CategoricalColumn):
-        return "columns"
-    return "letters" if all(len(value) == 1 for value in first.alphabet) else "words"
+    texts = [column.alphabet for column in X.columns if isinstance(column, CategoricalColumn)]
+    if len(X.columns) == 1:
+        return "letters" if all(len(value) == 1 for value in texts[0]) else "words"
+    return "words" if max(map(len, texts)) >= MANY_WORDS else "columns"
 
 
 def _values_at_a_position(column: object, X: Sequences) -> float:
