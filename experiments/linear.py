@@ -91,7 +91,7 @@ class Outcome:
 
     @property
     def variances(self) -> str:
-        return span([round(1 / (2 * choice.candidate.l2)) for choice in self.choices])
+        return span([round(1 / (2 * float(choice.candidate.l2))) for choice in self.choices])
 
 
 Candidate = dict[str, dict[Decode, Outcome]]  # by method and decoding

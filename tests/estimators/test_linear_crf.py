@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -367,3 +368,22 @@ def test_held_out_scores_stand_in_the_history():
     last = model.training_log_[-1]
     assert last["dev_accuracy"] == pytest.approx(model.score(X[:5], y[:5]))
     assert -last["dev_loss"] == pytest.approx(model.log_likelihood(X[:5], y[:5]).mean(), rel=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["auto", "sgd"])
+@pytest.mark.parametrize(("n_words", "l2"), [(200, 1.0), (201, 0.1)])
+def test_the_automatic_penalty_is_weak_for_words(n_words: int, l2: float, solver: Any) -> None:
+    X = [[f"w{i}", f"w{(i + 1) % n_words}"] for i in range(n_words)]
+    y = [["X" if i % 3 else "Y", "X"] for i in range(n_words)]
+    settings: Any = {"solver": solver, "max_iter": 50, "epochs": 5, "random_state": 0}
+    chosen, same = hr.LinearCRF(**settings).fit(X, y), hr.LinearCRF(l2=l2, **settings).fit(X, y)
+    assert chosen.training_log_[0]["l2"] == l2
+    assert chosen.state_features_ == same.state_features_
+    letters = hr.LinearCRF(features=hr.templates.letters(2), max_iter=5).fit(["abc"], [["X", "Y", "X"]])
+    assert letters.training_log_[0]["l2"] == 1.0
+
+
+@pytest.mark.parametrize("l2", ["none", -1, float("nan"), True, None, 1e40])
+def test_other_penalties_are_refused(l2: Any) -> None:
+    with pytest.raises(InputError, match=r"LinearCRF: l2 must be a number of at least 0, or 'auto'"):
+        hr.LinearCRF(l2=l2).fit(["ab"], [["X", "Y"]])

@@ -275,7 +275,7 @@ def test_all_predictions_survive_a_file(tmp_path):
     for one, two in zip(model.predict_proba(new), again.predict_proba(new), strict=True):
         np.testing.assert_array_equal(one, two)
     for x, ranked in zip(new, again.predict_nbest(new, n=2), strict=True):
-        assert ranked[0][1].tolist() == model.predict_single(x).tolist()
+        assert ranked[0][1].tolist() == model.predict([x], decode="viterbi")[0].tolist()
         assert ranked[0][0] == pytest.approx(model.log_likelihood([x], [ranked[0][1]])[0], abs=1e-5)
 
 

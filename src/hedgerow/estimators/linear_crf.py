@@ -18,14 +18,20 @@ from hedgerow.estimators.shared_parameters import (
     Patience,
     Scale,
     ValidationFraction,
-    WeightL2,
     WindowSize,
 )
+from hedgerow.estimators.value_types import PENALTY
 
 if TYPE_CHECKING:
     from hedgerow.learning.base import Learner, TrainingData
     from hedgerow.learning.quasi_newton import QuasiNewtonRules
     from hedgerow.model import Model
+
+# Chosen on held-out parts of the training data. With 0.1 instead of 1: Dutch names F1 87.7 (86.0), SNIPS slots 92.6
+# (91.9), CoNLL-2000 chunks 94.1 (93.8), Vietnamese tags 90.3 (89.3); but stress from letter n-grams, protein structure
+# and pixels lose one to three points.
+MANY_VALUES = 200
+L2_OF_WORDS, L2_OF_OTHERS = 0.1, 1.0
 
 
 @estimator
@@ -33,7 +39,7 @@ class LinearCRF(LinearEstimator):
     """Conditional random field with a weight for each attribute and label, and for labels that follow each other.
 
     Minimises the negative log-likelihood plus l1 times the sum of absolute weights plus l2 times the sum of squared
-    weights: the objective of CRFsuite with c1 = l1 and c2 = l2.
+    weights: the objective of CRFsuite with c1 = l1 and c2 = l2. CRFsuite's defaults are l1=0 and l2=1.
 
     Examples
     --------
@@ -57,7 +63,13 @@ class LinearCRF(LinearEstimator):
         AtLeast(0),
         "L1 penalty on weights. Raise it for a smaller model: it sets many weights to 0. Not with lbfgs and sgd.",
     ] = 0.0
-    l2: WeightL2 = 1.0
+    l2: Annotated[
+        float | Literal["auto"],
+        PENALTY,
+        'L2 penalty on weights: l2 times the sum of their squares. Raise it against overfitting. "auto" is 0.1 if a '
+        "column of X has more than 200 different values in training, as words have, and 1 otherwise; the first record "
+        "of `training_log_` has the number.",
+    ] = "auto"
     max_iter: Annotated[MaxIter, 'Not used by solver="sgd".'] = 1000
     epochs: Annotated[Epochs, 'Used by solver="sgd" only.'] = 1000
     tol: Annotated[
@@ -117,14 +129,21 @@ class LinearCRF(LinearEstimator):
             rules = StochasticRules(
                 epochs=self.epochs, tol=self.tol, random_state=self.random_state, stopping=self._stopping(training)
             )
-            return StochasticGradientLearner(training, space, self.l2, rules)
+            return StochasticGradientLearner(training, space, self._l2(training), rules)
         return QuasiNewtonLearner(training, space, self._quasi_newton_rules(training))
+
+    def _l2(self, training: TrainingData) -> float:
+        """The L2 penalty; "auto" is weak for words: a strong one keeps weights near 0 that few positions support."""
+        if self.l2 != "auto":
+            return self.l2
+        n_values = max(len(column.alphabet or ()) for column in training.encoder.raw_columns)
+        return L2_OF_WORDS if n_values > MANY_VALUES else L2_OF_OTHERS
 
     def _quasi_newton_rules(self, training: TrainingData) -> QuasiNewtonRules:
         from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonRules
 
         return QuasiNewtonRules(
-            penalty=Penalty(self.l1, self.l2),
+            penalty=Penalty(self.l1, self._l2(training)),
             max_iter=self.max_iter,
             tol=self.tol,
             stopping=self._stopping(training),

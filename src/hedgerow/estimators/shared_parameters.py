@@ -80,9 +80,6 @@ LeafL2: TypeAlias = Annotated[
     AtLeast(0),
     "L2 penalty on leaf values: leaf = sum(residuals) / (l2 + sum(weights)). Raise it against overfitting.",
 ]
-WeightL2: TypeAlias = Annotated[
-    float, AtLeast(0), "L2 penalty on weights: l2 times the sum of their squares. Raise it against overfitting."
-]
 MinLeaf: TypeAlias = Annotated[
     int, AtLeast(1), "Number of positions that a leaf must have, at least. Raise it against overfitting."
 ]

@@ -46,7 +46,7 @@ class InductionLearner(LinearLearner):
         observed_only: bool,
         seed: int,
     ) -> None:
-        super().__init__(training, space, rules.stopping)
+        super().__init__(training, space, rules.penalty.l2, rules.stopping)
         self.rules, self.min_freq, self.observed_only, self.seed = rules, min_freq, observed_only, seed
 
     def _steps(self) -> Iterator[Record]:

@@ -16,9 +16,9 @@ from hedgerow.potentials.linear import LinearPotential
 class LinearLearner(ABC):
     """A learner whose weights start at 0. `_steps` sets new weights, and may replace the space."""
 
-    def __init__(self, training: TrainingData, space: LinearSpace, stopping: Stopping | None) -> None:
+    def __init__(self, training: TrainingData, space: LinearSpace, l2: float, stopping: Stopping | None) -> None:
         check_dev_data(stopping, training.dev)
-        self.training, self.space, self.stopping = training, space, stopping
+        self.training, self.space, self.l2, self.stopping = training, space, l2, stopping
         self._weights = np.zeros(space.n_weights)
 
     @property
@@ -30,9 +30,14 @@ class LinearLearner(ABC):
         return self.space.potential(self._weights)
 
     def __iter__(self) -> Iterator[Record]:
-        best = yield from stop_early(self._steps(), self.stopping, lambda: (self.space, self._weights))
+        best = yield from stop_early(self._records(), self.stopping, lambda: (self.space, self._weights))
         if best is not None:
             self.space, self._weights = best
+
+    def _records(self) -> Iterator[Record]:
+        """The records of the steps; the first also has the L2 penalty, which may have been chosen by the data."""
+        for i, record in enumerate(self._steps()):
+            yield record if i else {**record, "l2": self.l2}
 
     @abstractmethod
     def _steps(self) -> Iterator[Record]:

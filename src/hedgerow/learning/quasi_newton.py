@@ -183,7 +183,7 @@ class QuasiNewtonLearner(LinearLearner):
     """The learner of LinearCRF for L-BFGS and OWL-QN."""
 
     def __init__(self, training: TrainingData, space: LinearSpace, rules: QuasiNewtonRules) -> None:
-        super().__init__(training, space, rules.stopping)
+        super().__init__(training, space, rules.penalty.l2, rules.stopping)
         self.rules = rules
 
     def _steps(self) -> Iterator[Record]:

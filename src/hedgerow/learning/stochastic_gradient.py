@@ -39,8 +39,8 @@ class StochasticGradientLearner(LinearLearner):
     """The learner of LinearCRF for stochastic gradient descent; the weights are the mean over all steps."""
 
     def __init__(self, training: TrainingData, space: LinearSpace, l2: float, rules: StochasticRules) -> None:
-        super().__init__(training, space, rules.stopping)
-        self.l2, self.rules = l2, rules
+        super().__init__(training, space, l2, rules.stopping)
+        self.rules = rules
         self._attributes = space.attributes(training)
         self._n_examples = int(np.count_nonzero(training.weights))
 
