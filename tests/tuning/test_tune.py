@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -90,6 +91,26 @@ def test_the_rungs_are_those_of_the_slow_version(monkeypatch):
     assert list(by_rung.values()) == oracle.survivors(scores, oracle.halving(6))
     assert [record["step"] for record in records] == list(range(1, 9))
     assert {record.total for record in records} == {8}
+
+
+def test_each_rung_learns_from_its_share_of_the_data(monkeypatch):
+    halving_only(monkeypatch)
+    learned, real = {}, race.Race._parts_of
+
+    def noted(self, task):
+        train, test = real(self, task)
+        learned.setdefault(task.share, set()).add((len(train.X), len(test.X)))
+        return train, test
+
+    monkeypatch.setattr(race.Race, "_parts_of", noted)
+    result = tuned(cv=4)
+    large = max(learned)
+    assert len(learned) == 2
+    assert large == result.rows[0]["share"] < 1
+    for share, sizes in learned.items():
+        for n_train, n_test in sizes:
+            assert n_train == max(2, math.ceil(share * (60 - n_test)))
+    assert result.summary().count("learned from 2% of its training part") == 1
 
 
 def test_a_checkpoint_continues_to_the_same_result(tmp_path, monkeypatch):

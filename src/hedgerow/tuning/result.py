@@ -11,6 +11,7 @@ from hedgerow.estimators.base import Estimator
 from hedgerow.metrics.text_table import text_table
 from hedgerow.utilities import counted
 
+SHOWN = 5  # settings within noise that the summary names
 BEST, WITHIN_NOISE, WORSE, TOO_SLOW = "best", "within noise", "worse", "not run: a fit takes about"
 
 
@@ -77,7 +78,9 @@ class TuningResult:
         rivals = [row["setting"] for row in self.rows if row["status"] == WITHIN_NOISE]
         others = [row for row in self.rows if row["status"] == WORSE]
         if rivals:
-            return f"Within noise of the best, so that the race does not tell them apart: {', '.join(rivals)}."
+            more = f" and {len(rivals) - SHOWN} more" if len(rivals) > SHOWN else ""
+            named = ", ".join(rivals[:SHOWN])
+            return f"Within noise of the best, so that the race does not tell them apart: {named}{more}."
         if others:
             return "The difference from every other setting of its rung is larger than noise (two standard errors)."
         return ""

@@ -69,12 +69,11 @@ def _inputs(traits: Traits) -> Grid:
 
 
 def _tree_space(traits: Traits) -> list[Grid]:
-    """Trees combine columns through a window themselves; a template helps with words, and with a linear part."""
-    found = _templates(traits)
-    plain: Grid = {"window": _WINDOWS[traits.kind]}
-    derived: list[Grid] = [{"features": found[:1]}] if found else []
-    by_position: list[Grid] = [] if traits.kind == "words" else [{**plain, "decode": ["marginal"]}]
-    return [plain, *derived, *by_position, {**(derived or [plain])[0], "linear": [True]}]
+    """Trees combine letters through a window themselves; words, numbers and a linear part profit from a template."""
+    found, windows = _templates(traits), _WINDOWS[traits.kind]
+    derived: list[Grid] = [{"features": found[:1]}] if found and traits.kind != "letters" else []
+    linear: Grid = {"features": found[:1]} if found else {"window": windows}
+    return [{"window": windows}, *derived, {**linear, "linear": [True]}]
 
 
 def _templates(traits: Traits) -> list[Any]:
