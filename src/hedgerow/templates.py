@@ -1,7 +1,7 @@
 """Templates: which columns to derive from the words, letters or numbers of X. Every estimator takes one as `features`.
 
 words      words, their endings and shapes, their neighbours, and pairs of words
-letters    letters around a position, and strings of two to four of them
+letters    letters around a position, and strings of two to five of them
 numbers    changes of numbers, and their mean and spread around a position
 """
 
@@ -179,7 +179,7 @@ class Letters(Template):
                 yield _string(letter, first, last), parts
 
 
-LONGEST_STRING = 4
+LONGEST_STRING = 5
 
 
 def _string(letter: str, first: int, last: int) -> str:
@@ -205,10 +205,10 @@ class Numbers(Template):
 
 
 def _number_columns(source: str) -> Iterator[tuple[str, Rule]]:
-    yield f"{source} change[-1]", Summary(source, "change", -1, 0)
-    for reach in (2, 5):
-        yield f"{source} mean[{-reach}..{reach}]", Summary(source, "mean", -reach, reach)
-        yield f"{source} deviation[{-reach}..{reach}]", Summary(source, "deviation", -reach, reach)
+    for offset in (-5, -1, 1, 5):
+        yield f"{source} change[{offset}]", Summary(source, "change", offset, offset)
+    yield f"{source} mean[-5..5]", Summary(source, "mean", -5, 5)
+    yield f"{source} deviation[-5..5]", Summary(source, "deviation", -5, 5)
 
 
 def words(column: str | None = None) -> Words:

@@ -107,7 +107,7 @@ def test_numbers(X: list[list[tuple[float, float]]]) -> None:
     for row, slow in zip(found, expected, strict=True):
         for name, value in slow.items():
             got = math.nan if row[name] is None else row[name]
-            np.testing.assert_allclose(got, value, rtol=1e-5, atol=1e-2 if "deviation" in name else 1e-6 * 1e6)
+            np.testing.assert_allclose(got, value, rtol=1e-6, atol=1e-6)
     kept = encoder.transform(sequences)
     assert [column.name for column in kept.columns][:2] == ["x0", "x1"]
     assert [is_local(column) for column in kept.columns][:3] == [False, False, True]

@@ -89,7 +89,7 @@ def tag_attributes(tags: list[Any], t: int, name: str) -> dict[str, Any]:
 def letter_attributes(letters: list[Any], t: int, n: int, name: str = "letter") -> dict[str, Any]:
     """What `letters` derives at position t."""
     found = {shown(name, offset): at(letters, t, offset, "text") for offset in range(-n, n + 1)}
-    for length in (2, 3, 4):
+    for length in (2, 3, 4, 5):
         for first in range(-n, n - length + 2):
             last = first + length - 1
             if first <= 0 <= last:
@@ -100,10 +100,11 @@ def letter_attributes(letters: list[Any], t: int, n: int, name: str = "letter") 
 
 def number_attributes(numbers: list[float], t: int, name: str) -> dict[str, float]:
     """What `numbers` derives of a column at position t; NaN is missing."""
-    found = {f"{name} change[-1]": numbers[t] - numbers[max(t - 1, 0)]}
-    for reach in (2, 5):
-        around = numbers[max(t - reach, 0) : t + reach + 1]
-        known = [number for number in around if not math.isnan(number)]
-        found[f"{name} mean[{-reach}..{reach}]"] = statistics.fmean(known) if known else math.nan
-        found[f"{name} deviation[{-reach}..{reach}]"] = statistics.pstdev(known) if known else math.nan
+    last = len(numbers) - 1
+    found = {
+        f"{name} change[{offset}]": numbers[t] - numbers[min(max(t + offset, 0), last)] for offset in (-5, -1, 1, 5)
+    }
+    known = [number for number in numbers[max(t - 5, 0) : t + 6] if not math.isnan(number)]
+    found[f"{name} mean[-5..5]"] = statistics.fmean(known) if known else math.nan
+    found[f"{name} deviation[-5..5]"] = statistics.pstdev(known) if known else math.nan
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -31,10 +31,35 @@ class File:
 
     def values(self, i):
         """The alphabet of column i."""
-        if self.columns[i].get("cascade"):
+        column = self.columns[i]
+        if column.get("cascade"):
             return ["0", "1", "outside"]
+        if "alphabet_of" in column:
+            return self.values([other["name"] for other in self.columns].index(column["alphabet_of"]))
+        if f"encoder.{i}.rights" in self.arrays:
+            return self._pairs(i, column["derived"])
         blob, offsets = self.arrays[f"encoder.{i}.blob"].tobytes(), self.arrays[f"encoder.{i}.offsets"]
         return [blob[a:b].decode() for a, b in pairwise(offsets)]
+
+    def _pairs(self, i, rule):
+        names = [column["name"] for column in self.columns]
+        left, right = (self.values(names.index(rule[side])) for side in ("left", "right"))
+        starts, rights = self.arrays[f"encoder.{i}.starts"], self.arrays[f"encoder.{i}.rights"]
+        return [f"{left[v]} and {right[r]}" for v, (a, b) in enumerate(pairwise(starts)) for r in rights[a:b]]
+
+    def derived(self, sequence):
+        """The sequence with derived columns."""
+        found = [dict(position) for position in sequence]
+        for column in self.columns:
+            rule, name = column.get("derived"), column["name"]
+            for t in range(len(found)) if rule else []:
+                if "left" in rule:
+                    both = [found[t].get(rule[side]) for side in ("left", "right")]
+                    value = None if None in both else " and ".join(both)
+                else:
+                    value = (_part if "part" in rule else _statistic)(rule, sequence, t)
+                found[t] |= {} if value is None else {name: value}
+        return found
 
     def treated(self, sequence):
         """The sequence with nothing missing: filled in, and marked."""
@@ -141,9 +166,9 @@ class File:
 
     def linear(self, sequence, t):
         """The state score of a position under weights."""
-        offsets = self.metadata["potential"]["window"]
         values = []
         for i, column in enumerate(self.columns):
+            offsets = [0] if "derived" in column else self.metadata["potential"]["window"]
             for offset in offsets:
                 there = sequence[t + offset] if 0 <= t + offset < len(sequence) else None
                 values += [0.0 if there is None else value for value in self._values(i, column, there or {})]
@@ -189,6 +214,51 @@ class File:
                 if one in known:
                     scores += self.arrays[f"potential.{i}.log_probability"][known.index(one)]
         return scores
+
+
+def _part(rule, sequence, t):
+    """The value of a rule with a part; None if it is empty."""
+    part, at = rule["part"], t + rule["offset"]
+    if not 0 <= at < len(sequence):
+        return "<outside>"
+    text = sequence[at].get(rule["source"])
+    if text is None:
+        return None
+    if part in ("text", "lower"):
+        text = text.lower() if part == "lower" else text
+        return text + "'" if text.startswith("<outside>") else text
+    if part in ("shape", "outline"):
+        shape = "".join("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in text)
+        return shape if part == "shape" else "".join(character for character, _ in groupby(shape))
+    n = int(part[-1])
+    return None if len(text) < n else text[:n] if part.startswith("prefix") else text[-n:]
+
+
+def _statistic(rule, sequence, t):
+    numbers = [position.get(rule["source"], 0.0) for position in sequence]
+    if rule["statistic"] == "change":
+        return numbers[t] - numbers[min(max(t + rule["first"], 0), len(numbers) - 1)]
+    around = numbers[max(t + rule["first"], 0) : t + rule["last"] + 1]
+    return {"mean": np.mean, "deviation": np.std, "lowest": min, "highest": max}[rule["statistic"]](around)
+
+
+@pytest.mark.parametrize("features", [hr.templates.words(), hr.templates.words("form"), hr.templates.numbers()])
+def test_derived_columns_read_by_the_page(features, tmp_path):
+    def renamed(sequences):  # one more column of text, and texts that look like the outside
+        return [
+            [p | {"tag": p.get("word", "<outside>")[-1:], "form": "Co-Op 1st"[t:]} for t, p in enumerate(x)]
+            for x in sequences
+        ]
+
+    model = hr.LinearCRF(window=1, features=features).fit(renamed(X), Y)
+    model.save(tmp_path / "m.hedgerow")
+    file, new = File(tmp_path / "m.hedgerow"), renamed(NEW)
+    assert any("derived" in column for column in file.columns)
+    scores = model.model_.potential.scores(model.model_.encode(new))
+    (sequence,) = map(file.derived, new)
+    for t in range(len(sequence)):
+        expected = file.linear(sequence, t)
+        np.testing.assert_allclose(scores.state[t], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("splits", ["one-hot", "subset"])
