@@ -12,6 +12,7 @@ from practice import Task
 
 OFFSETS = (-2, -1, 0, 1, 2)
 AFFIXES = (1, 2, 3, 4)
+RUNS = [(a, b) for a in range(-3, 1) for b in range(4) if 2 <= b - a + 1 <= 4]
 
 
 def shape(word: str) -> str:
@@ -58,7 +59,7 @@ def _word_attributes(x: list[Any]) -> list[dict[str, str]]:
 
 
 def _window_of_values(x: Any, window: int) -> list[dict[str, str]]:
-    """The letters, or columns, of the positions of a window."""
+    """The letters, or columns, of the positions of a window, and the runs of letters around the position."""
     cells = [p if isinstance(p, dict) else {"": p} for p in x]
     items = []
     for t in range(len(cells)):
@@ -68,6 +69,8 @@ def _window_of_values(x: Any, window: int) -> list[dict[str, str]]:
                 item |= {f"{o}{name}": value for name, value in cells[t + o].items()}
             else:
                 item[f"{o}"] = "outside"
+        if isinstance(x, str):
+            item |= {f"{a}..{b}": x[t + a : t + b + 1] for a, b in RUNS if t + a >= 0 and t + b < len(x)}
         items.append(item)
     return items
 

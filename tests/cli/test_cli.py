@@ -26,7 +26,7 @@ def test_demo_learns_and_tells():
 
 def test_demo_shows_what_is_right_where_it_is_wrong():
     wide = {**os.environ, "COLUMNS": "120"}
-    lines = hedgerow("demo", "--n-rounds", "4", env=wide).stdout.splitlines()
+    lines = hedgerow("demo", "--n-rounds", "15", env=wide).stdout.splitlines()
     (head,) = (line for line in lines if "correct sounds" in line)
     rows = lines[lines.index(head) + 2 :][:10]
     predicted = [row[head.index("predicted") : head.index("correct")].split() for row in rows]

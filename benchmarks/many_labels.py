@@ -1,0 +1,88 @@
+"""Hundreds of labels: direct models, beam search and output codes with their defaults, on test data.
+
+python benchmarks/many_labels.py
+
+Parts of speech with morphology (Armenian, 493 labels, a few of them frequent) from raw words, and phonemes with stress
+(NETtalk, 126 labels) from letters. All models read the same features. Every job is a fresh process on one thread.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import hedgerow as hr
+from data import QUICK, few
+from hedgerow.errors import DataNotFoundError
+from jobs import Figures, main, peak, run
+from practice import TASKS
+from printing import print_table
+
+SETS = ("nettalk",) if QUICK else ("armenian-feats", "nettalk")
+LIMIT = 600.0  # seconds for one model
+N_BEAM = 10
+BASE: dict[str, Any] = {"n_rounds": few(100, 2)}
+MODELS: dict[str, Callable[..., Any]] = {
+    "SearchTagger": hr.SearchTagger,
+    "StructuredPerceptron": hr.StructuredPerceptron,
+    "StructuredSVM": hr.StructuredSVM,
+    f"StructuredSVM(beam={N_BEAM})": lambda **shared: hr.StructuredSVM(beam=N_BEAM, **shared),
+    f"LinearCRF(beam={N_BEAM})": lambda **shared: hr.LinearCRF(beam=N_BEAM, max_iter=few(1000, 2), **shared),
+    'TreeCRF(trees="shared")': lambda **shared: hr.TreeCRF(trees="shared", **BASE, **shared),
+    "OutputCode": lambda **shared: _code("l1", **shared),
+    'OutputCode(distance="lattice")': lambda **shared: _code("lattice", **shared),
+}
+
+
+def _code(distance: Any, *, features: Any, **shared: Any) -> Any:
+    return hr.OutputCode(base=hr.TreeCRF(**BASE), n_bits=few(None, 10), distance=distance, features=features, **shared)
+
+
+def measure(name: str, model: str) -> Figures:
+    task = TASKS[name]
+    split = task.read()
+    features = hr.templates.words() if task.kind == "words" else hr.templates.letters(task.window)
+    estimator = MODELS[model](features=features, n_jobs=1, random_state=0)
+    begin = time.perf_counter()
+    estimator.fit(split.X, split.y)
+    seconds, memory = time.perf_counter() - begin, peak()
+    begin = time.perf_counter()
+    found = [labels.tolist() for labels in estimator.predict(split.X_test)]
+    speed = sum(map(len, found)) / (time.perf_counter() - begin)
+    return {"accuracy": task.score(split.y_test, found), "seconds": seconds, "peak": memory, "speed": speed}
+
+
+def print_models() -> None:
+    for name in SETS:
+        try:
+            n_labels = len({label for labels in TASKS[name].part("train")[1] for label in labels})
+        except DataNotFoundError as error:
+            print(f"\n{name}: skipped, {error}")
+            continue
+
+        def rows(name: str = name) -> Iterator[list[str]]:
+            for model in MODELS:
+                try:
+                    found = run("measure", name, model, limit=LIMIT)
+                except subprocess.TimeoutExpired:
+                    yield [model, "–", f"more than {LIMIT:.0f}", "–", "–"]
+                    continue
+                yield [
+                    model,
+                    f"{100 * found['accuracy']:.2f}",
+                    f"{found['seconds']:.1f}",
+                    f"{found['peak']:.0f}",
+                    f"{found['speed'] / 1000:.1f}k",
+                ]
+
+        print_table([f"{name}, {n_labels} labels", "accuracy", "fit s", "peak MB", "positions/s"], rows())
+
+
+JOBS: dict[str, Any] = {"measure": measure}
+PARTS = {"models": print_models}
+
+
+if __name__ == "__main__":
+    main(__doc__, PARTS, JOBS)
