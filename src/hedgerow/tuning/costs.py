@@ -11,11 +11,15 @@ from hedgerow.encoding.window import Window
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.linear_crf import LinearCRF
 from hedgerow.tuning.traits import Traits
+from hedgerow.utilities import is_count
 
 LINEAR_FITS = 6
-ROUNDS, ITERATIONS, ITERATIONS_L1, EPOCHS = 150, 150, 350, 20
-# Microseconds that one attribute of one position adds to one step; trees also multiply by labels.
-_ATTRIBUTE = {"linear": 0.02, "online": 0.05, "trees": 0.02}
+ROUNDS, ITERATIONS, ITERATIONS_L1, EPOCHS = 150, 100, 250, 20
+# Microseconds that one attribute of one position adds to one step; for trees, and for each label, by kind of columns:
+# splits of words and numbers have many values to choose from.
+_ATTRIBUTE = {"linear": 0.02, "online": 0.05}
+_TREE_ATTRIBUTE = {"letters": 0.01, "columns": 0.02, "words": 0.04, "bags": 0.04, "numbers": 0.04}
+_SLOW_CONVERGENCE = 4  # of quasi-Newton steps on numbers
 _PAIR_OF_LABELS, _POSITION = 5e-4, 0.3
 
 
@@ -24,9 +28,9 @@ def fit_seconds(estimator: Estimator, traits: Traits) -> float:
     K = traits.n_labels
     steps, learner = _steps(estimator)
     attributes = _attributes(estimator, traits)
-    attribute = _ATTRIBUTE[learner] * (K if learner == "trees" else 1)
-    if traits.kind == "numbers":  # numeric splits have many thresholds, and quasi-Newton steps converge slowly
-        attribute *= 3
+    attribute = K * _TREE_ATTRIBUTE[traits.kind] if learner == "trees" else _ATTRIBUTE[learner]
+    if learner == "linear" and traits.kind == "numbers":
+        steps *= _SLOW_CONVERGENCE
     step = _POSITION + attribute * attributes + _PAIR_OF_LABELS * K ** (1 + min(estimator._order, 2))
     seconds = float(1e-6 * traits.n_positions * steps * step)
     if getattr(estimator, "linear", None):  # trees beside a linear part, which is fitted once for each of its folds
@@ -50,7 +54,7 @@ def _steps(estimator: Estimator) -> tuple[float, str]:
 
 
 def _count(value: Any, usual: int) -> int:
-    return int(value) if isinstance(value, int) else usual
+    return int(value) if is_count(value) else usual
 
 
 def _attributes(estimator: Estimator, traits: Traits) -> float:
