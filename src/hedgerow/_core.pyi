@@ -106,6 +106,21 @@ def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dic
     Return the column of a flat list of values, in the form of ingest_dicts.
     """
 
+def count_labels(reader: AttributeReader, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_folds: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
+    """
+    Count labels by attribute and fold; return (starts, labels, counts).
+
+    Attribute v occurs with labels[starts[v]:starts[v + 1]]; counts holds n_folds numbers for each of these entries.
+    """
+
+def label_log_ratios(reader: AttributeReader, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], smoothing: float, families: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_families: int, fold_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_folds: int, n_threads: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C')]:
+    """
+    Return (families, labels + 1, positions): sums of log P(label | attribute) / P(label) over the
+    attributes of each family, then of log(1 + count of the attribute).
+
+    With fold_counts and folds, the counts of a position's own fold are left out.
+    """
+
 class LatticeBatch32:
     def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, general: bool) -> None:
         """Scores of a batch of sequences. beam=0 keeps every node."""

@@ -11,6 +11,7 @@ void register_derived_columns(nanobind::module_& m);
 void register_descent(nanobind::module_& m);
 void register_induction(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
+void register_label_statistics(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
 void register_linear(nanobind::module_& m);
 void register_online(nanobind::module_& m);
@@ -33,6 +34,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_bags(m);
     hedgerow::register_derived_columns(m);
     hedgerow::register_ingest(m);
+    hedgerow::register_label_statistics(m);
     hedgerow::register_lattice(m);
     hedgerow::register_linear(m);
     hedgerow::register_descent(m);

@@ -25,9 +25,10 @@ from hedgerow.codes.distances import Distance, natural_temperature
 from hedgerow.codes.growth import confusion, next_column, urgency
 from hedgerow.codes.potential import CodePotential, threads_for_one_bit
 from hedgerow.errors import InputError
-from hedgerow.learning.base import DevData, Record, TrainingData, split_off_dev
+from hedgerow.learning.base import DevData, Record, TrainingData
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping
 from hedgerow.learning.evaluation import Evaluator
+from hedgerow.learning.folds import split_off_dev
 from hedgerow.learning.seeds import stream
 
 CASCADE_LENGTHS = (0, 1, 5, 20)  # the lengths that cascade="auto" tries

@@ -114,6 +114,11 @@ class LocalNumericColumn(NumericColumn):
 
 
 @dataclass(frozen=True, eq=False)
+class ScoreColumn(LocalNumericColumn):
+    """Numbers that a model computed from other columns."""
+
+
+@dataclass(frozen=True, eq=False)
 class BagColumn(_Base):
     """A set of values of the alphabet at each position: position t has ids[starts[t]:starts[t + 1]], increasing.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -45,6 +45,7 @@ class TrainingData:
     codes: NDArray[np.int32]
     weights: NDArray[np.float64]  # of the sequences
     order: int
+    groups: NDArray[np.int64] | None = None  # of the sequences: those of a group are never split apart
     dev: DevData | None = None
     decode: Decode = "viterbi"
     n_threads: int = 1
@@ -98,26 +99,6 @@ class Learner(Protocol):
     def potential(self) -> Potential:
         """What has been learned so far; defined after the first record, and when the loop has ended."""
         ...
-
-
-def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.integer[Any]]) -> TrainingData:
-    """The same training data with a share of the sequences as dev data; at least one sequence on each side.
-
-    The dev sequences are the first of `drawn`, a permutation of at least two sequences. If every remaining weight is 0,
-    all weights become 1.
-    """
-    sequences, n = training.sequences, len(training.sequences)
-    is_dev = np.zeros(n, np.bool_)
-    is_dev[drawn[: min(max(1, round(share * n)), n - 1)]] = True
-    of_dev = np.repeat(is_dev, sequences.lengths)
-    weights = training.weights[~is_dev]
-    return replace(
-        training,
-        sequences=sequences[~is_dev],
-        codes=training.codes[~of_dev],
-        weights=weights if weights.any() else np.ones(len(weights)),
-        dev=DevData(sequences[is_dev], training.codes[of_dev]),
-    )
 
 
 def edge_counts(training: TrainingData) -> NDArray[np.float64]:

@@ -24,15 +24,19 @@ def epoch_orders(training: TrainingData, random_state: int | None) -> Iterator[N
     Sequences are sorted by a digest of their content before they are shuffled, so the order of the user's data does not
     change the result.
     """
+    order = by_content(training)
+    order = order[training.weights[order] > 0]
+    rng = np.random.default_rng(random_state)
+    while True:
+        yield rng.permutation(order)
+
+
+def by_content(training: TrainingData) -> NDArray[np.int64]:
+    """The sequences sorted by a digest of their content, labels and weight: an order that does not depend on theirs."""
     sequences = training.sequences
     numeric = {column.name: NO_SCALING for column in sequences.columns if isinstance(column, NumericColumn)}
     reader = AttributeReader(sequences, Window.of(0), numeric).reader
-    digests = _core.sequence_digests(reader, training.codes, training.weights)
-    by_content = np.argsort(digests, kind="stable")
-    by_content = by_content[training.weights[by_content] > 0]
-    rng = np.random.default_rng(random_state)
-    while True:
-        yield rng.permutation(by_content)
+    return np.argsort(_core.sequence_digests(reader, training.codes, training.weights), kind="stable")
 
 
 def lattices(training: TrainingData, potential: ScoredPotential) -> Iterator[tuple[slice, slice, Lattice]]:

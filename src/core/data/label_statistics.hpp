@@ -1,0 +1,48 @@
+// Label statistics: how often each label occurs at positions that have an attribute, and what that says about
+// the label of a position.
+//
+// The log-ratio of an attribute v and a label y is log P(y | v) / P(y), with smoothed frequencies
+// P(y | v) = (count(v, y) + s P(y)) / (count(v) + s). It is 0 for an attribute that was never counted. The
+// log-ratios of all attributes of a family are summed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/attribute_reader.hpp"
+
+namespace hedgerow {
+
+// Weighted counts as a sparse matrix: attribute v occurs with the labels labels[starts[v]:starts[v + 1]],
+// rising, and each entry has a count for every fold.
+struct LabelCounts {
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> labels;
+    std::vector<double> counts;  // (entries, folds)
+};
+
+// IN: by position the label, the fold, and the weight (null: all are 1).
+LabelCounts count_labels(const AttributeView& attributes, const std::int32_t* labels, std::int64_t n_labels,
+                         const std::int32_t* folds, std::int64_t n_folds, const double* weights);
+
+struct LabelStatistics {
+    const std::int64_t* starts;
+    const std::int32_t* labels;
+    const double* counts;  // by entry: all folds together
+    std::int64_t n_labels;
+    const double* prior;           // P(label) > 0
+    double smoothing;              // > 0
+    const std::int32_t* families;  // by slot
+    std::int64_t n_families;
+    // Out of fold: the counts of a position's own fold are subtracted. Null: nothing is.
+    const double* fold_counts = nullptr;  // (entries, folds)
+    const std::int32_t* folds = nullptr;  // by position
+    std::int64_t n_folds = 0;
+};
+
+// OUT: ratios (families, labels + 1, positions): the log-ratio of each label, then the sum of log(1 + count)
+// over the attributes of the family.
+void sum_log_ratios(const AttributeView& attributes, const LabelStatistics& statistics, float* ratios,
+                    std::int64_t n_threads);
+
+}  // namespace hedgerow

@@ -1,0 +1,87 @@
+"""Folds of whole sequences, and splits of training data along them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import InputError
+from hedgerow.learning.base import DevData, TrainingData
+from hedgerow.learning.epochs import by_content
+
+
+def n_units(training: TrainingData) -> int:
+    """How many groups, or sequences without groups, there are."""
+    return len(training.sequences) if training.groups is None else len(np.unique(training.groups))
+
+
+def draw_order(training: TrainingData, draw: np.random.Generator) -> NDArray[np.int64]:
+    """A random order of the sequences that depends on their content, not on their order in X."""
+    return draw.permutation(by_content(training))
+
+
+def draw_folds(training: TrainingData, n_folds: int, draw: np.random.Generator) -> NDArray[np.int32]:
+    """The fold of each sequence: folds are of about equal size, and a group lies in one of them.
+
+    There are fewer folds than asked for if there are fewer sequences or groups.
+    """
+    drawn = draw_order(training, draw)
+    units = np.arange(len(drawn)) if training.groups is None else np.unique(training.groups, return_inverse=True)[1]
+    in_order = list(dict.fromkeys(units[drawn].tolist()))
+    of_unit = np.empty(len(in_order), np.int32)
+    of_unit[in_order] = np.arange(len(in_order)) % min(n_folds, len(in_order))
+    return of_unit[units]
+
+
+def subset(training: TrainingData, chosen: NDArray[np.bool_]) -> TrainingData:
+    """The training data of the chosen sequences, without dev data. If all their weights are 0, they become 1."""
+    positions = np.repeat(chosen, training.sequences.lengths)
+    weights = training.weights[chosen]
+    return replace(
+        training,
+        sequences=training.sequences[chosen],
+        codes=training.codes[positions],
+        weights=weights if weights.any() else np.ones(len(weights)),
+        groups=None if training.groups is None else training.groups[chosen],
+        dev=None,
+    )
+
+
+def held_out(training: TrainingData, share: float, drawn: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Which sequences to hold out: about a share of the groups, the first of `drawn`, a permutation of the sequences.
+
+    A group without which a label would not occur any more is not held out, nor is the last group. So nothing at all may
+    be held out.
+    """
+    n = len(training.sequences)
+    groups = np.arange(n) if training.groups is None else np.unique(training.groups, return_inverse=True)[1]
+    n_groups = int(groups.max()) + 1
+    counts = np.zeros((n_groups, len(training.labels)), np.int64)
+    np.add.at(counts, (np.repeat(groups, training.sequences.lengths), training.codes), 1)
+    left, chosen = counts.sum(axis=0), np.zeros(n_groups, np.bool_)
+    wanted = min(max(1, round(share * n_groups)), n_groups - 1)
+    for group in dict.fromkeys(groups[drawn].tolist()):
+        if np.count_nonzero(chosen) == wanted:
+            break
+        rest = left - counts[group]
+        if ((rest > 0) == (left > 0)).all():
+            chosen[group], left = True, rest
+    out: NDArray[np.bool_] = chosen[groups]
+    return out
+
+
+def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.integer[Any]]) -> TrainingData:
+    """The training data with the sequences of `held_out` as dev data; raises InputError if there are none."""
+    out = held_out(training, share, drawn)
+    if not out.any():
+        what = "sequences" if training.groups is None else "groups"
+        raise InputError(
+            f"early_stopping needs dev data, but no {what} can be held out: training would lose a label that only they "
+            "have; pass X_dev and y_dev to fit"
+        )
+    positions = np.repeat(out, training.sequences.lengths)
+    dev = DevData(training.sequences[out], training.codes[positions])
+    return replace(subset(training, ~out), dev=dev)
