@@ -21,9 +21,9 @@ import hedgerow as hr
 from data import QUICK, few, load
 from hedgerow.errors import UnseenLabelWarning
 from jobs import main
-from printing import log, print_table
+from printing import PLAIN_TREES, log, print_table
 
-TREES: dict[str, Any] = {"n_rounds": few(40, 2), "max_leaves": 50, "learning_rate": 0.3}
+TREES: dict[str, Any] = {**PLAIN_TREES, "n_rounds": few(40, 2), "max_leaves": 50, "learning_rate": 0.3}
 BITS = few(40, 10)
 REPEATS = few(3, 1)  # of fits whose times are compared
 

@@ -20,28 +20,26 @@ from data import QUICK, few
 from hedgerow.errors import DataNotFoundError
 from jobs import Figures, main, peak, run
 from practice import TASKS
-from printing import print_table
+from printing import PLAIN_TREES, print_table
 
 SETS = {"words": "conll2000" if QUICK else "armenian-feats", "letters": "nettalk"}
 LIMIT = 900.0  # seconds for one model
 N_BEAM = 10
-BASE: dict[str, Any] = {"n_rounds": few(100, 2)}
+BASE: dict[str, Any] = {**PLAIN_TREES, "n_rounds": few(100, 2)}
 MODELS: dict[str, Callable[..., Any]] = {
     "SearchTagger": hr.SearchTagger,
     "StructuredPerceptron": hr.StructuredPerceptron,
     "StructuredSVM": hr.StructuredSVM,
     f"StructuredSVM(beam={N_BEAM})": lambda **shared: hr.StructuredSVM(beam=N_BEAM, **shared),
     f"LinearCRF(beam={N_BEAM})": lambda **shared: hr.LinearCRF(beam=N_BEAM, max_iter=few(1000, 2), **shared),
-    'TreeCRF(trees="shared")': lambda **shared: hr.TreeCRF(trees="shared", **BASE, **shared),
+    'TreeCRF(trees="shared")': lambda **shared: hr.TreeCRF(**{**BASE, "trees": "shared"}, **shared),
     "OutputCode": lambda **shared: _code("l1", **shared),
     'OutputCode(distance="lattice")': lambda **shared: _code("lattice", **shared),
 }
 
 
 def _code(distance: Any, *, features: Any, **shared: Any) -> Any:
-    return hr.OutputCode(
-        base=hr.TreeCRF(**BASE), n_bits=10 if QUICK else None, distance=distance, features=features, **shared
-    )
+    return hr.OutputCode(base=hr.TreeCRF(**BASE), distance=distance, features=features, **shared)
 
 
 def measure(name: str, model: str) -> Figures:

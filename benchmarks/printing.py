@@ -9,8 +9,20 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 log = partial(print, file=sys.stderr, flush=True)
+
+# Trees on columns as they are, with fixed settings: tables compare like with like, whatever the defaults are.
+PLAIN_TREES: dict[str, Any] = {
+    "learning_rate": 0.1,
+    "max_leaves": 50,
+    "min_leaf": 1,
+    "max_features": 1.0,
+    "influence_trim": 0.0,
+    "trees": "per-label",
+    "label_statistics": False,
+}
 
 
 def processor() -> str:

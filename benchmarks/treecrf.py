@@ -19,11 +19,11 @@ import numpy as np
 import hedgerow as hr
 from data import QUICK, few, load
 from jobs import Figures, chunked, chunked_by_crfsuite, encode, encoded, encoded_file, main, run, tagged
-from printing import print_table
+from printing import PLAIN_TREES, print_table
 
 # Chosen on the last fifth of the training sentences: --parts settings. Leaves of two positions are slightly better
 # there, but take more memory than the aim allows, because values that rare would have to be kept.
-CHUNKER: dict[str, Any] = {"learning_rate": 0.2, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01}
+CHUNKER: dict[str, Any] = {**PLAIN_TREES, "learning_rate": 0.2, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01}
 ROUNDS = few(100, 3)
 MORE_ROUNDS = (2, 4) if QUICK else (40, 60, 80, 100, 120)
 START: dict[str, Any] = {**CHUNKER, "learning_rate": 0.3, "random_state": 0}
@@ -149,7 +149,7 @@ def small_with_crfsuite(name: str) -> Figures:
 
 def small_with_trees(name: str) -> Figures:
     train, test = load(name, "train"), load(name, "test")
-    model = hr.TreeCRF(n_jobs=1, n_rounds=few(100, 2), decode="viterbi", **SMALL[name])
+    model = hr.TreeCRF(n_jobs=1, n_rounds=few(100, 2), decode="viterbi", **{**PLAIN_TREES, **SMALL[name]})
     begin = time.perf_counter()
     model.fit(train.X, train.y)
     seconds = time.perf_counter() - begin

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import hedgerow as hr
-from common import arguments, log, percent, print_machine, print_table
+from common import PLAIN_TREES, arguments, log, percent, print_machine, print_table
 
 Sentences = list[list[dict[str, str]]]
 START: dict[str, Any] = {
@@ -52,7 +52,8 @@ def with_columns(settings: dict[str, Any], X: Sentences) -> Sentences:
 
 
 def make_model(settings: dict[str, Any], n_rounds: int) -> hr.TreeCRF:
-    return hr.TreeCRF(**{**{key: value for key, value in settings.items() if key != "columns"}, "n_rounds": n_rounds})
+    given = {key: value for key, value in settings.items() if key != "columns"}
+    return hr.TreeCRF(**{**PLAIN_TREES, **given, "n_rounds": n_rounds})
 
 
 def held_out(settings: dict[str, Any], X: Sentences, y: list[Any]) -> tuple[float, int]:

@@ -24,6 +24,7 @@ from hedgerow.errors import ConvergenceWarning, UnseenLabelWarning
 from hedgerow.inference.decoding import best_labels
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # experiments and benchmarks print alike
+from printing import PLAIN_TREES as PLAIN_TREES
 from printing import log as log
 from printing import print_machine as print_machine
 from printing import print_table as print_table

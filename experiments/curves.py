@@ -16,6 +16,7 @@ import numpy as np
 import hedgerow as hr
 import plots
 from common import (
+    PLAIN_TREES,
     QUICK,
     TASKS,
     Decode,
@@ -47,7 +48,7 @@ def curve(task: Task, parameters: dict[str, Any], n_rounds: int) -> dict[Decode,
     pairs = train_test_pairs(task)
     n_positions = sum(test.n_positions for _, test in pairs)
     right: dict[Decode, Floats] = {"marginal": np.zeros(n_rounds), "viterbi": np.zeros(n_rounds)}
-    model = hr.TreeCRF(window=task.window, random_state=0, n_jobs=1, **parameters)
+    model = hr.TreeCRF(window=task.window, random_state=0, n_jobs=1, **{**PLAIN_TREES, **parameters})
     for train, test in pairs:
         for decode, shares in accuracy_by_round(model, n_rounds, train, test).items():
             right[decode] += shares * test.n_positions

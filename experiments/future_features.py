@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from common import TASKS, Split, arguments, log, percent, print_machine, print_table, train_test_pairs
+from common import PLAIN_TREES, TASKS, Split, arguments, log, percent, print_machine, print_table, train_test_pairs
 from future import KINDS, Data, Kind, synthetic
 
 INITIAL = (0.0, -1.0, -3.0, -5.0, -7.0, -10.0)
@@ -82,7 +82,7 @@ def print_lines() -> None:
     models = {
         "SW": hr.MEMM(order=0),
         "MEMM-1": hr.MEMM(),
-        "CRF-1": hr.TreeCRF(),
+        "CRF-1": hr.TreeCRF(n_rounds=100, **PLAIN_TREES),
         "FF-MEMM-1, bag 10": hr.FutureMEMM(bag=10, random_state=0),
         "FF-MEMM-1, rest": hr.FutureMEMM(bag="rest", random_state=0),
         "FF-MEMM-1, both": hr.FutureMEMM(bag="rest", bag_side="both", random_state=0),
@@ -109,7 +109,7 @@ def print_many_labels() -> None:
         train, test = (hr.datasets.load(name, split) for split in ("train", "test"))
         models = {
             "MEMM": hr.MEMM(order=order),
-            "TreeCRF": hr.TreeCRF(order=order),
+            "TreeCRF": hr.TreeCRF(order=order, n_rounds=100, **PLAIN_TREES),
             "FF-MEMM, bag 2": hr.FutureMEMM(order=order, bag=2, random_state=0),
             "FF-MEMM, bag 4": hr.FutureMEMM(order=order, bag=4, random_state=0),
             "FF-MEMM, rest": hr.FutureMEMM(order=order, random_state=0),

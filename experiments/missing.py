@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 import hedgerow as hr
 import plots
 from common import (
+    PLAIN_TREES,
     QUICK,
     TASKS,
     Choice,
@@ -82,7 +83,7 @@ class Plan:
     def candidates(self, method: str, window: int) -> list[hr.TreeCRF]:
         shared: dict[str, Any] = {"window": window, "missing": method, "n_jobs": 1, "random_state": 0}
         if self.modern:
-            return [hr.TreeCRF(max_leaves=n, **shared) for n in LEAVES]
+            return [hr.TreeCRF(**{**PLAIN_TREES, "max_leaves": n}, **shared) for n in LEAVES]
         return [hr.TreeCRF.published(l2=l2, **shared) for l2 in LAMBDAS]
 
     def choice(self, method: str, window: int, train: Split) -> Choice:

@@ -19,6 +19,7 @@ import numpy as np
 import hedgerow as hr
 from common import (
     DECODINGS,
+    PLAIN_TREES,
     QUICK,
     TASKS,
     Choice,
@@ -118,7 +119,7 @@ PLANS = {
 
 
 def evaluate(plan: Plan, parameters: dict[str, Any], train: Split, n_rounds: int) -> dict[Decode, Choice]:
-    candidate = hr.TreeCRF(**{"window": plan.task.window, "random_state": 0, **parameters})
+    candidate = hr.TreeCRF(**{**PLAIN_TREES, "window": plan.task.window, "random_state": 0, **parameters})
     return validate(candidate, n_rounds, train, plan.n_folds, plan.n_used)
 
 

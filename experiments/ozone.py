@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from common import describe, log, print_machine, print_table
+from common import PLAIN_TREES, describe, log, print_machine, print_table
 from missing import METHODS
 
 MAX_ROUNDS = 200
@@ -58,7 +58,9 @@ def candidates(quick: bool) -> dict[str, list[Estimator]]:
     for method in METHODS:
         shared: dict[str, Any] = {"missing": method, "n_rounds": most, "n_jobs": 1, "random_state": 0}
         shapes = [(leaves, smallest) for leaves in LEAVES for smallest in SMALLEST_LEAVES]
-        tried[f"TreeCRF, {method}"] = [hr.TreeCRF(max_leaves=n, min_leaf=smallest, **shared) for n, smallest in shapes]
+        tried[f"TreeCRF, {method}"] = [
+            hr.TreeCRF(**{**PLAIN_TREES, "max_leaves": n, "min_leaf": smallest}, **shared) for n, smallest in shapes
+        ]
     tried["LinearCRF, impute"] = [hr.LinearCRF(missing="impute", l2=l2) for l2 in PENALTIES]
     tried["LinearCRF, indicator"] = [hr.LinearCRF(missing="indicator", l2=l2) for l2 in PENALTIES]
     tried["HMM"] = [hr.HMM()]

@@ -41,7 +41,7 @@ def test_demo_shows_what_is_right_where_it_is_wrong():
 @pytest.mark.slow
 def test_demo_beats_the_hmm_and_is_repeatable():
     facts = json.loads(hedgerow("demo", "--json").stdout)
-    assert facts["model"] == "TreeCRF(window=4, n_rounds=40)"
+    assert facts["model"] == "TreeCRF(window=4, n_rounds=40, random_state=0)"
     assert facts["letter_accuracy"] > facts["hmm_letter_accuracy"] + 0.1
     short = ("demo", "--json", "--n-rounds", "5")
     once, again = (json.loads(hedgerow(*short, "--n-jobs", n).stdout)["letter_accuracy"] for n in ("2", "1"))
@@ -50,7 +50,7 @@ def test_demo_beats_the_hmm_and_is_repeatable():
 
 def test_demo_takes_the_declared_parameters():
     facts = json.loads(hedgerow("demo", "--json", "--n-rounds", "2", "--window", "1", "--l2", "0.5").stdout)
-    assert facts["model"] == "TreeCRF(window=1, n_rounds=2, l2=0.5)"
+    assert facts["model"] == "TreeCRF(window=1, n_rounds=2, l2=0.5, random_state=0)"
     assert facts["letter_accuracy"] > 0.3
     shown = hedgerow("demo", "--help").stdout
     for flag in ("--order", "--window", "--missing", "--decode", "--n-jobs", "--random-state", "--json"):

@@ -84,7 +84,8 @@ def test_a_record_has_the_model_of_its_step_on_demand(name):
         records.append(record)
         models.append(record.model())
 
-    fitted = REGISTRY[name](random_state=0).fit(X, Y, callbacks=[callback])
+    few = {"n_rounds": 20} if name == "TreeCRF" else {}
+    fitted = REGISTRY[name](random_state=0, **few).fit(X, Y, callbacks=[callback])
     encoded = fitted.model_.encode(X)
     assert models[-1].training_log == fitted.training_log_ if hasattr(models[-1], "training_log") else True
     if name in ("TreeCRF", "LinearCRF", "HMM"):

@@ -13,7 +13,9 @@ def test_a_path_that_cannot_be_written_is_found_out_at_the_start(make, tmp_path)
     rounds = []
     for path in (tmp_path / "absent" / "m", tmp_path):
         with pytest.raises(OSError, match="cannot save"):
-            make(checkpoint=str(path)).fit(["ab", "ba"], [["x", "y"], ["y", "x"]], callbacks=[rounds.append])
+            make(n_rounds=9, checkpoint=str(path)).fit(
+                ["ab", "ba"], [["x", "y"], ["y", "x"]], callbacks=[rounds.append]
+            )
     assert rounds == []
 
 
@@ -39,16 +41,16 @@ def test_a_path_object_is_stored_as_text(tmp_path):
     model.save(tmp_path / "m")
     assert hr.load(tmp_path / "m").checkpoint == str(tmp_path / "c")
     with pytest.raises(InputError, match="checkpoint must be a str, a path or None; it is 3"):
-        hr.TreeCRF(checkpoint=3).fit(X, Y)
+        hr.TreeCRF(n_rounds=10, checkpoint=3).fit(X, Y)
 
 
 def test_other_files_at_the_path_are_refused_with_a_cure(tmp_path):
     (tmp_path / "notes").write_text("milk, eggs")
     with pytest.raises(ModelFileError, match=r"is not a hedgerow model file; .* choose another checkpoint path"):
-        hr.TreeCRF(checkpoint=tmp_path / "notes").fit(X, Y)
+        hr.TreeCRF(n_rounds=10, checkpoint=tmp_path / "notes").fit(X, Y)
     hr.HMM().fit(X, Y).save(tmp_path / "hmm")
     with pytest.raises(InputError, match="not a checkpoint; choose another checkpoint path"):
-        hr.TreeCRF(checkpoint=tmp_path / "hmm").fit(X, Y)
+        hr.TreeCRF(n_rounds=10, checkpoint=tmp_path / "hmm").fit(X, Y)
     hr.TreeCRF(n_rounds=10, checkpoint=tmp_path / "c").fit(X, Y)
     with pytest.raises(InputError, match="repeat the fit with the data and parameters of that file, or choose another"):
         hr.TreeCRF(n_rounds=10, l2=3.0, checkpoint=tmp_path / "c").fit(X, Y)

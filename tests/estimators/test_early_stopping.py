@@ -135,12 +135,14 @@ def test_any_share_leaves_sequences_on_both_sides(fraction):
 def test_the_split_is_drawn_by_the_seed():
     seen = []
     y = [[f"L{i}"] * len(x) if i % 2 else ["-"] * len(x) for i, x in enumerate(X)]
+    y += y  # no label may occur in the split alone
+    twice = X + X
     model = hr.HMM()
     assert model._validation_fraction is None
     model = hr.TreeCRF(n_rounds=1, early_stopping="accuracy", validation_fraction=0.5, random_state=1)
-    model.fit(X, y, callbacks=[seen.append])
+    model.fit(twice, y, callbacks=[seen.append])
     assert len(model.classes_) == 31  # also those of the split, from which nothing is learned
-    other = hr.TreeCRF(n_rounds=1, early_stopping="accuracy", validation_fraction=0.5, random_state=2).fit(X, y)
+    other = hr.TreeCRF(n_rounds=1, early_stopping="accuracy", validation_fraction=0.5, random_state=2).fit(twice, y)
     assert other.training_log_[-1]["dev_accuracy"] != seen[-1]["dev_accuracy"]
 
 

@@ -228,7 +228,7 @@ def test_one_is_not_plural():
 def test_the_type_lines_of_help():
     text = hr.TreeCRF.__doc__
     assert "n_jobs : int >= 1, or -1 or None for all processors, default=-1" in text
-    assert "validation_fraction : float > 0 and < 1, default=0.1" in text
+    assert "validation_fraction : float > 0 and < 1 or 'auto', default='auto'" in text
     assert "beam : int >= 1 or None, default=None" in text
 
 

@@ -371,13 +371,13 @@ def test_few_labels_use_trees_and_many_a_table():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"max_leaves": 1}, "max_leaves must be an integer of at least 2; it is 1"),
+        ({"max_leaves": 1}, "max_leaves must be an integer of at least 2 or 'auto'; it is 1"),
         ({"n_rounds": 0}, "n_rounds must be an integer of at least 1"),
         ({"window": -1}, "window must be a number n"),
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
         ({"l2": -1.0}, "l2 must be a number of at least 0"),
         ({"order": 40}, "GiB"),
-        ({"max_features": 1.5}, "max_features must be a number above 0 and at most 1; it is 1.5"),
+        ({"max_features": 1.5}, "max_features must be a number above 0 and at most 1 or 'auto'; it is 1.5"),
         ({"subsample": 0.0}, "subsample must be a number above 0 and at most 1"),
         ({"influence_trim": float("nan")}, "influence_trim must be a number of at least 0"),
         ({"trees": "shared", "transitions": "trees"}, "cannot test previous labels"),

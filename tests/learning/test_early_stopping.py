@@ -11,9 +11,9 @@ from builders.online import random_data
 from builders.training import training_of
 from hedgerow.errors import InputError
 from hedgerow.inference.decoding import best_labels
-from hedgerow.learning.base import split_off_dev
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data, stop_early
 from hedgerow.learning.evaluation import Evaluator
+from hedgerow.learning.folds import split_off_dev
 from hedgerow.learning.induction import InductionLearner
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.local_gradient import LocalGradientLearner
@@ -41,6 +41,14 @@ def test_it_stops_after_so_many_steps_without_improvement(by, patience, n_yielde
             kept = end.value
             break
     assert (steps[-1], kept) == (n_yielded, best)
+
+
+def test_a_gain_must_be_worth_it():
+    losses = [8.0, 4.0, 3.5, 3.1, 2.9, 2.8]  # a gain of more than 8 / 10 counts
+    stopper = EarlyStopper(Stopping("loss", 2, 0.1), [{"dev_loss": loss} for loss in losses])
+    assert (stopper.best_step, stopper.is_over) == (4, True)
+    stopper.see({"dev_loss": 2.2})
+    assert (stopper.best_step, stopper.is_over) == (7, False)
 
 
 def test_without_a_rule_nothing_stops():

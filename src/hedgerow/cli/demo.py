@@ -33,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
         else:
             _show(facts, words)
 
-    app.command("demo")(with_parameters(demo, TreeCRF, window=4, n_rounds=40))
+    app.command("demo")(with_parameters(demo, TreeCRF, window=4, n_rounds=40, random_state=0))
 
 
 def _learn(estimator: TreeCRF) -> tuple[dict[str, Any], list[tuple[str, Any, Any]]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
+from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import Conventions
-from hedgerow.estimators.parameters import Parameter, parameters
+from hedgerow.estimators.parameters import AUTO, Parameter, parameters
 
 
 def with_parameters(command: Callable[..., None], estimator: type[Conventions], **defaults: Any) -> Callable[..., None]:
@@ -42,7 +44,19 @@ def with_parameters(command: Callable[..., None], estimator: type[Conventions], 
 def _flag(parameter: Parameter) -> Any:
     """The annotation from which typer derives the flag."""
     help_text = f"{parameter.help} ({parameter.describe()})"
+    if parameter.automatic:
+        option = typer.Option(help=help_text, parser=partial(_number_or_auto, parameter), metavar="VALUE")
+        return Annotated[Any, option]
     if parameter.value_type is None:
         return Annotated[parameter.annotation, typer.Option(help=help_text)]
     option = typer.Option(help=help_text, parser=parameter.value_type.parse, metavar="VALUE")
     return Annotated[Any, option]
+
+
+def _number_or_auto(parameter: Parameter, text: Any) -> Any:
+    if text == AUTO:
+        return AUTO
+    try:
+        return parameter.type(text)
+    except ValueError:
+        raise InputError(f"{parameter.name} must be {parameter.describe()}; it is {text!r}") from None

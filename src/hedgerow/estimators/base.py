@@ -92,6 +92,7 @@ class Estimator(Conventions):
         y_dev: LabelsLike | None = None,
         *,
         sample_weight: Any = None,
+        groups: Any = None,
         callbacks: Iterable[Callback] = (),
     ) -> Self:
         """Learn from sequences and their labels.
@@ -107,6 +108,9 @@ class Estimator(Conventions):
             Dev data: scored after every step, used for early stopping, never learned from.
         sample_weight : list of float, optional
             Weight of each sequence. A weight of 2 counts like the same sequence twice; 0 leaves it out.
+        groups : list, optional
+            Group of each sequence, such as its document or its speaker. Wherever `fit` holds out sequences, it holds
+            out whole groups.
         callbacks : list of callable
             Each is called with every `TrainingRecord` as it comes. One that returns True or raises
             `hedgerow.StopTraining` ends the fit with what has been learned so far.
@@ -135,7 +139,7 @@ class Estimator(Conventions):
         settings = self._converted()
         functions = checked_callbacks(callbacks, settings.verbose)
         earlier = getattr(self, "model_", None) if settings._continues else None
-        training, report = prepare(settings, X, y, X_dev, y_dev, sample_weight, earlier)
+        training, report = prepare(settings, X, y, X_dev, y_dev, sample_weight, groups, earlier)
         checkpoint = settings._checkpoint(training)
         earlier = (checkpoint.load() if checkpoint else None) or earlier
         learner = settings._learner(training, earlier)

@@ -22,7 +22,8 @@ from hedgerow.estimators.dev_spans import span_f1_function
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST
-from hedgerow.learning.base import DevData, Learner, Record, TrainingData, split_off_dev
+from hedgerow.learning.base import DevData, Learner, Record, TrainingData
+from hedgerow.learning.folds import draw_order, split_off_dev
 from hedgerow.learning.seeds import fit_seeds
 from hedgerow.model import Model
 
@@ -51,6 +52,7 @@ def prepare(
     X_dev: object,
     y_dev: object,
     sample_weight: object,
+    groups: object,
     earlier: Model | None,
 ) -> tuple[TrainingData, Record]:
     """(encoded data, fields of the first record); raises InputError if the data break a rule."""
@@ -85,6 +87,7 @@ def prepare(
         sequences=encoded,
         codes=codes,
         weights=checked_weights(sample_weight, len(raw)),
+        groups=checked_groups(groups, len(raw)),
         order=settings._order,
         dev=dev,
         decode=settings._decoding(labels.classes.tolist(), settings.decode),
@@ -109,7 +112,7 @@ def _with_random_dev_split(training: TrainingData, settings: Estimator, fraction
             "checkpoint needs a random_state if early_stopping splits off dev data, but it is None; pass a seed"
         )
     draw = np.random.default_rng([fit_seeds(settings.random_state)[0], 3])
-    return with_dev_split(training, fraction, draw.permutation(n))
+    return with_dev_split(training, fraction, draw_order(training, draw))
 
 
 def with_dev_split(training: TrainingData, fraction: float, drawn: NDArray[np.integer[Any]]) -> TrainingData:
@@ -213,6 +216,22 @@ def _warn_of_wide_beam(training: TrainingData) -> None:
             "label contexts at a position: all are kept, and the results are exact; set beam=None",
             BeamWarning,
         )
+
+
+def checked_groups(groups: Any, n: int) -> NDArray[np.int64] | None:
+    """The groups of n sequences as numbers; raises InputError if there is not one value for each sequence."""
+    if groups is None:
+        return None
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise InputError(f"groups must be a list of one value for each sequence; it is {type(groups).__name__}")
+    values = list(groups)
+    if len(values) != n:
+        raise InputError(f"groups must hold one value for each of the {n} sequences; it holds {len(values)}")
+    numbers: dict[Any, int] = {}
+    try:
+        return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+    except TypeError as error:
+        raise InputError(f"groups must hold values such as strings or integers; one of them is not ({error})") from None
 
 
 def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:

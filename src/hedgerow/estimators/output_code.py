@@ -300,8 +300,12 @@ class _BaseLearners:
 
     def learner(self, training: TrainingData, bit: int) -> Learner:
         own = {} if self.base.random_state is not None else {"random_state": (self.seed + bit) % 2**32}
+        if getattr(self.base, "n_rounds", None) == "auto":
+            own["n_rounds"] = BIT_ROUNDS
         return type(self.base)(**self.base.get_params(deep=False) | own)._learner(training, None)
 
+
+BIT_ROUNDS = 100  # where those of the base are "auto": a search for every bit costs more than it gives
 
 # Parameters that a base must not have, and why.
 _FOREIGN = {

@@ -44,6 +44,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "n_iter_no_change": ("patience",),
 }
 LARGEST_INTEGER = 2**63 - 1
+AUTO = "auto"  # the value that lets `fit` choose, where a parameter declares Literal["auto"]
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,7 @@ class Parameter:
     name: str
     type: Any  # int, float, bool, str or a Literal; optional ones also take None; anything if there is a value type
     optional: bool
+    automatic: bool  # besides numbers it takes AUTO
     default: Any
     rules: tuple[Rule, ...]
     help: str
@@ -152,7 +154,8 @@ class Parameter:
     @property
     def annotation(self) -> Any:
         """The plain type, for signatures."""
-        return self.type | None if self.optional else self.type
+        plain = self.type | Literal["auto"] if self.automatic else self.type
+        return plain | None if self.optional else plain
 
     def describe(self) -> str:
         """Which values are allowed, in words."""
@@ -164,12 +167,12 @@ class Parameter:
             kind = {int: "an integer", float: "a number", bool: "True or False", str: "a string"}[self.type]
             rules = " and ".join(map(str, self.rules))
             words = f"{kind} of {rules}" if rules.startswith("at ") else f"{kind} {rules}".rstrip()
-        return words + self._or_none
+        return words + self._or_other
 
     @property
-    def _or_none(self) -> str:
+    def _or_other(self) -> str:
         says_so = any(isinstance(rule, CountOrAll) for rule in self.rules)
-        return " or None" if self.optional and not says_so else ""
+        return f" or {AUTO!r}" * self.automatic + " or None" * (self.optional and not says_so)
 
     def check(self, owner: str, value: Any) -> None:
         """Raise InputError unless the value has the declared type and keeps the rules."""
@@ -178,7 +181,7 @@ class Parameter:
             if not self.value_type.holds(value):
                 raise InputError(f"{owner}: {self.name} must be {self.value_type.words}; it is {value!r}")
             return
-        if value is None and self.optional:
+        if (value is None and self.optional) or (self.automatic and isinstance(value, str) and value == AUTO):
             return
         if not (self._is_of_type(value) and all(rule.holds(value) for rule in self.rules)):
             raise InputError(f"{owner}: {self.name} must be {self.describe()}; it is {value!r}")
@@ -191,7 +194,7 @@ class Parameter:
         value = python_scalar(value)
         if self.value_type is not None:
             return self.value_type.convert(value)
-        return self.type(value) if self.type in (int, float) and value is not None else value
+        return self.type(value) if self.type in (int, float) and isinstance(value, numbers.Real) else value
 
     def plain(self, converted: Any) -> Any:
         """A converted value as JSON can hold it."""
@@ -210,7 +213,7 @@ class Parameter:
         else:
             signs = " and ".join(rule.sign for rule in self.rules)
             allowed = f"{self.type.__name__} {signs}".strip()
-        head = f"{self.name} : {allowed}{self._or_none}, default={self.default!r}"
+        head = f"{self.name} : {allowed}{self._or_other}, default={self.default!r}"
         return f"{head}\n{textwrap.fill(self.help, 100, initial_indent='    ', subsequent_indent='    ')}"
 
     def _is_of_type(self, value: Any) -> bool:
@@ -245,15 +248,18 @@ def _declared(cls: type, name: str, hint: Any) -> Parameter:
     assert name in vars(cls), f"{cls.__name__}.{name} has no default"
     kind, *details = get_args(hint)
     value_type = next((detail for detail in details if isinstance(detail, ValueType)), None)
-    optional = value_type is None and get_origin(kind) in (Union, types.UnionType) and type(None) in get_args(kind)
-    if optional:
-        (kind,) = (choice for choice in get_args(kind) if choice is not type(None))
+    optional = automatic = False
+    if value_type is None and get_origin(kind) in (Union, types.UnionType):
+        choices = get_args(kind)
+        optional, automatic = type(None) in choices, Literal["auto"] in choices
+        (kind,) = (choice for choice in choices if choice not in (type(None), Literal["auto"]))
     rules = tuple(detail for detail in details if not isinstance(detail, (str, ValueType)))
     help_text = " ".join(detail for detail in details if isinstance(detail, str))
     return Parameter(
         name=name,
         type=kind,
         optional=optional,
+        automatic=automatic,
         default=vars(cls)[name],
         rules=rules,
         help=help_text,

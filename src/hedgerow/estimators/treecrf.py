@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.encoding import Window
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import estimator
-from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan
+from hedgerow.estimators.parameters import AtLeast, AtMost, LessThan, MoreThan, parameters
 from hedgerow.estimators.shared_parameters import (
     IMPUTED,
     LEARNED,
@@ -20,28 +22,28 @@ from hedgerow.estimators.shared_parameters import (
     CheckpointPath,
     EarlyStopping,
     LeafL2,
-    LearningRate,
-    MaxLeaves,
-    MinLeaf,
     Newton,
-    NRounds,
     Patience,
     Subsample,
-    ValidationFraction,
     WarmStart,
     WindowSize,
 )
 from hedgerow.estimators.tree_estimator import TreeEstimator
+from hedgerow.estimators.value_types import LINEAR
 from hedgerow.inspection.tree_views import transition_table
+from hedgerow.potentials.tree_columns import same_columns
 from hedgerow.potentials.trees import TreePotential
 
 if TYPE_CHECKING:
     from hedgerow.estimators.checkpoint import Checkpoint
     from hedgerow.learning.base import Learner, Record, TrainingData
     from hedgerow.learning.boosting import BoostingRules
+    from hedgerow.learning.tree_columns import ColumnRules, LearnedColumns
     from hedgerow.model import Model
 
-MOST_LABELS_FOR_TREES = 10
+LINEAR_PARAMETERS = ("C", "epochs", "loss", "min_freq", "scale")  # of StructuredSVM, for the linear part
+GROWTH = ("max_leaves", "min_leaf", "max_features", "influence_trim")
+LINEAR_DEFAULTS: dict[str, Any] = {"C": 0.5, "epochs": 10}
 
 
 @estimator
@@ -70,37 +72,65 @@ class TreeCRF(TreeEstimator):
         'table of scores, "auto" uses trees for up to ten labels.',
     ] = "auto"
     trees: Annotated[
-        Literal["per-label", "shared"],
+        Literal["auto", "per-label", "shared"],
         'Whether a round grows one tree for each label or a single tree with a value for each label. "shared" is '
         "faster with many labels and needs a transition table.",
-    ] = "per-label"
-    n_rounds: NRounds = 100
-    learning_rate: LearningRate = 0.1
-    max_leaves: MaxLeaves = 50
+    ] = "auto"
+    n_rounds: Annotated[
+        int | Literal["auto"],
+        AtLeast(1),
+        'Number of boosting rounds. More rounds fit the training data more closely and take longer. "auto" holds out '
+        "some sequences, boosts until their loss no longer falls, and then fits all sequences with as many rounds.",
+    ] = "auto"
+    learning_rate: Annotated[
+        float | Literal["auto"],
+        MoreThan(0),
+        "Factor on the step of each round. Smaller steps need more rounds and often generalise better.",
+    ] = "auto"
+    max_leaves: Annotated[
+        int | Literal["auto"],
+        AtLeast(2),
+        "Number of leaves of a tree, at most. More leaves combine more attributes and overfit sooner.",
+    ] = "auto"
     l2: LeafL2 = 1.0
     newton: Newton = True
     max_step: Annotated[
         float, MoreThan(0), "Largest absolute value of a Newton leaf, before the learning rate. Lower it for stability."
     ] = 1.0
-    min_leaf: MinLeaf = 1
+    min_leaf: Annotated[
+        int | Literal["auto"],
+        AtLeast(1),
+        "Number of positions that a leaf must have, at least. Raise it against overfitting.",
+    ] = "auto"
     max_features: Annotated[
-        float,
+        float | Literal["auto"],
         MoreThan(0),
         AtMost(1),
         "Share of the tests that a node chooses from, drawn anew. A smaller share is faster and adds randomness.",
-    ] = 1.0
+    ] = "auto"
     category_splits: Annotated[
         Literal["one-hot", "subset"],
         'How a node splits categories and previous labels: "one-hot" one value against all others, "subset" any two '
         "sets of values, which needs fewer leaves and overfits sooner.",
     ] = "one-hot"
+    label_statistics: Annotated[
+        bool,
+        "Whether columns of more than 50 values, such as words, are read through label statistics: how often their "
+        "values have each label in other training sequences. False lets trees test the values themselves.",
+    ] = True
+    linear: Annotated[
+        bool | dict[str, Any],
+        LINEAR,
+        "Whether trees also read the scores of a linear model, to which theirs are added. A dict sets parameters of "
+        "that StructuredSVM, such as {'epochs': 10}.",
+    ] = False
     subsample: Subsample = 1.0
     influence_trim: Annotated[
-        float,
+        float | Literal["auto"],
         AtLeast(0),
         "Positions whose absolute residuals sum to less than this are left out of a tree's growth. Raise it for speed; "
         "0 uses all positions.",
-    ] = 0.0
+    ] = "auto"
     pseudo_rounds: Annotated[
         int,
         AtLeast(0),
@@ -121,7 +151,13 @@ class TreeCRF(TreeEstimator):
     beam: Beam = None
     early_stopping: EarlyStopping = None
     patience: Patience = 20
-    validation_fraction: ValidationFraction = 0.1
+    validation_fraction: Annotated[
+        float | Literal["auto"],
+        MoreThan(0),
+        LessThan(1),
+        'Share of the sequences of X that are held out, drawn by random_state: with n_rounds="auto" or early_stopping, '
+        "and without X_dev.",
+    ] = "auto"
     warm_start: WarmStart = False
     checkpoint: CheckpointPath = None
 
@@ -155,8 +191,15 @@ class TreeCRF(TreeEstimator):
         >>> hr.TreeCRF.published(window=3).learning_rate
         1.0
         """
-        fixed: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees"}
-        return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **others)
+        fixed: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees", "trees": "per-label"}
+        usual: dict[str, Any] = {
+            "min_leaf": 1,
+            "max_features": 1.0,
+            "influence_trim": 0.0,
+            "missing": "weighting",
+            "label_statistics": False,
+        }
+        return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **(usual | others))
 
     @property
     def transition_table_(self) -> NDArray[np.float32]:
@@ -170,7 +213,23 @@ class TreeCRF(TreeEstimator):
     def _takes_missing(self) -> bool:
         return True
 
+    @property
+    def _validation_fraction(self) -> float | None:
+        if self.early_stopping is None:
+            return None
+        return 0.1 if self.validation_fraction == "auto" else float(self.validation_fraction)
+
+    @cached_property
+    def _fit_seed(self) -> int:
+        """One seed for the whole fit, also where random_state is None."""
+        return self._seed
+
     def _check_combination(self) -> None:
+        for name in ("warm_start", "checkpoint"):
+            if getattr(self, name) and self.n_rounds == "auto":
+                raise InputError(f'TreeCRF: {name} needs a number of rounds, but n_rounds is "auto"; set n_rounds')
+        if isinstance(self.linear, dict):
+            self._check_linear(self.linear)
         if self.trees != "shared":
             return
         if self.transitions == "trees" and self.order > 0:
@@ -182,50 +241,96 @@ class TreeCRF(TreeEstimator):
                 'TreeCRF: trees="shared" splits off one value at a time, but category_splits is "subset"; use "one-hot"'
             )
 
+    def _check_linear(self, own: dict[str, Any]) -> None:
+        """Raise InputError unless these are parameters of a StructuredSVM that the linear part can have."""
+        from hedgerow.estimators.svm import StructuredSVM
+
+        declared = parameters(StructuredSVM)
+        for name, value in own.items():
+            if name not in LINEAR_PARAMETERS:
+                known = ", ".join(LINEAR_PARAMETERS)
+                raise InputError(f"TreeCRF: linear must be a dict of {known}; it has {name!r}")
+            declared[name].check("TreeCRF: linear", value)
+
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         from hedgerow.estimators.checkpoint import Checkpoint
+        from hedgerow.learning.tree_columns import draws_folds
 
         if self.checkpoint is None:
             return None
-        if (self.subsample < 1 or self.max_features < 1) and self.random_state is None:
+        folds = draws_folds(training, self._column_rules())
+        draws = folds or self.subsample < 1 or self._chosen(training, reads_scores=folds)["max_features"] < 1
+        if self.random_state is None and draws:
             raise InputError(
-                "checkpoint needs a random_state with subsample or max_features below 1, but it is None; pass a seed"
+                "checkpoint needs a random_state with subsample or max_features below 1, with label statistics or with "
+                "a linear part, but it is None; pass a seed"
             )
         return Checkpoint.of(self.checkpoint, training, self._plain_params())
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
-        from hedgerow.learning.boosting import BoostingLearner, BoostingRules
+        from hedgerow.learning.auto_boosting import LEAST_GAIN, AutoBoostingLearner, SearchRules
+        from hedgerow.learning.boosting import BoostingLearner
+        from hedgerow.learning.early_stopping import Stopping
+        from hedgerow.learning.tree_columns import learn_columns
 
-        shared, transitions = self.trees == "shared", self.transitions
-        if transitions == "auto":
-            few = len(training.labels) <= MOST_LABELS_FOR_TREES
-            transitions = "trees" if few and not shared else "table"
+        learned = learn_columns(training, self._column_rules())
+        chosen = self._chosen(training, reads_scores=learned is not None)
+        rules = self._boosting_rules(training, chosen)
+        notes = {name: chosen[name] for name in (*GROWTH, "trees", "learning_rate")}
+        notes |= {} if learned is None else {"columns": learned.columns.summary()}
+        if self.n_rounds == "auto" and rules.stopping is None:
+            notes |= {name: chosen[name] for name in ("n_rounds", "refit")}
+            if training.dev is None:
+                share, refit = chosen["validation_fraction"], chosen["refit"]
+                search = SearchRules(share=share, patience=self.patience, refit=refit)
+                return AutoBoostingLearner(training, rules, search, learned, notes)
+            rules = replace(rules, stopping=Stopping("loss", self.patience, LEAST_GAIN))
+        start = None if earlier is None else _start(earlier, rules, training, self.missing, learned)
+        return BoostingLearner(training, rules, start=start, learned=learned, notes=notes)
+
+    def _chosen(self, training: TrainingData, *, reads_scores: bool) -> dict[str, Any]:
+        """The parameters that can be "auto", with what was chosen for these data."""
+        from hedgerow.learning.adaptive_rules import Situation, adapted
+
+        has_missing = any(column.n_missing for column in training.sequences.columns)
+        situation = Situation(training.sequences.n_positions, len(training.labels), reads_scores, has_missing)
+        return adapted(situation, self.get_params())
+
+    def _boosting_rules(self, training: TrainingData, chosen: dict[str, Any]) -> BoostingRules:
+        from hedgerow.learning.boosting import BoostingRules
+
         growth = self._growth(
             max_step=self.max_step,
-            influence_trim=self.influence_trim,
             category_splits=self.category_splits,
-            max_features=self.max_features,
+            **{name: chosen[name] for name in GROWTH},
         )
-        rules = BoostingRules(
+        return BoostingRules(
             window=self.window,
-            transitions=transitions,
-            shared=shared,
-            n_rounds=self.n_rounds,
-            learning_rate=self.learning_rate,
+            transitions=chosen["transitions"],
+            shared=chosen["trees"] == "shared",
+            n_rounds=chosen["n_rounds"],
+            learning_rate=chosen["learning_rate"],
             line_search=self.line_search,
             growth=growth,
             subsample=self.subsample,
             pseudo_rounds=self.pseudo_rounds,
             stopping=self._stopping(training),
-            seed=self._seed,
+            seed=self._fit_seed,
         )
-        return BoostingLearner(
-            training, rules, start=None if earlier is None else _start(earlier, rules, training, self.missing)
-        )
+
+    def _column_rules(self) -> ColumnRules:
+        from hedgerow.learning.margin import MarginRules
+        from hedgerow.learning.tree_columns import ColumnRules
+
+        seed, linear = self._fit_seed, None
+        if self.linear:
+            own = self.linear if isinstance(self.linear, dict) else {}
+            linear = MarginRules(window=self.window, averaging="average", random_state=seed, **(LINEAR_DEFAULTS | own))
+        return ColumnRules(window=self.window, statistics=self.label_statistics, linear=linear, seed=seed)
 
 
 def _start(
-    earlier: Model, rules: BoostingRules, training: TrainingData, missing: str
+    earlier: Model, rules: BoostingRules, training: TrainingData, missing: str, learned: LearnedColumns | None
 ) -> tuple[TreePotential, list[Record]]:
     """The potential to continue from, and its training log; raises InputError if the parameters do not fit it."""
     from hedgerow.estimators.checkpoint import check_rounds, check_unchanged
@@ -240,6 +345,11 @@ def _start(
         "missing": (earlier.parameters.get("missing", "weighting"), missing),
     }
     check_unchanged(settings)
+    if not same_columns(potential.columns, None if learned is None else learned.columns):
+        raise InputError(
+            "a fit continues with the data that it began with, but the label statistics of X and y differ from those "
+            "of the fitted model; pass the same X and y, or start a new fit"
+        )
     a_round = 1 if rules.shared else len(training.labels)
     n_done = len(potential.trees) // a_round
     check_rounds(n_done, rules.n_rounds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import numbers
 import os
 from typing import Any, Literal
@@ -10,7 +11,7 @@ import numpy as np
 
 from hedgerow.encoding.window import WINDOW_RULE, Window
 from hedgerow.errors import InputError
-from hedgerow.estimators.parameters import LARGEST, LARGEST_INTEGER, ValueType
+from hedgerow.estimators.parameters import LARGEST, LARGEST_INTEGER, ValueType, python_scalar
 from hedgerow.templates import Template, parse_template, template_from_json
 
 
@@ -129,4 +130,28 @@ FEATURES = ValueType(
     _plain_features,
     _restored_features,
     parse=parse_template,
+)
+
+
+def _is_linear(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_)) or (
+        isinstance(value, dict) and all(isinstance(name, str) for name in value)
+    )
+
+
+def _linear(value: Any) -> Any:
+    return {k: python_scalar(v) for k, v in value.items()} if isinstance(value, dict) else bool(value)
+
+
+def _parse_linear(text: Any) -> Any:
+    if isinstance(text, bool):  # typer also parses the default
+        return text
+    try:
+        return json.loads(text.lower() if text in ("True", "False") else text)
+    except ValueError:
+        raise InputError(f"linear must be true, false or a JSON object; it is {text!r}") from None
+
+
+LINEAR = ValueType(
+    "True, False or a dict of parameters of StructuredSVM", _is_linear, convert=_linear, parse=_parse_linear
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,6 +53,7 @@ class Names:
     trees: Trees
     attributes: AttributeReader
     binnings: Mapping[str, Binning]
+    words: Mapping[str, str] = field(default_factory=dict)  # what to call columns that the encoder does not have
 
     @classmethod
     def of(cls, model: Model) -> Names:
@@ -62,8 +63,9 @@ class Names:
             encoder, potential = feature_encoder(encoder, len(potential.features)), potential.trees
         if not isinstance(potential, TreePotential):
             raise InputError(f"{model.estimator} has no trees; fit a TreeCRF")
-        attributes = AttributeReader(encoder.nothing(), potential.window, potential.binnings)
-        return cls(model, potential.trees, attributes, potential.binnings)
+        attributes = AttributeReader(potential.read(encoder.nothing()).sequences, potential.window, potential.binnings)
+        words = {} if potential.columns is None else potential.columns.in_words(encoder, model.labels.classes.tolist())
+        return cls(model, potential.trees, attributes, potential.binnings, words)
 
     def label(self, code: int) -> str:
         return START if code == len(self.model.labels) else str(self.model.labels.classes[code])
@@ -71,12 +73,13 @@ class Names:
     def attribute(self, attribute: int) -> tuple[str, int, str]:
         """(column, offset, value) of an attribute; the value of a number is a threshold, such as "< 3.5"."""
         column, offset, value = self.attributes.name(attribute)
+        shown = self.words.get(column, column)
         if value is PADDING:
-            return column, offset, "padding"
+            return shown, offset, "padding"
         if isinstance(self.attributes.sequences.column(column), NumericColumn):
             edges = self.binnings[column].edges
-            return column, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"
-        return column, offset, str(value)
+            return shown, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"
+        return shown, offset, str(value)
 
     def test(self, node: np.void) -> tuple[str, int, str]:
         """(column, offset, value) of the test of a node; several values are joined with "or"."""

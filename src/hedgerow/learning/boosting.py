@@ -34,6 +34,7 @@ from hedgerow.learning.running_scores import (
 )
 from hedgerow.learning.seeds import step_seed, stream
 from hedgerow.learning.timing import Timed, timed
+from hedgerow.learning.tree_columns import LearnedColumns
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.utilities import Floats32, Floats64
 
@@ -71,6 +72,13 @@ class TrainingInference(NamedTuple):
 MakeEvaluator = Callable[[TreePotential, list[BoostingStep]], StepEvaluator | None]
 
 
+def check_shared(training: TrainingData, rules: BoostingRules) -> None:
+    """Raise InputError if trees for all labels would have to read missing values."""
+    if rules.shared:
+        setting = f'trees="shared" and missing={rules.growth.missing!r}'
+        refuse_missing(training.sequences, "X", f"a TreeCRF with {setting}")
+
+
 class BoostingLearner(Timed):
     """The learner of TreeCRF.
 
@@ -80,6 +88,10 @@ class BoostingLearner(Timed):
         A potential to continue from, and the records of its rounds.
     make_evaluator
         Returns the evaluator of dev data; a LatticeStepEvaluator by default.
+    learned
+        What the trees read instead of the columns of the encoder.
+    notes
+        Fields of the first record: what was chosen for this fit.
     """
 
     def __init__(
@@ -89,11 +101,17 @@ class BoostingLearner(Timed):
         *,
         start: tuple[TreePotential, list[Record]] | None = None,
         make_evaluator: MakeEvaluator | None = None,
+        learned: LearnedColumns | None = None,
+        notes: Record | None = None,
     ) -> None:
         check_dev_data(rules.stopping, training.dev)
-        if rules.shared:
-            setting = f'trees="shared" and missing={rules.growth.missing!r}'
-            refuse_missing(training.sequences, "X", f"a TreeCRF with {setting}")
+        self._learned, self._notes = learned, notes or {}
+        if learned is not None:
+            dev = training.dev
+            if dev is not None and learned.dev is not None:
+                dev = replace(dev, sequences=learned.dev.sequences)
+            training = replace(training, sequences=learned.training.sequences, dev=dev)
+        check_shared(training, rules)
         super().__init__()
         self.training, self.rules = training, rules
         self._make_evaluator = make_evaluator or self._lattice_evaluator
@@ -121,6 +139,7 @@ class BoostingLearner(Timed):
             tree_order=tree_order,
             trees=trees,
             table=table,
+            columns=None if self._learned is None else self._learned.columns,
         )
 
     def _split_rounds(self, start: TreePotential) -> tuple[TreePotential, list[BoostingStep]]:
@@ -168,7 +187,10 @@ class BoostingLearner(Timed):
 
     def __iter__(self) -> Iterator[Record]:
         training, rules = self.training, self.rules
-        running = RunningScores(training.sequences, training, self._start, self._steps, keep=training.codes)
+        offset = None if self._learned is None else self._learned.training.offset
+        running = RunningScores(
+            training.sequences, training, self._start, self._steps, keep=training.codes, offset=offset
+        )
         self._running = running
         evaluator = self._make_evaluator(self._start, self._steps)
         grower = self._grower(running)
@@ -181,27 +203,30 @@ class BoostingLearner(Timed):
             self._grow(running, grower, observed, at, inference)
             del inference  # marginals are as large as the scores: free them before the next are computed
             inference, factor = self._fit_step_size(running, at, loss)
-            if factor == 0:
+            if factor == 0 and at > 1:
                 break  # no step lowers the loss: this is its minimum
             self._n_kept = len(self._steps)
             record: Record = {"unit": "round", "step": at, "loss": inference.loss}
             record["step_size"] = rules.learning_rate * factor
             if at == 1:
-                record["transitions"] = rules.transitions
+                record |= {"transitions": rules.transitions} | self._notes
             if evaluator is not None:
-                record |= evaluator.add(self._steps[-1])
+                record |= evaluator.add(self._steps[-1]) if factor else evaluator.now()
             stopper.see(record)
             record |= self.read_times()
             yield record
-            if stopper.is_over:
+            if stopper.is_over or factor == 0:  # also a fit that begins at the minimum has a record
                 break
         if rules.stopping is not None:
             self._n_kept = max(stopper.best_step - self._n_start_rounds, 0)
         self._has_ended = True
 
     def _lattice_evaluator(self, start: TreePotential, steps: list[BoostingStep]) -> StepEvaluator | None:
-        dev = self.training.dev
-        return None if dev is None else LatticeStepEvaluator(dev.sequences, self.training, start, steps)
+        dev, learned = self.training.dev, self._learned
+        if dev is None:
+            return None
+        offset = None if learned is None or learned.dev is None else learned.dev.offset
+        return LatticeStepEvaluator(dev.sequences, self.training, start, steps, offset)
 
     def _grower(self, running: RunningScores) -> _core.TreeGrower:
         rules = self.rules.growth

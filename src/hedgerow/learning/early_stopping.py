@@ -19,10 +19,14 @@ PATIENCE = 20
 
 @dataclass(frozen=True)
 class Stopping:
-    """Stop after `patience` steps without a better dev score."""
+    """Stop after `patience` steps without a better dev score.
+
+    A score is better only if it gains more than `least_gain` times the first score.
+    """
 
     by: StoppingScore
     patience: int = PATIENCE
+    least_gain: float = 0.0
 
 
 class EarlyStopper:
@@ -36,7 +40,7 @@ class EarlyStopper:
 
     def __init__(self, stopping: Stopping | None, earlier: Iterable[Record] = ()) -> None:
         self._stopping = stopping
-        self._best_score = -np.inf
+        self._best_score, self._least_gain = -np.inf, 0.0
         self.best_step = self._n_steps = 0
         for record in earlier:
             self.see(record)
@@ -45,7 +49,9 @@ class EarlyStopper:
         """Count a step."""
         self._n_steps += 1
         score = self._score(record)
-        if score > self._best_score:
+        if self._stopping is not None and self._best_score == -np.inf < score:
+            self._least_gain = self._stopping.least_gain * abs(score)
+        if score > self._best_score + self._least_gain:
             self._best_score, self.best_step = score, self._n_steps
 
     def _score(self, record: Record) -> float:

@@ -89,6 +89,13 @@ class MarginLearner:
         if best is not None:
             self._potential = best
 
+    def learn_all(self) -> LinearPotential:
+        """Learn without a training log, whose losses take as long as learning itself."""
+        rules = self.rules
+        for _, order in zip(range(rules.epochs), epoch_orders(self.training, rules.random_state), strict=False):
+            self._trainer.epoch(order)
+        return self._linear()
+
     def _epochs(self) -> Iterator[Record]:
         rules = self.rules
         for epoch, order in enumerate(epoch_orders(self.training, rules.random_state), 1):

@@ -15,7 +15,7 @@ from hedgerow.errors import InputError
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.evaluation import Evaluator
-from hedgerow.potentials.trees import TreePotential, Trees
+from hedgerow.potentials.trees import TreePotential, Trees, first_scores
 from hedgerow.utilities import Floats32
 
 BYTES_PER_SCORE = 12  # scores, marginals and residuals in single precision
@@ -37,7 +37,7 @@ class RunningScores:
     """Scores of sequences under all steps so far, and the lattice over them.
 
     The lattice reads `scores` and `table` in place: adding a step to these arrays changes its answers. No beam drops
-    the path `keep`.
+    the path `keep`. The steps are added to `offset`, by position and label.
     """
 
     def __init__(
@@ -48,12 +48,13 @@ class RunningScores:
         steps: list[BoostingStep],
         *,
         keep: NDArray[np.int32] | None = None,
+        offset: Floats32 | None = None,
     ) -> None:
         self.n_threads = training.n_threads
         self.n_labels, self.tree_order = len(training.labels), start.tree_order
         self.attributes = AttributeReader(sequences, start.window, start.binnings)
-        shape = (sequences.n_positions, self.n_labels**self.tree_order, self.n_labels)
-        self.scores: Floats32 = np.zeros(shape, dtype=np.float32)
+        self._offset = offset
+        self.scores = first_scores(sequences.n_positions, self.n_labels, self.tree_order, offset)
         self._first_table = start.table
         self.table = None if start.table is None else start.table.copy()
         arrays: dict[str, Any] = {"edge": self.scores}
@@ -80,7 +81,7 @@ class RunningScores:
 
     def restart(self, start: TreePotential, steps: list[BoostingStep]) -> None:
         """Compute all sums again; they are the same to the bit."""
-        self.scores[:] = 0
+        self.scores[:] = 0 if self._offset is None else self._offset[:, None, :]
         if self.table is not None:
             self.table[:] = self._first_table
         if len(start.trees) or steps:
@@ -96,16 +97,30 @@ class StepEvaluator(Protocol):
         """The dev scores after this step."""
         ...
 
+    def now(self) -> Record:
+        """The dev scores after the steps so far."""
+        ...
+
 
 class LatticeStepEvaluator:
     """Evaluates a model whose scores enter a lattice without change."""
 
-    def __init__(self, dev: Encoded, training: TrainingData, start: TreePotential, steps: list[BoostingStep]) -> None:
+    def __init__(
+        self,
+        dev: Encoded,
+        training: TrainingData,
+        start: TreePotential,
+        steps: list[BoostingStep],
+        offset: Floats32 | None = None,
+    ) -> None:
         self._evaluator = Evaluator(training)
-        self._running = RunningScores(dev, training, start, steps)
+        self._running = RunningScores(dev, training, start, steps, offset=offset)
 
     def add(self, step: BoostingStep) -> Record:
         self._running.add(step)
+        return self.now()
+
+    def now(self) -> Record:
         return self._evaluator.of_answers([self._running.lattice])
 
 

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
-from hedgerow.data.columns import NumericColumn
+from hedgerow.data.columns import NumericColumn, ScoreColumn
 from hedgerow.encoding import AttributeReader, Binning
+from hedgerow.encoding.binning import MAX_BINS
 from hedgerow.encoding.encoded import Encoded
+
+SCORE_BINS = 32  # there are many such columns, and trees split each of them often
 
 
 class TreeInputs:
@@ -34,7 +37,10 @@ class TreeInputs:
         with self._lock:
             for column in sequences.columns:
                 if isinstance(column, NumericColumn) and id(column) not in self._binnings:
-                    self._binnings[id(column)] = column, Binning.fit(column.values)
+                    self._binnings[id(column)] = (
+                        column,
+                        Binning.fit(column.values, SCORE_BINS if isinstance(column, ScoreColumn) else MAX_BINS),
+                    )
             numeric = (column for column in sequences.columns if isinstance(column, NumericColumn))
             return {column.name: self._binnings[id(column)][1] for column in numeric}
 

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.data.columns import NumericColumn
 from hedgerow.encoding import AttributeReader, Binning, Encoder, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.potentials.base import ScoredPotential, Scores, Stored, require_array, stored_table
+from hedgerow.potentials.base import ScoredPotential, Scores, Stored, add_prefix, require_array, stored_table
 from hedgerow.potentials.registry import register
+from hedgerow.potentials.tree_columns import TreeColumns, TreeInput
 from hedgerow.potentials.trial import is_cheap, try_once
+from hedgerow.utilities import Floats32
 
 # One node of a tree; the fields of NodeRecord in src/core/trees/tree_records.hpp, in the same order.
 NODE = np.dtype(
@@ -150,6 +153,14 @@ def _extent(nodes: NDArray[np.void], first: str, n: str) -> slice:
     return slice(int(nodes[first][0]), int(nodes[first][-1]) + int(nodes[n][-1]))
 
 
+def first_scores(n_positions: int, n_labels: int, tree_order: int, offset: Floats32 | None) -> Floats32:
+    """Scores before the first tree: 0, or the offset of each position and label."""
+    scores = np.zeros((n_positions, n_labels**tree_order, n_labels), dtype=np.float32)
+    if offset is not None:
+        scores += offset[:, None, :]
+    return scores
+
+
 @register
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreePotential(ScoredPotential):
@@ -157,7 +168,8 @@ class TreePotential(ScoredPotential):
 
     `tree_order` is how many previous labels the trees can test: the model's order, or 0 with a table. `table_steps` is
     what each round added to the table; it is kept in checkpoints only. `mean_edges` are the trees'
-    scores by label context and label, their mean over training; rows as in a table.
+    scores by label context and label, their mean over training; rows as in a table. `columns` is None if the trees read
+    the columns of the encoder as they are.
     """
 
     window: Window
@@ -168,19 +180,24 @@ class TreePotential(ScoredPotential):
     table: NDArray[np.float32] | None
     table_steps: NDArray[np.float32] | None = None
     mean_edges: NDArray[np.float32] | None = None
+    columns: TreeColumns | None = None
     _forest: _core.Forest = field(init=False, repr=False)
     kind: ClassVar[str] = "trees"
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
-        attributes = AttributeReader(encoded, self.window, self.binnings)
+        sequences, offset = self.read(encoded, n_threads)
+        attributes = AttributeReader(sequences, self.window, self.binnings)
         if not hasattr(self, "_forest"):  # compiled once, at the first use
             object.__setattr__(self, "_forest", self.trees.compiled(attributes, self.n_labels, self.tree_order))
-        shape = (encoded.n_positions, self.n_labels**self.tree_order, self.n_labels)
-        scores = np.zeros(shape, dtype=np.float32)
+        scores = first_scores(encoded.n_positions, self.n_labels, self.tree_order, offset)
         self._forest.add_scores(attributes.reader, scores, n_threads)
         if self.table is None:
             return Scores(edge=scores)
         return Scores(state=scores[:, 0], table=self.table)
+
+    def read(self, encoded: Encoded, n_threads: int = 1) -> TreeInput:
+        """What the trees read of these sequences."""
+        return TreeInput(encoded, None) if self.columns is None else self.columns.read(encoded, n_threads)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays = trees_to_arrays(self.trees)
@@ -191,13 +208,21 @@ class TreePotential(ScoredPotential):
             arrays["table_steps"] = self.table_steps
         if self.mean_edges is not None:
             arrays["mean_edges"] = self.mean_edges
-        return {"window": list(self.window.offsets)}, arrays
+        metadata: dict[str, Any] = {"window": list(self.window.offsets)}
+        if self.columns is not None:
+            metadata["columns"], own = self.columns.to_arrays()
+            arrays |= add_prefix("columns.", own)
+        return metadata, arrays
 
     @classmethod
     def from_arrays(cls, stored: Stored) -> Self:
         metadata, arrays, encoder, n_labels, order = stored
         window = Window.from_stored(metadata["window"])
-        numeric = [spec.name for spec in encoder.columns if spec.alphabet is None]
+        columns, read = None, encoder.nothing()
+        if "columns" in metadata:
+            columns = TreeColumns.from_arrays(stored.nested(metadata["columns"], "columns."))
+            read = columns.read(read, 1).sequences
+        numeric = [column.name for column in read.columns if isinstance(column, NumericColumn)]
         binnings = {name: Binning(require_array(arrays, f"bins.{name}", np.float32, 1)) for name in numeric}
         trees = stored_trees(arrays)
         table, mean_edges = (stored_table(arrays.get(name), n_labels, order) for name in ("table", "mean_edges"))
@@ -213,6 +238,7 @@ class TreePotential(ScoredPotential):
             table=table,
             table_steps=steps,
             mean_edges=mean_edges,
+            columns=columns,
         )
         potential._try(encoder)
         return potential

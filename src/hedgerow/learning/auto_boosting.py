@@ -1,0 +1,101 @@
+"""Boosting that finds its number of rounds: on held-out sequences, and then again on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.learning.base import DevData, Record, TrainingData
+from hedgerow.learning.boosting import BoostingLearner, BoostingRules, check_shared
+from hedgerow.learning.early_stopping import EarlyStopper, Stopping
+from hedgerow.learning.folds import draw_order, held_out, subset
+from hedgerow.learning.seeds import stream
+from hedgerow.learning.tree_columns import LearnedColumns
+from hedgerow.potentials.tree_columns import TreeInput
+from hedgerow.potentials.trees import TreePotential
+
+LEAST_GAIN = 1e-4  # where labels follow surely from the input, the loss falls forever
+FIXED_ROUNDS = 100  # where nothing can be held out
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRules:
+    """How the number of rounds is found."""
+
+    share: float  # of the sequences that are held out
+    patience: int  # rounds without a lower loss that end the search
+    refit: bool  # whether the rounds found are repeated on all sequences
+
+
+class AutoBoostingLearner:
+    """Boosts on some of the sequences until the loss of the others no longer falls; then on all for as many rounds.
+
+    The records of the first fit have "fit": "search", those of the second "fit": "all". If no sequence can be held out,
+    there is only the second, of FIXED_ROUNDS rounds.
+    """
+
+    def __init__(
+        self,
+        training: TrainingData,
+        rules: BoostingRules,
+        search: SearchRules,
+        learned: LearnedColumns | None,
+        notes: Record,
+    ) -> None:
+        self.training, self.rules, self.search, self.learned, self._notes = training, rules, search, learned, notes
+        check_shared(training, rules)  # all of it: the message counts the missing values of X
+        drawn = draw_order(training, stream(rules.seed, 3))
+        self._held_out = held_out(training, search.share, drawn)
+        self._learner = self._searching() if self.searches else self._final(FIXED_ROUNDS)
+
+    @property
+    def searches(self) -> bool:
+        """Whether there are sequences to hold out."""
+        return bool(self._held_out.any())
+
+    @property
+    def training_log(self) -> list[Record]:
+        return []
+
+    @property
+    def potential(self) -> TreePotential:
+        return self._learner.potential
+
+    def __iter__(self) -> Iterator[Record]:
+        if not self.searches:
+            yield from self._learner
+            return
+        stopper = EarlyStopper(self._learner.rules.stopping)
+        for record in self._learner:
+            stopper.see(record)
+            yield record | {"fit": "search"}
+        if not self.search.refit:
+            return
+        self._learner = self._final(max(stopper.best_step, 1))
+        for record in self._learner:
+            yield record | {"fit": "all"}
+
+    def _final(self, n_rounds: int) -> BoostingLearner:
+        rules = replace(self.rules, n_rounds=n_rounds, stopping=None)
+        notes = self._notes | {"held_out": int(np.count_nonzero(self._held_out))}
+        if not self.searches:
+            notes["n_rounds"] = n_rounds
+        return BoostingLearner(self.training, rules, learned=self.learned, notes=notes)
+
+    def _searching(self) -> BoostingLearner:
+        out, learned = self._held_out, self.learned
+        of_dev = np.repeat(out, self.training.sequences.lengths)
+        dev = DevData(self.training.sequences[out], self.training.codes[of_dev])
+        rules = replace(self.rules, stopping=Stopping("loss", self.search.patience, LEAST_GAIN))
+        if learned is not None:
+            learned = LearnedColumns(learned.columns, _some(learned.training, ~out), _some(learned.training, out))
+        notes = self._notes | {"held_out": int(np.count_nonzero(out))}
+        return BoostingLearner(replace(subset(self.training, ~out), dev=dev), rules, learned=learned, notes=notes)
+
+
+def _some(whole: TreeInput, chosen: NDArray[np.bool_]) -> TreeInput:
+    positions = np.repeat(chosen, whole.sequences.lengths)
+    return TreeInput(whole.sequences[chosen], None if whole.offset is None else whole.offset[positions])
