@@ -20,7 +20,6 @@ from hedgerow.estimators.shared_parameters import (
     ValidationFraction,
     WindowSize,
 )
-from hedgerow.estimators.value_types import PENALTY
 
 if TYPE_CHECKING:
     from hedgerow.learning.base import Learner, TrainingData
@@ -65,7 +64,7 @@ class LinearCRF(LinearEstimator):
     ] = 0.0
     l2: Annotated[
         float | Literal["auto"],
-        PENALTY,
+        AtLeast(0),
         'L2 penalty on weights: l2 times the sum of their squares. Raise it against overfitting. "auto" is 0.1 if a '
         "column of X has more than 200 different values in training, as words have, and 1 otherwise; the first record "
         "of `training_log_` has the number.",

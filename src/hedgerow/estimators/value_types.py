@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import numbers
 import os
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from hedgerow.encoding.window import WINDOW_RULE, Window
 from hedgerow.errors import InputError
-from hedgerow.estimators.parameters import LARGEST, LARGEST_INTEGER, ValueType, python_scalar
+from hedgerow.estimators.parameters import LARGEST_INTEGER, ValueType, python_scalar
 from hedgerow.templates import Template, parse_template, template_from_json
 
 
@@ -56,26 +56,6 @@ def _parse_verbosity(text: Any) -> int:
 
 
 VERBOSITY = ValueType("an integer of at least 0, or a bool", _is_verbosity, convert=int, parse=_parse_verbosity)
-
-
-def _is_penalty(value: Any) -> bool:
-    if isinstance(value, str):
-        return value == "auto"
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 <= float(value) <= LARGEST
-
-
-def _penalty(value: Any) -> float | Literal["auto"]:
-    return "auto" if value == "auto" else float(value)
-
-
-def _parse_penalty(text: str) -> float | Literal["auto"]:
-    try:
-        return _penalty(text)
-    except ValueError:
-        raise InputError(f"a penalty must be a number of at least 0, or auto; it is {text!r}") from None
-
-
-PENALTY = ValueType("a number of at least 0, or 'auto'", _is_penalty, convert=_penalty, parse=_parse_penalty)
 
 
 def _is_path(value: Any) -> bool:
