@@ -111,7 +111,8 @@ EarlyStopping: TypeAlias = Annotated[
 Patience: TypeAlias = Annotated[
     int,
     AtLeast(1),
-    "With early_stopping: number of steps without a better score that end the fit. Raise it for noisy data.",
+    "Number of steps without a better score that end the fit, with early_stopping or n_rounds='auto'. Raise it for "
+    "noisy data.",
 ]
 DevShare: TypeAlias = Annotated[
     float, MoreThan(0), LessThan(1), "Share of the sequences of X that become dev data, drawn by random_state."

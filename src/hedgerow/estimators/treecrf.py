@@ -69,7 +69,7 @@ class TreeCRF(TreeEstimator):
     transitions: Annotated[
         Literal["auto", "trees", "table"],
         'How the dependence on previous labels is learned: "trees" lets trees test previous labels, "table" learns a '
-        'table of scores, "auto" uses trees for up to ten labels.',
+        'table of scores. "auto" uses trees for up to ten labels, unless they read label statistics or linear scores.',
     ] = "auto"
     trees: Annotated[
         Literal["auto", "per-label", "shared"],
@@ -80,7 +80,8 @@ class TreeCRF(TreeEstimator):
         int | Literal["auto"],
         AtLeast(1),
         'Number of boosting rounds. More rounds fit the training data more closely and take longer. "auto" holds out '
-        "some sequences, boosts until their loss no longer falls, and then fits all sequences with as many rounds.",
+        "some sequences, boosts until their loss hardly falls any more, and then fits all sequences with as many "
+        "rounds, if there are fewer than 50,000 positions.",
     ] = "auto"
     learning_rate: Annotated[
         float | Literal["auto"],
@@ -279,7 +280,7 @@ class TreeCRF(TreeEstimator):
         notes = {name: chosen[name] for name in (*GROWTH, "trees", "learning_rate")}
         notes |= {} if learned is None else {"columns": learned.columns.summary()}
         if self.n_rounds == "auto" and rules.stopping is None:
-            notes |= {name: chosen[name] for name in ("n_rounds", "refit")}
+            notes["n_rounds"] = chosen["n_rounds"]
             if training.dev is None:
                 share, refit = chosen["validation_fraction"], chosen["refit"]
                 search = SearchRules(share=share, patience=self.patience, refit=refit)

@@ -92,7 +92,7 @@ class AutoBoostingLearner:
         rules = replace(self.rules, stopping=Stopping("loss", self.search.patience, LEAST_GAIN))
         if learned is not None:
             learned = LearnedColumns(learned.columns, _some(learned.training, ~out), _some(learned.training, out))
-        notes = self._notes | {"held_out": int(np.count_nonzero(out))}
+        notes = self._notes | {"held_out": int(np.count_nonzero(out)), "refit": self.search.refit}
         return BoostingLearner(replace(subset(self.training, ~out), dev=dev), rules, learned=learned, notes=notes)
 
 

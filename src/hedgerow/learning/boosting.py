@@ -301,7 +301,9 @@ class BoostingLearner(Timed):
         comparable = not self.training.prunes and at > rules.pseudo_rounds
         must_fall = (rules.growth.newton or rules.line_search) and comparable
         for _ in range(MAX_HALVINGS):
-            if np.isfinite(inference.loss) and (inference.loss <= before or not must_fall):
+            # A shorter step that changes nothing is no step: near the minimum, rounding would accept it every round.
+            falls = inference.loss < before or (inference.loss == before and factor == 1)
+            if np.isfinite(inference.loss) and (falls or not must_fall):
                 break
             factor /= 2
             del inference
