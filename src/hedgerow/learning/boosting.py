@@ -211,7 +211,7 @@ class BoostingLearner(Timed):
             if at == 1:
                 record |= {"transitions": rules.transitions} | self._notes
             if evaluator is not None:
-                record |= evaluator.add(self._steps[-1]) if factor else evaluator.now()
+                record |= evaluator.add(self._steps[-1])
             stopper.see(record)
             record |= self.read_times()
             yield record
@@ -309,8 +309,12 @@ class BoostingLearner(Timed):
             del inference
             inference = self._replace_step(running, at, step.scaled(factor))
         else:
+            del inference
+            if at == 1:  # a model has at least one round
+                return self._replace_step(running, at, step.scaled(0.0)), 0.0
             self._steps.pop()
-            return inference, 0.0
+            running.restart(self._start, self._steps)
+            return self._infer(running, at), 0.0
         if rules.line_search and at > rules.pseudo_rounds and factor == 1:
             for _ in range(MAX_DOUBLINGS):
                 longer = self._replace_step(running, at, step.scaled(2 * factor))

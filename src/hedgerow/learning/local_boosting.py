@@ -96,9 +96,6 @@ class _LocalStepEvaluator:
 
     def add(self, step: BoostingStep) -> Record:
         self._running.add(self._with_lags(step))
-        return self.now()
-
-    def now(self) -> Record:
         return self._evaluator.of_answers(self._lattices())
 
     def _lattices(self) -> Iterator[Lattice]:

@@ -97,10 +97,6 @@ class StepEvaluator(Protocol):
         """The dev scores after this step."""
         ...
 
-    def now(self) -> Record:
-        """The dev scores after the steps so far."""
-        ...
-
 
 class LatticeStepEvaluator:
     """Evaluates a model whose scores enter a lattice without change."""
@@ -118,9 +114,6 @@ class LatticeStepEvaluator:
 
     def add(self, step: BoostingStep) -> Record:
         self._running.add(step)
-        return self.now()
-
-    def now(self) -> Record:
         return self._evaluator.of_answers([self._running.lattice])
 
 
