@@ -24,7 +24,7 @@ ESTIMATORS = [
     hr.LinearCRF(),
     hr.LinearCRF(induce="mccallum", max_iter=20),
     hr.MEMM(),
-    hr.MEMM(potential="linear") if "potential" in hr.MEMM().get_params() else hr.MEMM(),
+    hr.MEMM(learner="linear"),
     hr.FutureMEMM(),
     hr.HMM(),
     hr.StructuredPerceptron(),
