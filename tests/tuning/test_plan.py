@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.errors import InputError
+from hedgerow.estimators.groups import group_codes
 from hedgerow.tuning.budget import Stop, seconds_of
 from hedgerow.tuning.evidence import Evidence, difference, is_noise, pooled
-from hedgerow.tuning.folds import group_codes, make_folds, share_of
+from hedgerow.tuning.folds import make_folds, share_of
 from hedgerow.tuning.plan import PLANNED, Rung, halving, make_plan, plan_seconds, too_slow
 from oracles import tuning as oracle
 

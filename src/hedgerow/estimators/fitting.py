@@ -19,6 +19,7 @@ from hedgerow.errors import BeamWarning, InputError, StopTraining, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint, check_unchanged
 from hedgerow.estimators.dev_spans import span_f1_function
+from hedgerow.estimators.groups import group_codes
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST
@@ -87,7 +88,7 @@ def prepare(
         sequences=encoded,
         codes=codes,
         weights=checked_weights(sample_weight, len(raw)),
-        groups=checked_groups(groups, len(raw)),
+        groups=None if groups is None else group_codes(groups, len(raw)),
         order=settings._order,
         dev=dev,
         decode=settings._decoding(labels.classes.tolist(), settings.decode),
@@ -216,22 +217,6 @@ def _warn_of_wide_beam(training: TrainingData) -> None:
             "label contexts at a position: all are kept, and the results are exact; set beam=None",
             BeamWarning,
         )
-
-
-def checked_groups(groups: Any, n: int) -> NDArray[np.int64] | None:
-    """The groups of n sequences as numbers; raises InputError if there is not one value for each sequence."""
-    if groups is None:
-        return None
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
-        raise InputError(f"groups must be a list of one value for each sequence; it is {type(groups).__name__}")
-    values = list(groups)
-    if len(values) != n:
-        raise InputError(f"groups must hold one value for each of the {n} sequences; it holds {len(values)}")
-    numbers: dict[Any, int] = {}
-    try:
-        return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
-    except TypeError as error:
-        raise InputError(f"groups must hold values such as strings or integers; one of them is not ({error})") from None
 
 
 def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:

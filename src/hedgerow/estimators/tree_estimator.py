@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from hedgerow import _core
@@ -55,8 +56,9 @@ class TreeEstimator(Estimator):
         missing = "weighting" if self._treatment else self._missing  # the encoder has filled in everything
         return _core.GrowthRules(**{**shared, "missing": missing, **own})
 
-    @property
+    @cached_property
     def _seed(self) -> int:
+        """One seed for the whole fit, also where random_state is None; `fit` works with a copy of the estimator."""
         from hedgerow.learning.seeds import fit_seeds
 
         return fit_seeds(self.random_state)[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -216,14 +215,11 @@ class TreeCRF(TreeEstimator):
 
     @property
     def _validation_fraction(self) -> float | None:
+        from hedgerow.learning.adaptive_rules import SMALL_SHARE
+
         if self.early_stopping is None:
             return None
-        return 0.1 if self.validation_fraction == "auto" else float(self.validation_fraction)
-
-    @cached_property
-    def _fit_seed(self) -> int:
-        """One seed for the whole fit, also where random_state is None."""
-        return self._seed
+        return SMALL_SHARE if self.validation_fraction == "auto" else float(self.validation_fraction)
 
     def _check_combination(self) -> None:
         for name in ("warm_start", "checkpoint"):
@@ -316,14 +312,14 @@ class TreeCRF(TreeEstimator):
             subsample=self.subsample,
             pseudo_rounds=self.pseudo_rounds,
             stopping=self._stopping(training),
-            seed=self._fit_seed,
+            seed=self._seed,
         )
 
     def _column_rules(self) -> ColumnRules:
         from hedgerow.learning.margin import MarginRules
         from hedgerow.learning.tree_columns import ColumnRules
 
-        seed, linear = self._fit_seed, None
+        seed, linear = self._seed, None
         if self.linear:
             own = self.linear if isinstance(self.linear, dict) else {}
             linear = MarginRules(window=self.window, averaging="average", random_state=seed, **(LINEAR_DEFAULTS | own))

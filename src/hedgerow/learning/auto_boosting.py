@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.learning.base import DevData, Record, TrainingData
+from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.boosting import BoostingLearner, BoostingRules, check_shared
-from hedgerow.learning.early_stopping import EarlyStopper, Stopping
-from hedgerow.learning.folds import draw_order, held_out, subset
+from hedgerow.learning.early_stopping import Stopping
+from hedgerow.learning.folds import divide, draw_order, held_out
 from hedgerow.learning.seeds import stream
 from hedgerow.learning.tree_columns import LearnedColumns
 from hedgerow.potentials.tree_columns import TreeInput
@@ -68,13 +68,11 @@ class AutoBoostingLearner:
         if not self.searches:
             yield from self._learner
             return
-        stopper = EarlyStopper(self._learner.rules.stopping)
         for record in self._learner:
-            stopper.see(record)
             yield record | {"fit": "search"}
         if not self.search.refit:
             return
-        self._learner = self._final(max(stopper.best_step, 1))
+        self._learner = self._final(max(self._learner.n_kept, 1))
         for record in self._learner:
             yield record | {"fit": "all"}
 
@@ -87,13 +85,11 @@ class AutoBoostingLearner:
 
     def _searching(self) -> BoostingLearner:
         out, learned = self._held_out, self.learned
-        of_dev = np.repeat(out, self.training.sequences.lengths)
-        dev = DevData(self.training.sequences[out], self.training.codes[of_dev])
         rules = replace(self.rules, stopping=Stopping("loss", self.search.patience, LEAST_GAIN))
         if learned is not None:
             learned = LearnedColumns(learned.columns, _some(learned.training, ~out), _some(learned.training, out))
         notes = self._notes | {"held_out": int(np.count_nonzero(out)), "refit": self.search.refit}
-        return BoostingLearner(replace(subset(self.training, ~out), dev=dev), rules, learned=learned, notes=notes)
+        return BoostingLearner(divide(self.training, out), rules, learned=learned, notes=notes)
 
 
 def _some(whole: TreeInput, chosen: NDArray[np.bool_]) -> TreeInput:

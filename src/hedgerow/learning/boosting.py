@@ -120,7 +120,7 @@ class BoostingLearner(Timed):
         check_memory(n_scores, training.order, 'lower the order, or set transitions="table"')
         self._start, self._earlier_records = start or (self._empty_potential(tree_order), [])
         self._start, self._steps = self._split_rounds(self._start)
-        self._n_kept = len(self._steps)  # steps of the model: after early stopping, fewer than there are
+        self.n_kept = len(self._steps)  # steps of the model: after early stopping, fewer than there are
         self._n_start_rounds = len(self._earlier_records) - len(self._steps)  # rounds that `_start` holds
         self._has_ended = False
         self._running: RunningScores | None = None
@@ -160,7 +160,7 @@ class BoostingLearner(Timed):
     @property
     def potential(self) -> TreePotential:
         """The trees and the table of the rounds kept so far."""
-        kept, table, table_steps = self._steps[: self._n_kept], self._start.table, None
+        kept, table, table_steps = self._steps[: self.n_kept], self._start.table, None
         if table is not None:
             steps = [step.table for step in kept if step.table is not None]
             for step in steps:
@@ -176,8 +176,8 @@ class BoostingLearner(Timed):
         """Mean scores by label context, over the positions whose context has that length; 0 where there are none."""
         if table is not None or self._running is None:
             return None
-        if self._n_kept < len(self._steps):
-            self._running.restart(self._start, self._steps[: self._n_kept])
+        if self.n_kept < len(self._steps):
+            self._running.restart(self._start, self._steps[: self.n_kept])
         training, k, scores = self.training, len(self.training.labels), self._running.scores
         blocks = []
         for m, there in enumerate(training.topology.positions_by_length(training.sequences.starts)):
@@ -203,9 +203,10 @@ class BoostingLearner(Timed):
             self._grow(running, grower, observed, at, inference)
             del inference  # marginals are as large as the scores: free them before the next are computed
             inference, factor = self._fit_step_size(running, at, loss)
-            if factor == 0 and at > 1:
-                break  # no step lowers the loss: this is its minimum
-            self._n_kept = len(self._steps)
+            if factor == 0 and at > 1:  # no step lowers the loss: this is its minimum
+                self._steps.pop()
+                break
+            self.n_kept = len(self._steps)
             record: Record = {"unit": "round", "step": at, "loss": inference.loss}
             record["step_size"] = rules.learning_rate * factor
             if at == 1:
@@ -218,7 +219,7 @@ class BoostingLearner(Timed):
             if stopper.is_over or factor == 0:  # also a fit that begins at the minimum has a record
                 break
         if rules.stopping is not None:
-            self._n_kept = max(stopper.best_step - self._n_start_rounds, 0)
+            self.n_kept = max(stopper.best_step - self._n_start_rounds, 0)
         self._has_ended = True
 
     def _lattice_evaluator(self, start: TreePotential, steps: list[BoostingStep]) -> StepEvaluator | None:
@@ -310,11 +311,7 @@ class BoostingLearner(Timed):
             inference = self._replace_step(running, at, step.scaled(factor))
         else:
             del inference
-            if at == 1:  # a model has at least one round
-                return self._replace_step(running, at, step.scaled(0.0)), 0.0
-            self._steps.pop()
-            running.restart(self._start, self._steps)
-            return self._infer(running, at), 0.0
+            return self._replace_step(running, at, step.scaled(0.0)), 0.0
         if rules.line_search and at > rules.pseudo_rounds and factor == 1:
             for _ in range(MAX_DOUBLINGS):
                 longer = self._replace_step(running, at, step.scaled(2 * factor))

@@ -13,9 +13,16 @@ from hedgerow.learning.base import DevData, TrainingData
 from hedgerow.learning.epochs import by_content
 
 
+def units(training: TrainingData) -> NDArray[np.int64]:
+    """The number of each sequence's group, or of the sequence itself without groups; all numbers from 0 occur."""
+    if training.groups is None:
+        return np.arange(len(training.sequences))
+    return np.unique(training.groups, return_inverse=True)[1]
+
+
 def n_units(training: TrainingData) -> int:
     """How many groups, or sequences without groups, there are."""
-    return len(training.sequences) if training.groups is None else len(np.unique(training.groups))
+    return int(units(training).max()) + 1
 
 
 def draw_order(training: TrainingData, draw: np.random.Generator) -> NDArray[np.int64]:
@@ -28,12 +35,11 @@ def draw_folds(training: TrainingData, n_folds: int, draw: np.random.Generator) 
 
     There are fewer folds than asked for if there are fewer sequences or groups.
     """
-    drawn = draw_order(training, draw)
-    units = np.arange(len(drawn)) if training.groups is None else np.unique(training.groups, return_inverse=True)[1]
-    in_order = list(dict.fromkeys(units[drawn].tolist()))
-    of_unit = np.empty(len(in_order), np.int32)
-    of_unit[in_order] = np.arange(len(in_order)) % min(n_folds, len(in_order))
-    return of_unit[units]
+    unit = units(training)
+    in_order = list(dict.fromkeys(unit[draw_order(training, draw)].tolist()))
+    folds = np.empty(len(in_order), np.int32)
+    folds[in_order] = np.arange(len(in_order)) % min(n_folds, len(in_order))
+    return folds[unit]
 
 
 def subset(training: TrainingData, chosen: NDArray[np.bool_]) -> TrainingData:
@@ -56,9 +62,7 @@ def held_out(training: TrainingData, share: float, drawn: NDArray[np.integer[Any
     A group without which a label would not occur any more is not held out, nor is the last group. So nothing at all may
     be held out.
     """
-    n = len(training.sequences)
-    groups = np.arange(n) if training.groups is None else np.unique(training.groups, return_inverse=True)[1]
-    n_groups = int(groups.max()) + 1
+    groups, n_groups = units(training), n_units(training)
     counts = np.zeros((n_groups, len(training.labels)), np.int64)
     np.add.at(counts, (np.repeat(groups, training.sequences.lengths), training.codes), 1)
     left, chosen = counts.sum(axis=0), np.zeros(n_groups, np.bool_)
@@ -82,6 +86,11 @@ def split_off_dev(training: TrainingData, share: float, drawn: NDArray[np.intege
             f"early_stopping needs dev data, but no {what} can be held out: training would lose a label that only they "
             "have; pass X_dev and y_dev to fit"
         )
+    return divide(training, out)
+
+
+def divide(training: TrainingData, out: NDArray[np.bool_]) -> TrainingData:
+    """The training data with the sequences `out` as dev data."""
     positions = np.repeat(out, training.sequences.lengths)
     dev = DevData(training.sequences[out], training.codes[positions])
     return replace(subset(training, ~out), dev=dev)

@@ -15,7 +15,8 @@ from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.data.read_y import FlatLabels, read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Labels
-from hedgerow.tuning.folds import Index, group_codes
+from hedgerow.estimators.groups import group_codes
+from hedgerow.tuning.folds import Index
 
 
 @dataclass(frozen=True)
