@@ -403,3 +403,15 @@ def test_the_training_log_says_how_long_inference_and_growing_took():
         assert record["inference_seconds"] > 0
         assert record["growing_seconds"] > 0
     assert sum(r["inference_seconds"] + r["growing_seconds"] for r in log) < log[-1]["seconds"]
+
+
+def test_subsets_do_not_learn_words_by_heart():
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefghi"), 6)) for _ in range(1200)]
+
+    def drawn(known):
+        X = [[{"word": word, "ending": word[-1]} for word in rng.choice(words[:known], 8)] for _ in range(80)]
+        return X, [["xyz"["abcdefghi".index(x["ending"]) % 3] for x in sequence] for sequence in X]
+
+    model = hr.TreeCRF(n_rounds=20, category_splits="subset", label_statistics=False).fit(*drawn(600))
+    assert model.score(*drawn(1200)) == 1

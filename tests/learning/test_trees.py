@@ -121,9 +121,11 @@ def test_many_values_change_nothing(newton, min_leaf, order, flags):
     assert tree(trees, 0) == in_single(oracles_trees.fit_regression_tree(examples, features, 25, rules))
 
 
-def test_sets_of_many_values_change_nothing():
+@pytest.mark.parametrize("n_sequences", [20, 60])
+def test_columns_of_many_values_are_not_split_into_sets(n_sequences):
     rng = np.random.default_rng(12)
-    rows = many_values(rng)
+    rows = many_values(rng, n_sequences)
+    assert (len(rows.sequences.column("word").alphabet) > 50) == (n_sequences > 20)
     starts = rows.sequences.starts.tolist()
     gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
     marginals = random_marginals(rng, starts, 0, 2)

@@ -125,7 +125,8 @@ def fit_regression_tree(examples, features, max_leaves, rules):
 def fit_tree_with_sets(examples, rows, order, k, max_leaves, rules):
     """{(position, context): value} of a tree that splits categories and previous labels into two sets.
 
-    Sets are prefixes of the values in the order of residual / (weight + 0.001); a value is where one is read.
+    Sets are prefixes of the values in the order of residual / (weight + 0.001); a value is where one is read. Columns
+    of more than 50 values are split one value at a time.
     """
     sequences = rows.sequences
     ids = {t: set(rows.ids(t, t + 1)[1].tolist()) for t in range(sequences.n_positions)}
@@ -137,7 +138,8 @@ def fit_tree_with_sets(examples, rows, order, k, max_leaves, rules):
 
     def candidates(inside):
         for (column, _), attributes in slots.items():
-            if sequences.column(column).kind != "categorical":
+            read = sequences.column(column)
+            if read.kind != "categorical" or len(read.alphabet) > 50:
                 yield from (test for key, test in one_by_one if key[0] == "id" and key[1] in attributes)
                 continue
             yield from prefixes(inside, attributes, lambda e, a: a in ids[e[0]])

@@ -17,7 +17,8 @@ void EntryMap::keep(const TreeData& data, const Histogram& root, bool marked, co
     slot_starts_.clear();
     for (const TreeData::Slot& slot : data.slots) {
         slot_starts_.push_back(static_cast<std::int32_t>(entries_.size()));
-        const bool alone = slot.column->kind != TreeData::Kind::numeric && !rules.uses_subsets();
+        const bool alone =
+            slot.column->kind != TreeData::Kind::numeric && !rules.uses_subsets(slot.column->n_values);
         const std::int64_t least = alone ? rules.min_leaf : 1;
         root.each(marked, slot.first_entry, slot.absent_entry(), [&](std::int32_t e) {
             if (root.entries[e].count() >= least) entries_.push_back(e);

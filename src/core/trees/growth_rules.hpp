@@ -18,6 +18,8 @@ enum class CategorySplits {
 };
 
 struct GrowthRules {
+    static constexpr std::int32_t most_values_of_sets = 50;  // of a column whose values are split into sets
+
     double l2 = 1.0;               // leaf = sum(residuals) / (l2 + sum(weights))
     bool newton = true;            // weights are curvatures |r| (1 - |r|); otherwise numbers of examples
     double max_step = 1.0;         // Newton leaves are clipped to [-max_step, max_step]
@@ -37,6 +39,10 @@ struct GrowthRules {
     }
 
     bool uses_subsets() const { return category_splits == CategorySplits::subset; }
+    // A set of rare values is learned by heart, so a column of many values is split one value at a time.
+    bool uses_subsets(std::int32_t n_values) const {
+        return uses_subsets() && n_values <= most_values_of_sets;
+    }
     // Values that fewer positions have can never be split off, so the training data have no code for them.
     std::int64_t min_value_count() const { return uses_subsets() ? 1 : min_leaf; }
 };

@@ -85,7 +85,7 @@ bool Splitter::consider(const Run& run, const Sums& total, Split& best) const {
 }
 
 bool Splitter::has_subsets(const TreeData::Slot& slot) const {
-    return rules_.uses_subsets() && slot.column->kind == TreeData::Kind::categorical;
+    return slot.column->kind == TreeData::Kind::categorical && rules_.uses_subsets(slot.column->n_values);
 }
 
 void Splitter::start_collecting() {

@@ -111,7 +111,8 @@ class TreeCRF(TreeEstimator):
     category_splits: Annotated[
         Literal["one-hot", "subset"],
         'How a node splits categories and previous labels: "one-hot" one value against all others, "subset" any two '
-        "sets of values, which needs fewer leaves and overfits sooner.",
+        "sets of values, which needs fewer leaves and overfits sooner. Columns of more than 50 values are always split "
+        "one value at a time: sets of rare values would be learned by heart.",
     ] = "one-hot"
     label_statistics: Annotated[
         bool,
