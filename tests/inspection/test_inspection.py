@@ -33,7 +33,49 @@ def test_importances_count_every_split_once(model):
     assert len({i[:3] for i in found}) == len(found)
     columns = {i.column for i in found}
     assert columns <= {"word", "size", "bag", "previous label"}
-    assert any(i.column == "size" and i.value.startswith("< ") for i in found) or "size" not in columns
+    assert not any(i.value.startswith("< ") for i in found)
+
+
+def split_gains(model, shown):
+    """The gains of the splits of all trees whose line has these words."""
+    lines = [
+        line for at in model.training_log_ for k in model.classes_ for line in model.tree(at["step"], k).split("\n")
+    ]
+    return [float(line.split("(gain ")[1].split(",")[0]) for line in lines if shown in line and "(gain " in line]
+
+
+def numbers(n=30):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(n, 8))
+    return [x[:, None] for x in values], [np.digitize(x, [-1, 0, 1]) for x in values]
+
+
+def test_all_thresholds_of_a_column_of_numbers_are_one_importance():
+    model = hr.TreeCRF(window=1, n_rounds=4, n_jobs=1).fit(*numbers())
+    rows = {i[:3]: i for i in model.feature_importances_ if i.column == "x0" and i.value != "padding"}
+    assert ("x0", 0, "any threshold") in rows
+    assert {value for _, _, value in rows} == {"any threshold"}
+    for (_, offset, _), row in rows.items():
+        gains = split_gains(model, f"x0{f'[{offset:+d}]' if offset else ''} <")
+        assert row.splits == len(gains)
+        assert row.gain == pytest.approx(sum(gains), rel=0.01)
+
+
+def test_label_statistics_and_linear_scores_have_one_importance_each():
+    rng = np.random.default_rng(0)
+    words = [[f"w{i}" for i in rng.integers(90, size=6)] for _ in range(60)]
+    tags = [["AB"[int(word[1:]) % 2 ^ (rng.random() < 0.2)] for word in x] for x in words]
+    for linear, column in ((False, "log P(A | symbol) / P(A)"), (True, "linear log P(A)")):
+        model = hr.TreeCRF(n_rounds=20, linear=linear, random_state=0, n_jobs=1).fit(words, tags)
+        rows = [i for i in model.feature_importances_ if i.column == column]
+        assert [i[:3] for i in rows] == [(column, 0, "any threshold")]
+        gains = split_gains(model, f"{column} <")
+        assert len(set(gains)) > 1
+        assert rows[0].splits == len(gains)
+
+
+def test_trees_without_splits_have_no_importances():
+    assert hr.TreeCRF(n_rounds=2, order=0).fit(["aa", "a"], [["A", "B"], ["A"]]).feature_importances_ == []
 
 
 def test_a_tree_in_words_has_a_line_for_each_node(model):

@@ -15,7 +15,11 @@ class TreeEstimator(Estimator):
 
     @property
     def feature_importances_(self) -> list[Importance]:
-        """The tests of the trees, by column, offset and value: total gain and number of their splits."""
+        """The tests of the trees, the greatest gain first: column, offset, value, total gain and number of splits.
+
+        A column of numbers has one test for each offset, whose value is "any threshold". Label statistics and linear
+        scores are columns of numbers too. The list is empty if no tree has a split.
+        """
         return importances(self._fitted())
 
     def tree(self, round: int, label: Any) -> str:  # noqa: A002

@@ -23,15 +23,17 @@ from hedgerow.utilities import counted
 
 PREVIOUS = "previous label"
 START = "start"
+ANY_THRESHOLD = "any threshold"
 
 
 class Importance(NamedTuple):
-    """Importance of a test.
+    """Importance of a test; for numbers, of a column at an offset with all its thresholds.
 
     Attributes
     ----------
     column, offset, value
-        The test: the column has the value at this offset from the position.
+        The test: the column has the value at this offset from the position. The value of numbers is "any threshold".
+        Label statistics and linear scores are columns of numbers at offset 0: their names say what they read.
     gain
         By how much all splits by this test lowered the squared error.
     splits
@@ -89,6 +91,14 @@ class Names:
         column, offset, value = self.attribute(int(node["attribute"]))
         return column, offset, " or ".join([value, *(self.attribute(other)[2] for other in others)])
 
+    def feature(self, node: np.void) -> tuple[str, int, str]:
+        """(column, offset, value) of the test of a node; the tests of numbers with a threshold have one value."""
+        if node["attribute"] >= 0:
+            column, offset, value = self.attributes.name(int(node["attribute"]))
+            if value is not PADDING and isinstance(self.attributes.sequences.column(column), NumericColumn):
+                return self.words.get(column, column), offset, ANY_THRESHOLD
+        return self.test(node)
+
     def missing(self, node: np.void) -> str:
         """The branch of positions without the tested value: what surrogates decide, then the share of each branch."""
         fraction = float(node["true_fraction"])
@@ -109,7 +119,8 @@ def importances(model: Model) -> list[Importance]:
     Returns
     -------
     list of Importance
-        One for each test that occurs, the greatest gain first.
+        One for each test that occurs, the greatest gain first. All thresholds of a column of numbers at an offset
+        are one test. The list is empty if no tree has a split.
 
     Raises
     ------
@@ -142,12 +153,12 @@ def _ranked(model: Model) -> tuple[Importance, ...]:
 
 
 def _by_test(names: Names, inner: NDArray[np.void]) -> list[tuple[tuple[str, int, str], float, int]]:
-    """(test, sum of gains, number of nodes); nodes that test a set of values are not merged here."""
+    """(test, sum of gains, number of nodes); nodes that test sets of values or thresholds are not merged here."""
     own_list = np.where(inner["n_alternatives"] > 0, inner["first_alternative"], -1)
     keys = np.stack([inner["attribute"], inner["lag"], inner["label"], own_list], axis=1)
     _, first, which, counts = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
     gains = np.bincount(which.ravel(), inner["gain"].astype(np.float64), minlength=len(first))
-    return [(names.test(inner[i]), float(g), int(n)) for i, g, n in zip(first, gains, counts, strict=True)]
+    return [(names.feature(inner[i]), float(g), int(n)) for i, g, n in zip(first, gains, counts, strict=True)]
 
 
 def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
