@@ -36,7 +36,7 @@ class TrainingRecord(dict[str, Any]):
     estimator : str
         Name of the estimator that is fitted.
     total : int or None
-        Number of steps at most, if it is known.
+        Number of steps at most, if it is known. A TreeCRF with `n_rounds="auto"` knows it in its second fit.
 
     Examples
     --------
@@ -126,8 +126,9 @@ class Progress:
     """Show the progress of a fit.
 
     A terminal or a notebook gets a bar on standard error; one line stays of it at the end: the number of steps, the
-    scores of the last one, and the seconds. Elsewhere each record becomes a line: of the logger "hedgerow" at level
-    INFO if logging is configured, otherwise of standard error.
+    scores of the last one, and the seconds; with early stopping also the best step. A TreeCRF with `n_rounds="auto"`
+    has a bar and a line for its search, and others for its fit on all sequences. Elsewhere each record becomes a line:
+    of the logger "hedgerow" at level INFO if logging is configured, otherwise of standard error.
 
     Examples
     --------
@@ -163,6 +164,8 @@ class Progress:
         if not can_draw():
             _write_line(_line(record))
             return
+        if self._last is not None and _fit(self._last) != _fit(record):
+            self.close()
         self.begin(record.estimator)
         assert self._bar is not None
         self._last = record
@@ -200,20 +203,30 @@ def _started_bar() -> Bar:
     return bar
 
 
+def _fit(record: TrainingRecord | TrialRecord) -> str:
+    """Which fit of an estimator a record belongs to; empty where there is only one."""
+    return {"search": " (search)", "all": " (all sequences)"}.get(record.get("fit", ""), "")
+
+
 def _summary(record: TrainingRecord | TrialRecord) -> str:
     """The estimator, the loss and the scores on the dev data."""
-    return ", ".join([f"{record.estimator} {record['unit']}s", *_figures(record)])
+    return ", ".join([f"{record.estimator} {record['unit']}s{_fit(record)}", *_figures(record)])
 
 
 def _last_line(record: TrainingRecord | TrialRecord) -> str:
-    steps = counted(record["step"], record["unit"])
-    return ", ".join([f"{record.estimator}: {steps}", *_figures(record), f"{record['seconds']:.1f} s"])
+    steps = counted(record["step"], record["unit"]) + _fit(record)
+    return ", ".join([f"{record.estimator}: {steps}", *_details(record)])
 
 
 def _line(record: TrainingRecord | TrialRecord) -> str:
     of_total = "" if record.total is None else f" of {record.total}"
-    head = f"{record.estimator}: {record['unit']} {record['step']}{of_total}"
-    return ", ".join([head, *_figures(record), f"{record['seconds']:.1f} s"])
+    head = f"{record.estimator}: {record['unit']} {record['step']}{of_total}{_fit(record)}"
+    return ", ".join([head, *_details(record)])
+
+
+def _details(record: TrainingRecord | TrialRecord) -> list[str]:
+    best = [f"best {record['unit']} {record['best_step']}"] if "best_step" in record else []
+    return [*best, *_figures(record), f"{record['seconds']:.1f} s"]
 
 
 def _figures(record: TrainingRecord | TrialRecord) -> list[str]:

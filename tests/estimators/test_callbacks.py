@@ -165,6 +165,25 @@ def test_progress_draws_a_bar_on_a_terminal_and_leaves_a_line(monkeypatch):
     assert all(", loss " in line for line in last)
 
 
+def test_the_fit_on_all_sequences_has_a_total_a_bar_and_a_line_of_its_own(monkeypatch, caplog):
+    records = []
+    with caplog.at_level("INFO", logger="hedgerow"):
+        log = hr.TreeCRF(random_state=0, verbose=1).fit(X, Y, callbacks=[records.append]).training_log_
+    n = sum(record["fit"] == "search" for record in log)
+    kept = log[n - 1]["best_step"]
+    assert [record.total for record in records] == [None] * n + [kept] * kept
+    heads = [message.split(",")[0] for message in caplog.messages]
+    assert (heads[n - 1], heads[n]) == (f"TreeCRF: round {n} (search)", f"TreeCRF: round 1 of {kept} (all sequences)")
+    text = Terminal()
+    monkeypatch.setattr(sys, "stderr", text)
+    monkeypatch.setenv("TERM", "xterm")
+    hr.TreeCRF(random_state=0).fit(X, Y, callbacks=[hr.callbacks.Progress()])
+    assert f"{kept}/{kept}" in text.getvalue()
+    first, last = (line.partition("TreeCRF: ")[2] for line in text.getvalue().splitlines() if line.endswith(" s"))
+    assert first.startswith(f"{n} rounds (search), best round {kept}, loss ")
+    assert last.startswith(f"{kept} rounds (all sequences), loss ")
+
+
 def test_progress_names_the_estimator_before_the_first_step(monkeypatch):
     text = Terminal()
     monkeypatch.setattr(sys, "stderr", text)

@@ -71,7 +71,8 @@ def test_the_search_is_repeated_on_all_sequences(data):
     best, least = 0, 1e-4 * search[0]["dev_loss"]
     for i, record in enumerate(search):
         best = i if record["dev_loss"] < search[best]["dev_loss"] - least else best
-    assert len(final) == best + 1
+    assert len(final) == best + 1 == search[-1]["best_step"]
+    assert {record["n_rounds"] for record in final} == {best + 1}
     assert len(search) <= best + 1 + 20  # fewer if a step ends at the minimum of the training loss
     assert [record["step"] for record in final] == list(range(1, len(final) + 1))
     assert log[0]["held_out"] == 12
@@ -108,6 +109,17 @@ def test_one_sequence_has_no_search():
         warnings.simplefilter("error")
         log = hr.TreeCRF(n_jobs=1).fit(["abab"], [["a", "b", "a", "b"]]).training_log_
     assert (len(log), log[0]["held_out"], log[0]["n_rounds"]) == (100, 0, 100)
+    assert {record["fit"] for record in log} == {"all"}
+
+
+def test_the_log_of_a_search_that_is_not_repeated_says_which_rounds_are_kept(monkeypatch):
+    monkeypatch.setattr("hedgerow.learning.adaptive_rules.FEW_POSITIONS", 100)
+    X, y = lettered()
+    model = hr.TreeCRF(random_state=0, n_jobs=1).fit(X, y)
+    log = model.training_log_
+    assert {record["fit"] for record in log} == {"search"}
+    assert log[-1]["best_step"] < len(log)
+    assert len(model.model_.potential.trees) == 2 * log[-1]["best_step"]
 
 
 def test_dev_data_end_the_search():

@@ -36,11 +36,13 @@ def test_it_stops_after_so_many_steps_without_improvement(by, patience, n_yielde
     steps.append(0)
     while True:
         try:
-            steps.append(next(generator)["step"])
+            last = next(generator)
+            steps.append(last["step"])
         except StopIteration as end:
             kept = end.value
             break
     assert (steps[-1], kept) == (n_yielded, best)
+    assert last["best_step"] == best
 
 
 def test_a_gain_must_be_worth_it():

@@ -205,6 +205,8 @@ def call_all(callbacks: list[Callback], name: str, *arguments: Any) -> None:
 
 
 def _steps_at_most(settings: Estimator, record: Record) -> int | None:
+    if record.get("fit") == "all":  # of TreeCRF, which has found the number of its rounds
+        return int(record["n_rounds"])
     steps = getattr(settings, STEPS_AT_MOST[record["unit"]], None)
     return steps if isinstance(steps, int) else None
 

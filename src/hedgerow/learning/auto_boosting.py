@@ -33,8 +33,8 @@ class SearchRules:
 class AutoBoostingLearner:
     """Boosts on some of the sequences until the loss of the others no longer falls; then on all for as many rounds.
 
-    The records of the first fit have "fit": "search", those of the second "fit": "all". If no sequence can be held out,
-    there is only the second, of FIXED_ROUNDS rounds.
+    The records of the first fit have "fit": "search" and "best_step", those of the second "fit": "all" and the number
+    of its rounds, "n_rounds". If no sequence can be held out, there is only the second, of FIXED_ROUNDS rounds.
     """
 
     def __init__(
@@ -65,22 +65,18 @@ class AutoBoostingLearner:
         return self._learner.potential
 
     def __iter__(self) -> Iterator[Record]:
-        if not self.searches:
-            yield from self._learner
-            return
+        if self.searches:
+            for record in self._learner:
+                yield record | {"fit": "search"}
+            if not self.search.refit:
+                return
+            self._learner = self._final(max(self._learner.n_kept, 1))
         for record in self._learner:
-            yield record | {"fit": "search"}
-        if not self.search.refit:
-            return
-        self._learner = self._final(max(self._learner.n_kept, 1))
-        for record in self._learner:
-            yield record | {"fit": "all"}
+            yield record | {"fit": "all", "n_rounds": self._learner.rules.n_rounds}
 
     def _final(self, n_rounds: int) -> BoostingLearner:
         rules = replace(self.rules, n_rounds=n_rounds, stopping=None)
         notes = self._notes | {"held_out": int(np.count_nonzero(self._held_out))}
-        if not self.searches:
-            notes["n_rounds"] = n_rounds
         return BoostingLearner(self.training, rules, learned=self.learned, notes=notes)
 
     def _searching(self) -> BoostingLearner:

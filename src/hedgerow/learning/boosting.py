@@ -214,7 +214,7 @@ class BoostingLearner(Timed):
             if evaluator is not None:
                 record |= evaluator.add(self._steps[-1])
             stopper.see(record)
-            record |= self.read_times()
+            record |= stopper.note | self.read_times()
             yield record
             if stopper.is_over or factor == 0:  # also a fit that begins at the minimum has a record
                 break

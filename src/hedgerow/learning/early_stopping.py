@@ -62,6 +62,11 @@ class EarlyStopper:
         return -float(value) if self._stopping.by == "loss" else float(value)
 
     @property
+    def note(self) -> Record:
+        """What a record says of early stopping: the best step so far; nothing without a rule."""
+        return {} if self._stopping is None else {"best_step": self.best_step}
+
+    @property
     def is_best(self) -> bool:
         """Whether the last step is the best so far."""
         return self._n_steps > 0 and self.best_step == self._n_steps
@@ -77,7 +82,7 @@ def stop_early(
 ) -> Generator[Record, None, T | None]:
     """Yield records until the dev score no longer improves; return the snapshot taken at the best step.
 
-    Without early stopping all records are yielded and the result is None.
+    The records also have "best_step". Without early stopping all records are yielded and the result is None.
     """
     stopper = EarlyStopper(stopping)
     best: T | None = None
@@ -85,7 +90,7 @@ def stop_early(
         stopper.see(record)
         if stopper.is_best:
             best = snapshot()
-        yield record
+        yield record | stopper.note
         if stopper.is_over:
             break
     return best
