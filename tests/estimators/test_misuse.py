@@ -202,11 +202,25 @@ def test_one_sequence_of_words_must_be_wrapped():
 
 def test_predict_single_refuses_a_list_of_sequences():
     dicts = hr.LinearCRF(max_iter=2).fit([[{"w": "a"}, {"w": "b"}]], [["x", "y"]])
-    bags = hr.LinearCRF(max_iter=2).fit([[["a"], ["b"]]], [["x", "y"]])
-    for model, x in ((dicts, [[{"w": "a"}]]), (bags, [[["a"], ["b"]]])):
-        with pytest.raises(InputError, match="x is a list of sequences; use predict"):
+    with pytest.raises(InputError, match="x is a list of 1 sequence; use predict"):
+        dicts.predict_single([[{"other": "a"}]])
+    lists = {
+        "dicts": [[{"w": "a"}, {"w": "b"}]] * 2,
+        "bags": [[["a"], ["b"]]] * 2,
+        "letters": ["ab", "ab"],
+        "words": [["the", "cat"], ["a", "dog"]],
+        "tuples": [[("a", 1), ("b", 2)]] * 2,
+        "arrays": [np.eye(2)] * 2,
+        "texts": [np.array(["a", "b"])] * 2,
+        "frames": [pd.DataFrame({"w": ["a", "b"]})] * 2,
+    }
+    for x in lists.values():
+        model = hr.LinearCRF(max_iter=2).fit(x, [["x", "y"]] * 2)
+        with pytest.raises(InputError, match="labels one sequence, but x is a list of 2 sequences; use predict"):
             model.predict_single(x)
         assert len(model.predict_single(x[0])) == len(x[0])
+    with pytest.raises(InputError, match="X must have columns of training"):
+        dicts.predict_single([{"other": "a"}])
 
 
 def test_names_of_parameters_elsewhere_lead_to_those_here():

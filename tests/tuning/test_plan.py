@@ -133,8 +133,8 @@ def test_given_folds_and_splitters_are_used():
 @pytest.mark.parametrize(
     ("cv", "groups", "message"),
     [
-        (1, None, "cv must be from 2 to the number of sequences, which is 4; it is 1"),
-        (5, None, "cv must be from 2 to the number of sequences, which is 4; it is 5"),
+        (1, None, "cv must be from 2 to the number of sequences, which is 4; it is 1; pass more folds"),
+        (5, None, "cv must be from 2 to the number of sequences, which is 4; it is 5; pass fewer folds"),
         (3, [0, 0, 1, 1], "cv must be from 2 to the number of groups, which is 2; it is 3"),
         ("5", None, "cv must be a number of folds"),
         ([], None, "cv must be a number of folds"),
@@ -144,7 +144,7 @@ def test_given_folds_and_splitters_are_used():
         ([([0, 1], [4])], None, "from 0 to 3"),
         ([([0, 0], [1])], None, "distinct"),
         ([([0.5], [1])], None, "cv must be a number of folds"),
-        (None, [7, 7, 7, 7], "needs at least 2 sequences that may be separated, but there is only 4 sequences in one"),
+        (None, [7, 7, 7, 7], "needs at least 2 sequences that may be separated, but all 4 are in one group; give"),
     ],
 )
 def test_bad_folds_are_refused(cv, groups, message):

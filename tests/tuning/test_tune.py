@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import make_scorer
 
 import hedgerow as hr
 from hedgerow.errors import InputError
@@ -328,7 +329,8 @@ def test_groups_stay_together():
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"estimators": "TreeCRF"}, "estimators must be"),
+        ({"estimators": "TreeCRF"}, r"estimators must be .* it is 'TreeCRF'; write \['TreeCRF'\]$"),
+        ({"estimators": "trees"}, "estimators must be .* it is 'trees'$"),
         ({"estimators": []}, "estimators must be .* it is empty"),
         ({"estimators": {}}, "estimators must be .* it is empty"),
         ({"estimators": ["TreeCFR"]}, "there is no estimator 'TreeCFR'; did you mean 'TreeCRF'"),
@@ -343,6 +345,9 @@ def test_groups_stay_together():
         ({"estimators": {"HMM": {"order": [-1]}}}, "HMM: order must be an integer of at least 0"),
         ({"scoring": "f1"}, 'scoring must be "accuracy", "span_f1"'),
         ({"scoring": "span_f1"}, "needs labels that mark spans"),
+        ({"scoring": hr.metrics.accuracy_scorer}, r"of \(y_true, y_pred\), but accuracy_scorer .* hr.metrics.accuracy"),
+        ({"scoring": make_scorer(hr.metrics.accuracy)}, r"of \(y_true, y_pred\), but make_scorer\(accuracy"),
+        ({"scoring": lambda labels: 0.0}, r"of \(y_true, y_pred\), but <lambda> is one of \(labels\)"),
         ({"budget": "soon"}, "budget must be"),
         ({"cv": 61}, "cv must be from 2 to the number of sequences, which is 60"),
         ({"n_jobs": 0}, "n_jobs must be an integer at least 1"),
@@ -362,7 +367,7 @@ def test_bad_arguments_are_refused_before_any_fit(monkeypatch, others, message):
 
 
 def test_a_single_sequence_is_refused():
-    with pytest.raises(InputError, match=r"needs at least 2 sequences .* but there is only 1 sequence; cut"):
+    with pytest.raises(InputError, match=r"needs at least 2 sequences .* but there is only 1; cut it"):
         hr.tune(["ab"], [["p", "q"]])
 
 

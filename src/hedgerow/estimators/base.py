@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
@@ -27,6 +28,7 @@ from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, DecodeSetting, best_labels, log_likelihood
 from hedgerow.model import Model
 from hedgerow.templates import Template
+from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
     from hedgerow.callbacks import Callback
@@ -316,9 +318,15 @@ class Estimator(Conventions):
                 f"predict_single labels a list of positions, but x is a {type(x).__name__}, which is one position; "
                 "pass [x] if the sequence has only this position"
             )
-        if _is_list_of_sequences(x):
-            raise InputError("predict_single labels one sequence, but x is a list of sequences; use predict")
-        return self.predict(x if isinstance(x, Sequences) else [x])[0]
+        if isinstance(x, Sequences):
+            return self.predict(x)[0]
+        try:
+            return self.predict([x])[0]
+        except InputError:
+            if isinstance(x, Sized) and (_is_list_of_sequences(x) or self._reads(x)):
+                n = counted(len(x), "sequence")
+                raise InputError(f"predict_single labels one sequence, but x is a list of {n}; use predict") from None
+            raise
 
     def predict_proba(self, X: SequencesLike) -> list[NDArray[np.floating[Any]]]:
         """Compute the probability of each label at each position.
@@ -537,6 +545,16 @@ class Estimator(Conventions):
     def _encode(self, X: object) -> Encoded:
         model = self._fitted()
         return self._encode_checked(model.encoder, X, model.parameters)
+
+    def _reads(self, X: object) -> bool:
+        """Whether X is a list of sequences like those of training."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._encode(X)
+        except InputError:
+            return False
+        return True
 
     def _answers(self, encoded: Encoded) -> Iterator[Answers]:
         """Inference over one block of sequences at a time, to bound memory."""

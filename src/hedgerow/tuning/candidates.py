@@ -81,7 +81,8 @@ def _entries(estimators: Any, traits: Traits) -> list[tuple[Estimator, list[Grid
     elif isinstance(estimators, Estimator):
         entries = [(estimators, [{}])]
     else:
-        raise InputError(f"{_RULE}; it is {estimators!r}")
+        cure = f"; write [{estimators!r}]" if isinstance(estimators, str) and estimators in REGISTRY else ""
+        raise InputError(f"{_RULE}; it is {estimators!r}{cure}")
     if not entries:
         raise InputError(f"{_RULE}; it is empty")
     return entries

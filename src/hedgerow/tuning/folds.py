@@ -30,10 +30,8 @@ def make_folds(cv: Any, groups: Index, lengths: Index, seed: int) -> list[Fold]:
     """
     n, n_groups = len(groups), int(groups.max()) + 1
     if n_groups < 2:
-        raise InputError(
-            "cross-validation needs at least 2 sequences that may be separated, but there is only "
-            f"{counted(n, 'sequence')}{' in one group' if n > 1 else ''}; cut long sequences, or give more groups"
-        )
+        found = f"all {n} are in one group; give more groups" if n > 1 else "there is only 1; cut it into several"
+        raise InputError(f"cross-validation needs at least 2 sequences that may be separated, but {found}")
     cv = min(FOLDS, n_groups) if cv is None else python_scalar(cv)
     draw = np.random.default_rng([seed, 11])
     if is_count(cv):
@@ -52,7 +50,8 @@ def _assigned(k: int, groups: Index, lengths: Index, order: Index) -> Index:
     n_groups = len(order)
     if k < 2 or k > n_groups:
         what = "groups" if n_groups < len(groups) else "sequences"
-        raise InputError(f"cv must be from 2 to the number of {what}, which is {n_groups}; it is {k}; pass fewer folds")
+        cure = "pass more folds" if k < 2 else "pass fewer folds"
+        raise InputError(f"cv must be from 2 to the number of {what}, which is {n_groups}; it is {k}; {cure}")
     size = np.bincount(groups, weights=lengths, minlength=n_groups).astype(np.int64)
     by_size = order[np.argsort(-size[order], kind="stable")]
     fold_of, filled = np.zeros(n_groups, np.int64), np.zeros(k, np.int64)

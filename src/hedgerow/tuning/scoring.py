@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -25,9 +26,10 @@ Scoring = Callable[[Estimator, Part], Evidence]
 def scoring_of(scoring: Any, data: RaceData) -> tuple[str, Scoring]:
     """(name, function that scores a fitted estimator on a part).
 
-    Raises InputError for an unknown name, and for spans where labels mark none.
+    Raises InputError for an unknown name, for spans where labels mark none, and for a scorer of scikit-learn.
     """
     if callable(scoring):
+        _check_arguments(scoring)
         name = f"{getattr(scoring, '__module__', '')}.{getattr(scoring, '__qualname__', type(scoring).__qualname__)}"
         return name, lambda model, part: _by_function(scoring, data, model, part)
     classes = data.labels.classes.tolist()
@@ -44,6 +46,22 @@ def scoring_of(scoring: Any, data: RaceData) -> tuple[str, Scoring]:
     by_name = {"accuracy": _accuracy, "span_f1": _span_f1, "log_likelihood": _log_likelihood}
     function = by_name[scoring]
     return scoring, lambda model, part: function(data, model, part)
+
+
+def _check_arguments(function: Callable[..., Any]) -> None:
+    """Raise InputError unless the function can be called with gold and predicted labels."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of a compiled function
+        return
+    try:
+        signature.bind([], [])
+    except TypeError:
+        name, arguments = getattr(function, "__name__", function), ", ".join(signature.parameters)
+        raise InputError(
+            f"scoring must be a function of (y_true, y_pred), but {name!s} is one of ({arguments}); pass a metric such "
+            'as hr.metrics.accuracy instead of a scorer, or a name such as "accuracy"'
+        ) from None
 
 
 def _accuracy(data: RaceData, model: Estimator, part: Part) -> Evidence:
