@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,12 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hedgerow as hr
 from hedgerow.errors import InputError
 from hedgerow.estimators.groups import group_codes
 from hedgerow.tuning.budget import Stop, seconds_of
+from hedgerow.tuning.costs import fit_seconds
+from hedgerow.tuning.data import RaceData
 from hedgerow.tuning.evidence import Evidence, difference, is_noise, pooled
 from hedgerow.tuning.folds import make_folds, share_of
 from hedgerow.tuning.plan import PLANNED, Rung, halving, make_plan, plan_seconds, too_slow
+from hedgerow.tuning.traits import Traits
 from oracles import tuning as oracle
 
 
@@ -82,6 +87,23 @@ def test_fits_of_two_rungs_on_the_same_data_cost_once():
     assert plan_seconds(plan, [1.0, 2.0, 3.0, 4.0], 5) == pytest.approx(0.8 * (2 * 10 + 3 * (7 + 5) / 2))
     plan = [Rung(4, 2, 0.5), Rung(2, 5, 1.0)]
     assert plan_seconds(plan, [1.0, 2.0, 3.0, 4.0], 5) == pytest.approx(0.8 * (0.5 * 2 * 10 + 5 * (7 + 5) / 2))
+
+
+def test_an_output_code_costs_a_fit_of_its_base_for_each_bit():
+    x, y = ["abcdefgh"] * 200, [list("abcdefgh")] * 200  # eight labels: a code of 30 bits
+    eight = Traits.of(RaceData.read(x, y, None))
+    two = replace(eight, n_labels=2)
+    bit = fit_seconds(hr.TreeCRF(n_rounds=100), two)
+    default = fit_seconds(hr.OutputCode(), eight)
+    n_bits = hr.OutputCode(base=hr.HMM(), n_jobs=1).fit(x[:2], y[:2]).code_.shape[1]
+    assert n_bits * bit < default < 4 * n_bits * bit
+    assert fit_seconds(hr.OutputCode(n_bits=2 * n_bits), eight) == pytest.approx(2 * default)
+    linear = fit_seconds(hr.LinearCRF(features=hr.templates.letters(3)), two)
+    for code, n in (("one-vs-rest", 8), ("exhaustive", 127), (np.eye(8, dtype=int)[:, :5], 5)):
+        made = hr.OutputCode(base=hr.LinearCRF(), code=code, features=hr.templates.letters(3))
+        assert fit_seconds(made, eight) == pytest.approx(n * linear)
+    cross = hr.OutputCode(code="grow", cascade="auto", cascade_predictions="cross")
+    assert fit_seconds(cross, eight) == pytest.approx(6 * default)
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.data())

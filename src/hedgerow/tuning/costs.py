@@ -5,10 +5,15 @@ The constants were measured on one core of a present-day server; they need only 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from hedgerow.codes.code_words import checked_length, most_bits
 from hedgerow.encoding.window import Window
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.output_code import BIT_ROUNDS, OutputCode
 from hedgerow.estimators.svm import StructuredSVM
 from hedgerow.tuning.traits import Traits
 from hedgerow.utilities import is_count
@@ -22,10 +27,15 @@ _TREE_ATTRIBUTE = {"letters": 0.01, "columns": 0.02, "words": 0.04, "bags": 0.04
 _SCORE, _MOST_SCORES = 0.035, 160  # of trees that read words through label statistics; scores of a position
 _SLOW_CONVERGENCE = 4  # of quasi-Newton steps on numbers
 _PAIR_OF_LABELS, _POSITION = 5e-4, 0.3
+# Of an output code: bits are learned again after a choice on dev data, "cross" also learns them on two thirds of the
+# data three times, and there are so many rounds that what each costs whatever the data are counts: seconds a round.
+_CHOICE, _CROSS, _BIT_ROUND = 2, 3, 5e-4
 
 
 def fit_seconds(estimator: Estimator, traits: Traits) -> float:
     """Seconds that a fit on all data takes, roughly."""
+    if isinstance(estimator, OutputCode):
+        return _fits_of_a_bit(estimator, traits) * _bit_seconds(estimator, traits)
     K = traits.n_labels
     steps, learner = _steps(estimator)
     attributes = _attributes(estimator, traits)
@@ -41,6 +51,33 @@ def fit_seconds(estimator: Estimator, traits: Traits) -> float:
     return seconds
 
 
+def _fits_of_a_bit(code: OutputCode, traits: Traits) -> float:
+    """How many fits of a bit an output code takes."""
+    fits = float(_n_bits(code, traits.n_labels))
+    if (isinstance(code.code, str) and code.code == "grow") or code.cascade == "auto":
+        fits *= _CHOICE
+    return fits * _CROSS if code.cascade_predictions == "cross" and code.cascade else fits
+
+
+def _n_bits(code: OutputCode, n_labels: int) -> int:
+    if code.n_bits is not None:
+        return int(code.n_bits)
+    if not isinstance(code.code, str):
+        return int(np.asarray(code.code).shape[-1])
+    lengths = {"one-vs-rest": n_labels, "exhaustive": most_bits(min(n_labels, 40))}
+    return lengths.get(code.code) or checked_length(None, n_labels)
+
+
+def _bit_seconds(code: OutputCode, traits: Traits) -> float:
+    """Seconds of a fit of the base to two labels."""
+    own: dict[str, Any] = {"features": code.features}
+    if getattr(code._base, "n_rounds", None) == "auto":
+        own["n_rounds"] = BIT_ROUNDS
+    base = type(code._base)(**code._base.get_params(deep=False) | own)
+    steps, learner = _steps(base)
+    return fit_seconds(base, replace(traits, n_labels=2)) + (_BIT_ROUND * steps if learner == "trees" else 0.0)
+
+
 def _steps(estimator: Estimator) -> tuple[float, str]:
     """(number of steps, what a step does)."""
     params = estimator.get_params(deep=False)
@@ -51,8 +88,6 @@ def _steps(estimator: Estimator) -> tuple[float, str]:
         return min(_count(params["max_iter"], usual), usual), "linear"
     if "epochs" in params:
         return _count(params["epochs"], EPOCHS), "online"
-    if "base" in params:  # an output code: many fits of the base
-        return 100 * EPOCHS, "online"
     return 1, "linear"
 
 
