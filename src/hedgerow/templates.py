@@ -72,25 +72,30 @@ class Words(Template):
         return [*_word_columns(word.name), *chain.from_iterable(tags)]
 
     def _word(self, sequences: Sequences, texts: list[CategoricalColumn]) -> CategoricalColumn:
-        names = [column.name for column in sequences.columns]
+        if not texts:
+            names = [column.name for column in sequences.columns]
+            raise InputError(f"words: X must have a column of text, but it has none; the columns are {names}")
+        word = max(texts, key=lambda column: len(column.alphabet))  # the first of equals
         if self.column is not None:
             found = [column for column in texts if column.name == self.column]
-            if not found:
-                raise InputError(
-                    f"words: X must have a column {self.column!r} of text, but "
-                    f"{'it holds no text' if self.column in names else 'it has none'}; the columns are {names}"
-                )
-            word = found[0]
-        elif texts:
-            word = max(texts, key=lambda column: len(column.alphabet))  # the first of equals
-        else:
-            raise InputError(f"words: X must have a column of text, but it has none; the columns are {names}")
+            if not found and not isinstance(word, CharacterColumn):
+                raise InputError(self._no_such_text(sequences, word.name))
+            word = found[0] if found else word
         if isinstance(word, CharacterColumn):
             raise InputError(
                 "words: X must hold lists of words, but its sequences are str, which are read letter by letter; split "
                 "them, or use letters(n)"
             )
         return word
+
+    def _no_such_text(self, sequences: Sequences, default: str) -> str:
+        names = [column.name for column in sequences.columns]
+        found = "it holds no text" if self.column in names else f"the columns are {names}"
+        nameless = " (the only column of lists of str)" if names == [NAMELESS] else ""
+        return (
+            f"words: X must have a column {self.column!r} of text, but {found}{nameless}; use words(), which reads "
+            f"{default!r}, or name a column of text"
+        )
 
 
 def _shown(column: str, nameless: str) -> str:
@@ -218,7 +223,8 @@ def words(column: str | None = None) -> Words:
     ----------
     column : str, optional
         The column of words. By default the only column of text or, if there are several, the one with the most distinct
-        values. The other columns of text are read as tags, at the positions -2..2 with their pairs and triples.
+        values. Lists of str have one column, called "symbol". The other columns of text are read as tags, at the
+        positions -2..2 with their pairs and triples.
 
     Returns
     -------

@@ -260,7 +260,13 @@ DICTS = [[{"word": "the", "n": 1.0}]]
     ("X", "template", "message"),
     [
         (DICTS, hr.templates.words("form"), r"words: X must have a column 'form' of text, .* \['word', 'n'\]"),
-        (DICTS, hr.templates.words("n"), "words: X must have a column 'n' of text, but it holds no text"),
+        (DICTS, hr.templates.words("n"), "words: X must have a column 'n' of text, but it holds no text; use words"),
+        (
+            [["the", "cat"]],
+            hr.templates.words("word"),
+            r"'word' of text, but the columns are \['symbol'\] \(the .* lists of str\); use words\(\), .* 'symbol', or",
+        ),
+        (["the cat"], hr.templates.words("word"), "words: X must hold lists of words, but its sequences are str"),
         ([np.ones((2, 2))], hr.templates.words(), r"words: X must have a column of text, .* \['x0', 'x1'\]"),
         (["the cat"], hr.templates.words(), "words: X must hold lists of words, but its sequences are str"),
         ([np.ones((2, 2))], hr.templates.letters(2), r"letters: X must have a column of letters, .* \['x0', 'x1'\]"),
