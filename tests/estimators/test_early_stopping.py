@@ -50,6 +50,15 @@ def variant(name, **changes):
     return type(MODELS[name])(**MODELS[name].get_params(deep=False) | {"random_state": 0} | changes)
 
 
+def test_accuracy_that_is_perfect_at_once_keeps_more_than_one_round():
+    x = ["abcabc", "cbacba"] * 10
+    model = hr.TreeCRF(n_rounds=50, early_stopping="accuracy", patience=8, random_state=0).fit(x, [list(s) for s in x])
+    log = model.training_log_
+    assert {record["dev_accuracy"] for record in log} == {1.0}
+    assert len(log) == 9  # the eight rounds after the first do not label better
+    assert len(model.model_.potential.trees) == 3 * 9  # but each is surer than the one before
+
+
 def test_every_iterative_estimator_has_the_parameters():
     have = {name for name, cls in REGISTRY.items() if set(parameters(cls)) >= STOPPING}
     assert have == {type(model).__name__ for model in MODELS.values()} | {"FutureMEMM"}

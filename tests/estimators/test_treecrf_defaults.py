@@ -114,12 +114,25 @@ def test_one_sequence_has_no_search():
 
 def test_the_log_of_a_search_that_is_not_repeated_says_which_rounds_are_kept(monkeypatch):
     monkeypatch.setattr("hedgerow.learning.adaptive_rules.FEW_POSITIONS", 100)
-    X, y = lettered()
+    X, y = worded()
     model = hr.TreeCRF(random_state=0, n_jobs=1).fit(X, y)
     log = model.training_log_
     assert {record["fit"] for record in log} == {"search"}
     assert log[-1]["best_step"] < len(log)
     assert len(model.model_.potential.trees) == 2 * log[-1]["best_step"]
+
+
+@pytest.mark.parametrize("n", [4, 10, 20])
+def test_a_search_among_sure_labels_ends(n):
+    X = ["abacdb", "dbcaba"] * (n // 2)
+    y = [["vowel" if letter == "a" else "other" for letter in x] for x in X]
+    log = hr.TreeCRF(random_state=0, n_jobs=1).fit(X, y).training_log_
+    search = [record for record in log if record["fit"] == "search"]
+    losses = [record["dev_loss"] * log[0]["held_out"] for record in search]
+    assert min(losses[:-1]) >= 0.1 > losses[-1]
+    assert len(log) - len(search) == len(search) < 150
+    dev = hr.TreeCRF(random_state=0, n_jobs=1).fit(X, y, X[:2], y[:2]).training_log_
+    assert dev[-2]["dev_loss"] * 2 >= 0.1 > dev[-1]["dev_loss"] * 2
 
 
 def test_dev_data_end_the_search():

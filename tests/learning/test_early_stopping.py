@@ -53,6 +53,25 @@ def test_a_gain_must_be_worth_it():
     assert (stopper.best_step, stopper.is_over) == (7, False)
 
 
+@pytest.mark.parametrize("by", ["accuracy", "span_f1"])
+def test_of_equal_scores_the_lowest_dev_loss_is_kept_without_delay(by):
+    rows = [(0.9, 5.0), (1.0, 4.0), (1.0, 3.0), (1.0, 3.5), (0.9, 1.0)]
+    records = [{f"dev_{by}": score, "dev_loss": loss} for score, loss in rows]
+    stopper = EarlyStopper(Stopping(by, 3), records[:4])
+    assert (stopper.best_step, stopper.is_best, stopper.is_over) == (3, False, False)
+    stopper.see(records[4])
+    assert (stopper.best_step, stopper.is_over) == (3, True)  # three steps since the score rose, two since the best
+    without = EarlyStopper(Stopping(by, 3), [record | {"dev_loss": None} for record in records])
+    assert (without.best_step, without.is_over) == (2, True)
+
+
+def test_a_loss_with_nothing_left_to_gain_ends_the_fit():
+    stopper = EarlyStopper(Stopping("loss", 5, 0.0, least_loss=0.5), [{"dev_loss": 0.9}, {"dev_loss": 0.5}])
+    assert not stopper.is_over
+    stopper.see({"dev_loss": 0.4})
+    assert (stopper.best_step, stopper.is_over) == (3, True)
+
+
 def test_without_a_rule_nothing_stops():
     generator = stop_early(iter([{"dev_accuracy": 0.5}] * 30), None, lambda: pytest.fail("no snapshot is needed"))
     assert len(list(generator)) == 30

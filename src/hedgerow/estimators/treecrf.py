@@ -266,9 +266,8 @@ class TreeCRF(TreeEstimator):
         return Checkpoint.of(self.checkpoint, training, self._plain_params())
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
-        from hedgerow.learning.auto_boosting import LEAST_GAIN, AutoBoostingLearner, SearchRules
+        from hedgerow.learning.auto_boosting import AutoBoostingLearner, SearchRules, search_stopping
         from hedgerow.learning.boosting import BoostingLearner
-        from hedgerow.learning.early_stopping import Stopping
         from hedgerow.learning.tree_columns import learn_columns
 
         learned = learn_columns(training, self._column_rules())
@@ -282,7 +281,7 @@ class TreeCRF(TreeEstimator):
                 share, refit = chosen["validation_fraction"], chosen["refit"]
                 search = SearchRules(share=share, patience=self.patience, refit=refit)
                 return AutoBoostingLearner(training, rules, search, learned, notes)
-            rules = replace(rules, stopping=Stopping("loss", self.patience, LEAST_GAIN))
+            rules = replace(rules, stopping=search_stopping(self.patience, len(training.dev.sequences)))
         start = None if earlier is None else _start(earlier, rules, training, self.missing, learned)
         return BoostingLearner(training, rules, start=start, learned=learned, notes=notes)
 

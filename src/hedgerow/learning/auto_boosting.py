@@ -18,6 +18,7 @@ from hedgerow.potentials.tree_columns import TreeInput
 from hedgerow.potentials.trees import TreePotential
 
 LEAST_GAIN = 1e-4  # where labels follow surely from the input, the loss falls forever
+LEAST_LOSS = 0.1  # of all held-out sequences together: their labels then have the probability 0.9, and little is left
 FIXED_ROUNDS = 100  # where nothing can be held out
 
 
@@ -28,6 +29,11 @@ class SearchRules:
     share: float  # of the sequences that are held out
     patience: int  # rounds without a lower loss that end the search
     refit: bool  # whether the rounds found are repeated on all sequences
+
+
+def search_stopping(patience: int, n_sequences: int) -> Stopping:
+    """The rule that ends a search for the number of rounds, by the loss of so many sequences."""
+    return Stopping("loss", patience, LEAST_GAIN, LEAST_LOSS / n_sequences)
 
 
 class AutoBoostingLearner:
@@ -81,10 +87,11 @@ class AutoBoostingLearner:
 
     def _searching(self) -> BoostingLearner:
         out, learned = self._held_out, self.learned
-        rules = replace(self.rules, stopping=Stopping("loss", self.search.patience, LEAST_GAIN))
+        n_out = int(np.count_nonzero(out))
+        rules = replace(self.rules, stopping=search_stopping(self.search.patience, n_out))
         if learned is not None:
             learned = LearnedColumns(learned.columns, _some(learned.training, ~out), _some(learned.training, out))
-        notes = self._notes | {"held_out": int(np.count_nonzero(out)), "refit": self.search.refit}
+        notes = self._notes | {"held_out": n_out, "refit": self.search.refit}
         return BoostingLearner(divide(self.training, out), rules, learned=learned, notes=notes)
 
 

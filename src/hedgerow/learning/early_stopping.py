@@ -21,12 +21,14 @@ PATIENCE = 20
 class Stopping:
     """Stop after `patience` steps without a better dev score.
 
-    A score is better only if it gains more than `least_gain` times the first score.
+    A score is better only if it gains more than `least_gain` times the first score. Of steps with equal scores the one
+    with the lowest dev loss is kept, but it does not delay the end. A dev loss below `least_loss` ends the fit at once.
     """
 
     by: StoppingScore
     patience: int = PATIENCE
     least_gain: float = 0.0
+    least_loss: float = 0.0
 
 
 class EarlyStopper:
@@ -40,19 +42,23 @@ class EarlyStopper:
 
     def __init__(self, stopping: Stopping | None, earlier: Iterable[Record] = ()) -> None:
         self._stopping = stopping
-        self._best_score, self._least_gain = -np.inf, 0.0
-        self.best_step = self._n_steps = 0
+        self._best_score, self._least_gain, self._best_loss = -np.inf, 0.0, np.inf
+        self.best_step = self._last_gain = self._n_steps = 0
         for record in earlier:
             self.see(record)
 
     def see(self, record: Record) -> None:
         """Count a step."""
         self._n_steps += 1
-        score = self._score(record)
+        score, loss = self._score(record), _dev_loss(record)
         if self._stopping is not None and self._best_score == -np.inf < score:
             self._least_gain = self._stopping.least_gain * abs(score)
-        if score > self._best_score + self._least_gain:
-            self._best_score, self.best_step = score, self._n_steps
+        is_better = score > self._best_score + self._least_gain
+        is_equal = score == self._best_score > -np.inf
+        if is_better:
+            self._best_score, self._last_gain = score, self._n_steps
+        if is_better or (is_equal and loss < self._best_loss):
+            self._best_loss, self.best_step = loss, self._n_steps
 
     def _score(self, record: Record) -> float:
         """The score to raise; -inf where the record has none."""
@@ -73,8 +79,16 @@ class EarlyStopper:
 
     @property
     def is_over(self) -> bool:
-        """Whether there were `patience` steps since the best one."""
-        return self._stopping is not None and self._n_steps - self.best_step >= self._stopping.patience
+        """Whether there were `patience` steps since the score was last better, or nothing is left to gain."""
+        rule = self._stopping
+        if rule is None:
+            return False
+        return self._n_steps - self._last_gain >= rule.patience or self._best_loss < rule.least_loss
+
+
+def _dev_loss(record: Record) -> float:
+    loss = record.get("dev_loss")
+    return np.inf if loss is None else float(loss)
 
 
 def stop_early(
