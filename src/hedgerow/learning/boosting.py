@@ -29,6 +29,7 @@ from hedgerow.learning.running_scores import (
     BoostingStep,
     LatticeStepEvaluator,
     RunningScores,
+    SavedScores,
     StepEvaluator,
     check_memory,
 )
@@ -296,8 +297,14 @@ class BoostingLearner(Timed):
 
     def _fit_step_size(self, running: RunningScores, at: int, before: float) -> tuple[TrainingInference, float]:
         """Shorten or lengthen the last step; (inference after it, its factor: 0 if no step lowers the loss)."""
-        rules, step, factor = self.rules, self._steps[-1], 1.0
+        rules, factor = self.rules, 1.0
         inference = self._infer(running, at + 1)
+        steps = _OtherSteps(running, self._start, self._steps)
+
+        def infer(factor: float) -> TrainingInference:
+            steps.use(factor)
+            return self._infer(running, at + 1)
+
         # Two sets of scores keep different paths under a beam, so their losses cannot be compared.
         comparable = not self.training.prunes and at > rules.pseudo_rounds
         must_fall = (rules.growth.newton or rules.line_search) and comparable
@@ -308,19 +315,31 @@ class BoostingLearner(Timed):
                 break
             factor /= 2
             del inference
-            inference = self._replace_step(running, at, step.scaled(factor))
+            inference = infer(factor)
         else:
             del inference
-            return self._replace_step(running, at, step.scaled(0.0)), 0.0
+            return infer(0.0), 0.0
         if rules.line_search and at > rules.pseudo_rounds and factor == 1:
             for _ in range(MAX_DOUBLINGS):
-                longer = self._replace_step(running, at, step.scaled(2 * factor))
+                longer = infer(2 * factor)
                 if not longer.loss < inference.loss:
-                    return self._replace_step(running, at, step.scaled(factor)), factor
+                    return infer(factor), factor
                 inference, factor = longer, 2 * factor
         return inference, factor
 
-    def _replace_step(self, running: RunningScores, at: int, step: BoostingStep) -> TrainingInference:
-        self._steps[-1] = step
-        running.restart(self._start, self._steps)
-        return self._infer(running, at + 1)
+
+class _OtherSteps:
+    """Replaces the last step by a shorter or longer one. The sums before it are computed once, when first needed."""
+
+    def __init__(self, running: RunningScores, start: TreePotential, steps: list[BoostingStep]) -> None:
+        self._running, self._start, self._steps, self._last = running, start, steps, steps[-1]
+        self._before: SavedScores | None = None
+
+    def use(self, factor: float) -> None:
+        if self._before is None:
+            self._running.restart(self._start, self._steps[:-1])
+            self._before = self._running.copy()
+        else:
+            self._running.go_back(self._before)
+        self._steps[-1] = self._last.scaled(factor)
+        self._running.add(self._steps[-1])

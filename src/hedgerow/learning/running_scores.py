@@ -33,6 +33,13 @@ class BoostingStep(NamedTuple):
         return BoostingStep(replace(self.trees, values=values), table)
 
 
+class SavedScores(NamedTuple):
+    """A copy of the scores and the table at some step."""
+
+    scores: Floats32
+    table: Floats32 | None
+
+
 class RunningScores:
     """Scores of sequences under all steps so far, and the lattice over them.
 
@@ -88,6 +95,14 @@ class RunningScores:
             self._add_trees(Trees.joined([start.trees, *(step.trees for step in steps)]))
         for step in steps:
             self.add_to_table(step)
+
+    def copy(self) -> SavedScores:
+        return SavedScores(self.scores.copy(), None if self.table is None else self.table.copy())
+
+    def go_back(self, sums: SavedScores) -> None:
+        self.scores[:] = sums.scores
+        if self.table is not None:
+            self.table[:] = sums.table
 
 
 class StepEvaluator(Protocol):
