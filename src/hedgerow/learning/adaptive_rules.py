@@ -37,7 +37,7 @@ def adapted(situation: Situation, given: Mapping[str, Any]) -> dict[str, Any]:
         "trees": "shared" if shared else "per-label",
         "transitions": "table" if n_labels > FEW_LABELS or reads_scores or shared else "trees",
         "n_rounds": MAX_ROUNDS,
-        "learning_rate": 0.1 if small else 0.2,
+        "learning_rate": 0.1 if small and not reads_scores else 0.2,
         "max_leaves": 20 if reads_scores else 300 if shared or not small else 100,
         "min_leaf": 5 if reads_scores else 1,
         "max_features": 0.5 if shared and given["trees"] == "auto" else 1.0,

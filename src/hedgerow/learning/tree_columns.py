@@ -22,13 +22,14 @@ from hedgerow.learning.folds import draw_folds, n_units, subset
 from hedgerow.learning.margin import MarginLearner, MarginRules
 from hedgerow.learning.seeds import stream
 from hedgerow.learning.temperature import with_temperature
-from hedgerow.potentials.label_statistics import MAX_NUMBERS, LabelStatistics
+from hedgerow.potentials.label_statistics import LabelStatistics
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.tree_columns import TreeColumns, TreeInput, log_marginals
 from hedgerow.utilities import Floats32
 
-N_FOLDS = 10
+N_FOLDS = 5
 MANY_VALUES = 50  # a column with more values is read through its statistics
+MAX_LABELS = 160  # with more labels there would be too many statistics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +92,7 @@ def learn_columns(training: TrainingData, rules: ColumnRules) -> LearnedColumns 
 
 def _replaced(training: TrainingData, rules: ColumnRules) -> list[str]:
     """The columns that are read through their statistics."""
-    if not rules.statistics or len(training.labels) > MAX_NUMBERS or n_units(training) < 2:
+    if not rules.statistics or len(training.labels) > MAX_LABELS or n_units(training) < 2:
         return []
     return [column.name for column in training.sequences.columns if _has_many_values(column)]
 

@@ -27,8 +27,8 @@ from hedgerow.utilities import Floats64
 
 SMOOTHING = 1.0  # how many positions the prior P(label) counts as
 LEAST_PRIOR = 1e-3  # positions that every label has in the prior, at least
-MAX_FAMILIES = 8
-MAX_NUMBERS = 160  # of a position: families x labels
+MAX_FAMILIES = 16
+MAX_NUMBERS = 400  # of a position: families x labels
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

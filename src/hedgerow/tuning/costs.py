@@ -18,13 +18,13 @@ from hedgerow.estimators.svm import StructuredSVM
 from hedgerow.tuning.traits import Traits
 from hedgerow.utilities import is_count
 
-LINEAR_FITS = 11  # of the linear part of a TreeCRF: one for each fold, and one on all data
+LINEAR_FITS = 6  # of the linear part of a TreeCRF: one for each fold, and one on all data
 ROUNDS, ITERATIONS, ITERATIONS_L1, EPOCHS = 150, 100, 250, 20
 # Microseconds that one attribute of one position adds to one step; for trees, and for each label, by kind of columns:
 # splits of words and numbers have many values to choose from.
 _ATTRIBUTE = {"linear": 0.02, "online": 0.05}
 _TREE_ATTRIBUTE = {"letters": 0.01, "columns": 0.02, "words": 0.04, "bags": 0.04, "numbers": 0.04}
-_SCORE, _MOST_SCORES = 0.035, 160  # of trees that read words through label statistics; scores of a position
+_SCORE, _MOST_SCORES = 0.007, 400  # of trees that read words through label statistics; scores of a position
 _SLOW_CONVERGENCE = 4  # of quasi-Newton steps on numbers
 _PAIR_OF_LABELS, _POSITION = 5e-4, 0.3
 # Of an output code: bits are learned again after a choice on dev data, "cross" also learns them on two thirds of the
@@ -41,7 +41,7 @@ def fit_seconds(estimator: Estimator, traits: Traits) -> float:
     attributes = _attributes(estimator, traits)
     attribute = K * _TREE_ATTRIBUTE[traits.kind] if learner == "trees" else _ATTRIBUTE[learner]
     if getattr(estimator, "label_statistics", False) and traits.kind in ("words", "bags"):
-        attribute, attributes = _SCORE, min(8 * K, _MOST_SCORES)
+        attribute, attributes = _SCORE, min(16 * K, _MOST_SCORES)
     if learner == "linear" and traits.kind == "numbers":
         steps *= _SLOW_CONVERGENCE
     step = _POSITION + attribute * attributes + _PAIR_OF_LABELS * K ** (1 + min(estimator._order, 2))
