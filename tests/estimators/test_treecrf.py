@@ -110,10 +110,11 @@ def test_a_model_that_nothing_improves_is_still_a_model():
     assert model.predict_proba(["ab"])[0] == pytest.approx(0.5)
 
 
-def test_a_line_search_takes_longer_steps_where_they_help():
+@pytest.mark.parametrize("transitions", ["trees", "table"])
+def test_a_line_search_takes_longer_steps_where_they_help(transitions):
     x, y = noisy()
-    plain = hr.TreeCRF.published(n_rounds=5, l2=200.0).fit(x, y)
-    searched = hr.TreeCRF.published(n_rounds=5, l2=200.0, line_search=True).fit(x, y)
+    plain = hr.TreeCRF.published(n_rounds=5, l2=200.0).set_params(transitions=transitions).fit(x, y)
+    searched = hr.TreeCRF(**plain.get_params()).set_params(line_search=True).fit(x, y)
     assert any(record["step_size"] > 1 for record in searched.training_log_)
     assert searched.training_log_[-1]["loss"] < plain.training_log_[-1]["loss"]
     assert -searched.training_log_[-1]["loss"] == pytest.approx(searched.log_likelihood(x, y).mean(), abs=1e-5)
