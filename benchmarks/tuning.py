@@ -26,7 +26,9 @@ from jobs import Figures, answer, parser_of, run
 from practice import FEW_SEQUENCES, TASKS, Split, Task
 from printing import print_machine, print_table
 
-PRACTICE = tuple(TASKS) if QUICK else ("armenian", "vietnamese", "gesture", "occupancy", "dutch", "snips", "whole-nettalk")
+PRACTICE = (
+    tuple(TASKS) if QUICK else ("armenian", "vietnamese", "gesture", "occupancy", "dutch", "snips", "whole-nettalk")
+)
 SINGLES = ("TreeCRF", "TreeCRF, linear", "LinearCRF", "StructuredSVM", "StructuredPerceptron", "SearchTagger")
 PIECE = 500  # positions of a piece of a long sequence
 LIMIT = 900.0  # seconds for one job
