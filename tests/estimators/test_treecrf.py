@@ -362,6 +362,19 @@ def test_stopping_by_loss_needs_a_dev_sequence_with_known_labels(make):
     assert records == []
 
 
+def test_a_search_for_the_rounds_names_itself_if_dev_data_are_of_no_use():
+    known = LABELS[0][0]
+    for y_dev, rule in (
+        ([[known, "new"]], "a dev sequence whose labels all occur"),
+        ([["new", "new"]], "dev data with"),
+    ):
+        with (
+            pytest.raises(InputError, match=f'^n_rounds="auto" needs {rule}.*; pass other dev data'),
+            pytest.warns(UnseenLabelWarning),
+        ):
+            hr.TreeCRF().fit(WORDS, LABELS, X_dev=["ab"], y_dev=y_dev)
+
+
 def test_few_labels_use_trees_and_many_a_table():
     few = hr.TreeCRF(n_rounds=1).fit(WORDS, LABELS)
     many = hr.TreeCRF(n_rounds=1).fit(["abcdefghijkl"] * 2, [list("abcdefghijkl")] * 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import signal
 import subprocess
 import sys
@@ -13,10 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import make_scorer
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 import hedgerow as hr
 from hedgerow.errors import InputError
-from hedgerow.tuning import candidates, plan, race, spaces
+from hedgerow.tuning import candidates, entry, plan, race, spaces
+from hedgerow.tuning.budget import about
 from hedgerow.tuning.data import RaceData
 from hedgerow.tuning.traits import Traits
 from oracles import tuning as oracle
@@ -111,7 +114,8 @@ def test_each_rung_learns_from_its_share_of_the_data(monkeypatch):
     for share, sizes in learned.items():
         for n_train, n_test in sizes:
             assert n_train == max(2, math.ceil(share * (60 - n_test)))
-    assert result.summary().count("learned from 2% of its training part") == 1
+    note = "learned from 2% of its training part; a larger budget admits slower settings, or races on more data."
+    assert result.summary().count(note) == 1
 
 
 def test_a_checkpoint_continues_to_the_same_result(tmp_path, monkeypatch):
@@ -123,7 +127,7 @@ def test_a_checkpoint_continues_to_the_same_result(tmp_path, monkeypatch):
         return record["step"] == 3
 
     cut = tuned(checkpoint=path, callbacks=[stop_at_three])
-    assert (cut.is_complete, cut.stopped) == (False, "by a callback")
+    assert (cut.is_complete, cut.stopped) == (False, "stopped by a callback")
     n_done = len(json.loads(path.read_text())["fits"])
     fits = count_fits(monkeypatch)
     continued = tuned(checkpoint=path)
@@ -207,17 +211,62 @@ def test_time_cuts_the_race_off_and_the_table_says_so(monkeypatch):
     assert "not run: out of time" in str(result)
 
 
+def test_a_setting_cut_off_on_a_later_rung_is_not_finished(monkeypatch):
+    halving_only(monkeypatch)
+
+    def stop_on_the_second_rung(record):
+        return record["rung"] == 2
+
+    result = tuned(callbacks=[stop_on_the_second_rung])
+    cut_off = [row for row in result.rows if row["status"] == "not finished: stopped by a callback"]
+    assert len(cut_off) == 1
+    assert (cut_off[0]["rung"], cut_off[0]["score"] is None) == (1, False)
+    assert result.summary().startswith("Best of 6 settings: ")
+    assert "(stopped by a callback): 1 setting not run to the end" in result.summary()
+
+
 def test_a_setting_too_slow_for_the_budget_is_left_out():
     result = tuned(estimators=[hr.HMM(), hr.TreeCRF(n_rounds=10**9)])
     assert [row["setting"] for row in result.rows] == ["HMM()", "TreeCRF(n_rounds=1000000000)"]
-    assert result.rows[1]["status"].startswith("not run: a fit takes about ")
+    assert re.fullmatch(r"not run: a fit takes about [1-9]\d0+ s", result.rows[1]["status"])
+    assert result.summary().startswith("Best of 1 setting: HMM()")
     assert "Too slow for the budget, so not raced: TreeCRF(n_rounds=1000000000); raise budget" in result.summary()
     assert result.is_complete
 
 
 def test_a_budget_too_small_for_one_setting_is_refused():
-    with pytest.raises(InputError, match="budget must be enough for at least one setting, but 1e-09 ended before"):
+    rule = "budget must be enough to read the data and score at least one setting, but 1e-09 ended before the first"
+    with pytest.raises(InputError, match=rf"{rule} was scored; the quickest fit on all data takes about \S+ s; raise"):
         tuned(budget=1e-9)
+
+
+def test_a_budget_is_not_refused_by_an_estimate_below_it(monkeypatch):
+    monkeypatch.setattr(entry, "fit_seconds", lambda estimator, traits: 1e-12)
+    with pytest.raises(InputError, match=r"1e-09 ended before the first was scored; raise budget$"):
+        tuned(budget=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.000268, "0.00027 s"), (0.4, "0.4 s"), (9.96, "10 s"), (14.6, "15 s"), (1234.0, "1200 s"), (2e7, "20000000 s")],
+)
+def test_rough_times_have_two_digits(seconds, text):
+    assert about(seconds) == text
+
+
+def test_splitters_that_need_what_they_do_not_get_are_refused():
+    for cv, message in (
+        (GroupKFold(3), "cv: GroupKFold needs groups, but there are none; pass groups, one value for each sequence"),
+        (StratifiedKFold(3), "cv: StratifiedKFold needs one label for each sequence, .*; use KFold, GroupKFold with"),
+        (KFold(99), r"cv: KFold cannot split 60 sequences \(Cannot have number of splits .*\); use other folds"),
+    ):
+        with pytest.raises(InputError, match=message):
+            tuned(cv=cv)
+        with pytest.raises(InputError, match=message):
+            hr.cross_val_predict(hr.HMM(), X, Y, cv=cv)
+    groups = [i // 2 for i in range(60)]
+    assert tuned(estimators=["HMM"], cv=GroupKFold(3), groups=groups).is_complete
+    assert tuned(estimators=["HMM"], cv=KFold(3)).is_complete
 
 
 def test_a_callback_that_stops_at_once_leaves_one_setting():
@@ -225,7 +274,9 @@ def test_a_callback_that_stops_at_once_leaves_one_setting():
         raise hr.StopTraining
 
     result = tuned(callbacks=[stop])
-    assert [row["status"] for row in result.rows].count("not run: by a callback") == 5
+    assert [row["status"] for row in result.rows].count("not run: stopped by a callback") == 5
+    assert result.summary().startswith("Best of 1 setting: ")
+    assert "The race was cut off (stopped by a callback): 5 settings" in result.summary()
 
 
 def test_noise_is_said_plainly():

@@ -33,7 +33,7 @@ class SearchRules:
 
 def search_stopping(patience: int, n_sequences: int) -> Stopping:
     """The rule that ends a search for the number of rounds, by the loss of so many sequences."""
-    return Stopping("loss", patience, LEAST_GAIN, LEAST_LOSS / n_sequences)
+    return Stopping("loss", patience, LEAST_GAIN, LEAST_LOSS / n_sequences, asks='n_rounds="auto"')
 
 
 class AutoBoostingLearner:

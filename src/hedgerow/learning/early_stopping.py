@@ -23,12 +23,14 @@ class Stopping:
 
     A score is better only if it gains more than `least_gain` times the first score. Of steps with equal scores the one
     with the lowest dev loss is kept, but it does not delay the end. A dev loss below `least_loss` ends the fit at once.
+    Messages name the setting that `asks` for it.
     """
 
     by: StoppingScore
     patience: int = PATIENCE
     least_gain: float = 0.0
     least_loss: float = 0.0
+    asks: str = "early_stopping"
 
 
 class EarlyStopper:
@@ -115,17 +117,18 @@ def check_dev_data(stopping: Stopping | None, dev: DevData | None) -> None:
     if stopping is None:
         return
     if dev is None:
-        raise InputError("early_stopping needs dev data, but there are none; pass X_dev and y_dev to fit")
+        raise InputError(f"{stopping.asks} needs dev data, but there are none; pass X_dev and y_dev to fit")
     if not (dev.codes >= 0).any():
         raise InputError(
-            "early_stopping needs dev data with labels of y, but y_dev has no label in common with y; pass other "
+            f"{stopping.asks} needs dev data with labels of y, but y_dev has no label in common with y; pass other "
             "dev data"
         )
     known = np.logical_and.reduceat(dev.codes >= 0, dev.sequences.starts[:-1])
     if stopping.by == "loss" and not known.any():
+        asks = 'early_stopping="loss"' if stopping.asks == "early_stopping" else stopping.asks
         raise InputError(
-            'early_stopping="loss" needs a dev sequence whose labels all occur in y, but there is none; '
-            'use early_stopping="accuracy"'
+            f"{asks} needs a dev sequence whose labels all occur in y, but there is none; pass other dev data, or use "
+            'early_stopping="accuracy"'
         )
     if stopping.by == "span_f1" and dev.span_f1 is None:
         raise InputError(

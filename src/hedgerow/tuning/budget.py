@@ -29,8 +29,14 @@ def seconds_of(budget: Any) -> float:
     return float(value)
 
 
+def about(seconds: float) -> str:
+    """A rough time as text, with two significant digits."""
+    digits = f"{seconds:.2g}"
+    return f"{float(digits):.0f} s" if seconds >= 10 else f"{digits} s"  # 2e+07 is no text for people
+
+
 class Stop:
-    """Says when the race ends before its plan is done: out of time, interrupted, or by a callback.
+    """Says when the race ends before its plan is done: out of time, interrupted, or stopped by a callback.
 
     Fits in other threads ask `is_due` at each of their steps.
     """

@@ -14,7 +14,7 @@ from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.fitting import call_all, checked_callbacks
 from hedgerow.estimators.parameters import python_scalar
 from hedgerow.estimators.value_types import PATH
-from hedgerow.tuning.budget import Stop, seconds_of
+from hedgerow.tuning.budget import Stop, about, seconds_of
 from hedgerow.tuning.candidates import Candidate, candidates_of
 from hedgerow.tuning.checks import check_training_parts, checked_jobs, checked_seed
 from hedgerow.tuning.costs import fit_seconds
@@ -74,8 +74,8 @@ def tune(
         What to maximise; a callable gets (y_true, y_pred). None is "span_f1" if the labels mark spans (O, B-...),
         otherwise "accuracy".
     budget : float or str, default="5m"
-        Time for the race: seconds, or a text such as "90s", "10m", "1h". A larger budget races on more data. The final
-        fit on all data is never cut off.
+        Time for the race: seconds, or a text such as "90s", "10m", "1h". A larger budget admits slower
+        settings, or races on more data. The final fit on all data is never cut off.
     cv : int, splitter or list of (train, test), default=None
         Number of folds, a splitter of scikit-learn, or pairs of indices of sequences. None is 5, or the number of
         sequences if there are fewer.
@@ -89,6 +89,7 @@ def tune(
         Seed of the folds, and of every estimator that has no seed of its own.
     checkpoint : str or path, optional
         File to which finished fits are written. The same call continues from it to the same result, with a new budget.
+        It needs a random_state.
     callbacks : list of callable
         Each is called with a `TrialRecord` after every trial. One that returns True or raises `hedgerow.StopTraining`
         ends the race.
@@ -122,7 +123,7 @@ def tune(
     functions = checked_callbacks(callbacks, int(can_draw()) if verbose is None else verbose)
     n_optuna = checked_count(optuna)
     data = RaceData.read(X, y, groups)
-    folds = make_folds(cv, data.groups, data.X.lengths, seed)
+    folds = make_folds(cv, data.groups, data.X.lengths, seed, has_groups=groups is not None)
     notes = _label_notes(check_training_parts(data, folds))
     traits = Traits.of(data)
     candidates, costs, left_out = _affordable(candidates_of(estimators, traits, seed), traits, seconds_of(budget))
@@ -164,7 +165,7 @@ def _affordable(
     slow = too_slow([cost[one.key] for one in ordered], budget)
     raced = [one for one, is_slow in zip(ordered, slow, strict=True) if not is_slow]
     left_out = [
-        row_without_trial(one, f"{TOO_SLOW} {cost[one.key]:.0f} s")
+        row_without_trial(one, f"{TOO_SLOW} {about(cost[one.key])}")
         for one, is_slow in zip(ordered, slow, strict=True)
         if is_slow
     ]
@@ -187,7 +188,7 @@ class _Teller:
         except StopTraining:
             replies = [True]
         if any(isinstance(reply, (bool, np.bool_)) and bool(reply) for reply in replies):
-            self._stop.because("by a callback")
+            self._stop.because("stopped by a callback")
 
     def _fields(self, trial: Trial) -> dict[str, Any]:
         rung = self._plan[trial.rung]
@@ -219,9 +220,10 @@ def _winner(race: Race, stop: Stop, costs: Sequence[float], budget: Any) -> Tria
     if stop.reason == "interrupted":
         raise KeyboardInterrupt
     if stop.reason == "out of time":
+        quickest = f"; the quickest fit on all data takes about {about(min(costs))}"
         raise InputError(
-            f"budget must be enough for at least one setting, but {budget!r} ended before the first was scored; the "
-            f"quickest fit takes about {min(costs):.2g} s on all data: raise budget"
+            f"budget must be enough to read the data and score at least one setting, but {budget!r} ended before the "
+            f"first was scored{quickest if min(costs) > seconds_of(budget) else ''}; raise budget"
         )
     raise InputError("a callback ended the race before a setting was scored; let at least one trial end")
 
@@ -239,7 +241,7 @@ def _plan_notes(rung: Rung) -> list[str]:
         return []
     return [
         f"To keep within the budget, each fit behind this score learned from {rung.share:.0%} of its training part; "
-        "a larger budget races on more data."
+        "a larger budget admits slower settings, or races on more data."
     ]
 
 

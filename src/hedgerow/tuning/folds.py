@@ -23,10 +23,11 @@ class Fold(NamedTuple):
     test: Index
 
 
-def make_folds(cv: Any, groups: Index, lengths: Index, seed: int) -> list[Fold]:
+def make_folds(cv: Any, groups: Index, lengths: Index, seed: int, *, has_groups: bool = True) -> list[Fold]:
     """The folds that `cv` asks for: a number, a splitter of scikit-learn, or pairs of indices.
 
-    Raises InputError for more folds than groups, and for pairs that are no indices of sequences.
+    Without groups of the caller each sequence is a group, which a splitter does not get to see. Raises InputError for
+    more folds than groups, for a splitter that fails, and for pairs that are no indices of sequences.
     """
     n, n_groups = len(groups), int(groups.max()) + 1
     if n_groups < 2:
@@ -38,7 +39,8 @@ def make_folds(cv: Any, groups: Index, lengths: Index, seed: int) -> list[Fold]:
         held_out = _assigned(int(cv), groups, lengths, draw.permutation(n_groups))
         pairs = [(np.flatnonzero(held_out != fold), np.flatnonzero(held_out == fold)) for fold in range(int(cv))]
     else:
-        pairs = _given_pairs(cv, groups)
+        is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
+        pairs = _given_pairs(_split(cv, groups, has_groups) if is_splitter else cv, groups)
     return [Fold(_shuffled(train, groups, draw), test) for train, test in pairs]
 
 
@@ -61,13 +63,36 @@ def _assigned(k: int, groups: Index, lengths: Index, order: Index) -> Index:
     return fold_of[groups]
 
 
+def _split(splitter: Any, groups: Index, has_groups: bool) -> list[Any]:
+    """The pairs of a splitter; raises InputError if it fails, with the cure if it lacks groups or labels."""
+    X, y = np.zeros(len(groups)), np.zeros(len(groups), np.int64)
+    found = _attempt(splitter, X, None, groups if has_groups else None)
+    if not isinstance(found, Exception):
+        return found
+    if not isinstance(_attempt(splitter, X, None, groups), Exception):
+        why, cure = "needs groups, but there are none", "pass groups, one value for each sequence"
+    elif not isinstance(_attempt(splitter, X, y, groups), Exception):
+        why = "needs one label for each sequence, but each has a list of labels"
+        cure = "use KFold, GroupKFold with groups, or pairs (train, test) of indices"
+    else:
+        why, cure = f"cannot split {counted(len(groups), 'sequence')} ({found})", "use other folds"
+    raise InputError(f"cv: {type(splitter).__name__} {why}; {cure}") from None
+
+
+def _attempt(splitter: Any, X: Any, y: Any, groups: Any) -> list[Any] | Exception:
+    """The pairs of a splitter, or why it fails."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")  # by splitters without groups
+        try:
+            return list(splitter.split(X, y, groups))
+        except (TypeError, ValueError) as error:
+            return error
+
+
 def _given_pairs(cv: Any, groups: Index) -> list[tuple[Index, Index]]:
     rule = "cv must be a number of folds, a splitter with a method `split`, or pairs (train, test) of indices"
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The groups parameter is ignored")  # by splitters without groups
-            pairs = cv.split(np.zeros(len(groups)), None, groups) if hasattr(cv, "split") else cv
-            checked = [tuple(_indices(part, len(groups), rule) for part in pair) for pair in pairs]
+        checked = [tuple(_indices(part, len(groups), rule) for part in pair) for pair in cv]
     except TypeError:
         raise InputError(f"{rule}; it is {cv!r}") from None
     if not checked or any(len(pair) != 2 for pair in checked):

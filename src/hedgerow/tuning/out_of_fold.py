@@ -83,7 +83,7 @@ def cross_val_predict(
         raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}; it is {method!r}")
     n_workers, seed = n_threads(checked_jobs(n_jobs)), checked_seed(random_state)
     data = RaceData.read(X, y, groups)
-    folds = make_folds(cv, data.groups, data.X.lengths, seed)
+    folds = make_folds(cv, data.groups, data.X.lengths, seed, has_groups=groups is not None)
     check_training_parts(data, folds)
     tested = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(data.X))
     if (tested != 1).any():

@@ -12,7 +12,9 @@ from hedgerow.metrics.text_table import text_table
 from hedgerow.utilities import counted
 
 SHOWN = 5  # settings within noise that the summary names
-BEST, WITHIN_NOISE, WORSE, TOO_SLOW = "best", "within noise", "worse", "not run: a fit takes about"
+BEST, WITHIN_NOISE, WORSE = "best", "within noise", "worse"
+NOT_RUN, NOT_FINISHED = "not run", "not finished"  # without any trial; with a score of an earlier rung only
+TOO_SLOW = f"{NOT_RUN}: a fit takes about"
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class TuningResult:
         is below the best one on the same data), "seconds", "rung" (counted from 1), "folds", "share" of the training
         part that each fit learned from, and "status".
     is_complete
-        Whether the whole plan was run. If not, `stopped` says why: "out of time", "interrupted" or "by a callback".
+        Whether the whole plan was run. If not, `stopped` says why: "out of time", "interrupted" or "stopped
+        by a callback".
     notes
         Sentences about the data and the plan that the summary ends with.
     """
@@ -65,11 +68,10 @@ class TuningResult:
         >>> print(hr.tune(X, y, estimators=["HMM"], random_state=0).summary().splitlines()[0])
         Best of 2 settings: HMM(), accuracy 1.0000.
         """
-        best = self.rows[0]
+        best, n_scored = self.rows[0], sum(row["score"] is not None for row in self.rows)
         error = f" ± {self.standard_error:.4f}" if self.standard_error > 0 else ""
         lines = [
-            f"Best of {counted(len(self.rows), 'setting')}: {best['setting']}, {self.scoring} "
-            f"{self.best_score:.4f}{error}."
+            f"Best of {counted(n_scored, 'setting')}: {best['setting']}, {self.scoring} {self.best_score:.4f}{error}."
         ]
         lines += [line for line in (self._noise(), self._dropped(), self._too_slow(), self._cut_off()) if line]
         return "\n".join([*lines, *self.notes])
@@ -100,7 +102,8 @@ class TuningResult:
     def _cut_off(self) -> str:
         if self.stopped is None:
             return ""
-        left = sum(row["status"] == f"not run: {self.stopped}" for row in self.rows)
+        cut_off = [f"{status}: {self.stopped}" for status in (NOT_RUN, NOT_FINISHED)]
+        left = sum(row["status"] in cut_off for row in self.rows)
         cure = "; raise budget for a full race" if self.stopped == "out of time" else ""
         return f"The race was cut off ({self.stopped}): {counted(left, 'setting')} not run to the end{cure}."
 

@@ -9,7 +9,7 @@ from hedgerow.tuning.candidates import Candidate
 from hedgerow.tuning.evidence import difference, is_noise
 from hedgerow.tuning.plan import Rung
 from hedgerow.tuning.race import Race, Trial, ranked
-from hedgerow.tuning.result import BEST, WITHIN_NOISE, WORSE
+from hedgerow.tuning.result import BEST, NOT_FINISHED, NOT_RUN, WITHIN_NOISE, WORSE
 
 
 def table_of(
@@ -27,10 +27,10 @@ def table_of(
     rows = []
     for trial in order:
         key, best = trial.candidate.key, best_of.get(trial.rung)
-        status = f"not run: {stopped}" if key in unfinished else _status(trial, order[0], best)
+        status = f"{NOT_FINISHED}: {stopped}" if key in unfinished else _status(trial, order[0], best)
         rows.append(_row(trial, best, plan[trial.rung], sum(fits[key].values()), status))
     never = [candidate for candidate in candidates if candidate.key not in fits]
-    return rows + [row_without_trial(one, f"not run: {stopped}") for one in never]
+    return rows + [row_without_trial(one, f"{NOT_RUN}: {stopped}") for one in never]
 
 
 def row_without_trial(candidate: Candidate, status: str) -> dict[str, Any]:
