@@ -18,7 +18,7 @@ from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.rules import Pair, Part, Rule, Summary
 from hedgerow.encoding.rules import Template as _Template
 from hedgerow.encoding.window import LONGEST
-from hedgerow.errors import InputError, type_name
+from hedgerow.errors import InputError, first_few, type_name
 from hedgerow.utilities import is_count
 
 __all__ = ["letters", "numbers", "words"]
@@ -205,7 +205,9 @@ class Numbers(Template):
         numeric = [column.name for column in sequences.columns if isinstance(column, NumericColumn)]
         if not numeric:
             names = [column.name for column in sequences.columns]
-            raise InputError(f"numbers: X must have a numeric column, but it has none; the columns are {names}")
+            empty = [c.name for c in sequences.columns if isinstance(c, CategoricalColumn) and not len(c.alphabet)]
+            kind = f"; {first_few(empty)} may be of any kind: all values are missing" if empty else ""
+            raise InputError(f"numbers: X must have a numeric column, but it has none; the columns are {names}{kind}")
         return [column for source in numeric for column in _number_columns(source)]
 
 

@@ -272,6 +272,11 @@ DICTS = [[{"word": "the", "n": 1.0}]]
         ([np.ones((2, 2))], hr.templates.letters(2), r"letters: X must have a column of letters, .* \['x0', 'x1'\]"),
         ([["the", "c"]], hr.templates.letters(2), "letters: .* column 'symbol' has 'the'; pass str"),
         (["the cat"], hr.templates.numbers(), r"numbers: X must have a numeric column, .* \['symbol'\]"),
+        (
+            [[{"a": float("nan")}, {"a": None}]],
+            hr.templates.numbers(),
+            r"numeric column, but .* are \['a'\]; 'a' may be of any kind: all values are missing",
+        ),
         ([[{"word": "the", "lower": 1.0}]], hr.templates.words(), "must have names of their own, but 'lower' occurs"),
         ([[{"word": "the", "lower": "x"}]], hr.templates.words("word"), "but 'lower.*' occurs twice; rename"),
     ],

@@ -94,12 +94,15 @@ Subsample: TypeAlias = Annotated[
     "Share of the sequences that each round learns from, drawn anew. A smaller share is faster and adds randomness.",
 ]
 WarmStart: TypeAlias = Annotated[
-    bool, "Whether `fit` continues from the fitted model until there are n_rounds rounds, instead of starting again."
+    bool,
+    "Whether `fit` continues from the fitted model, up to n_rounds rounds, instead of starting again. It needs a "
+    "number for n_rounds.",
 ]
 CheckpointPath: TypeAlias = Annotated[
     str | os.PathLike[str] | None,
     PATH,
-    "File to which `fit` saves the model every 10 rounds. A `fit` with the same data and parameters continues from it.",
+    "File to which `fit` saves the model every 10 rounds. A `fit` with the same data and parameters continues from it. "
+    "It needs a number for n_rounds.",
 ]
 StoppingChoice: TypeAlias = Literal["auto", "loss", "accuracy", "span_f1"] | None
 EarlyStopping: TypeAlias = Annotated[

@@ -78,9 +78,10 @@ class TreeCRF(TreeEstimator):
     n_rounds: Annotated[
         int | Literal["auto"],
         AtLeast(1),
-        'Number of boosting rounds. More rounds fit the training data more closely and take longer. "auto" holds out '
-        "some sequences, boosts until their loss hardly falls any more, and then fits all sequences with as many "
-        "rounds, if there are fewer than 50,000 positions.",
+        "Number of boosting rounds, at most: boosting ends before if no step lowers the training loss any more. More "
+        'rounds fit the training data more closely and take longer. "auto" holds out some sequences, boosts until '
+        "their loss hardly falls any more, and then fits all sequences with as many rounds, if there are fewer than "
+        "50,000 positions.",
     ] = "auto"
     learning_rate: Annotated[
         float | Literal["auto"],
@@ -112,7 +113,8 @@ class TreeCRF(TreeEstimator):
         Literal["one-hot", "subset"],
         'How a node splits categories and previous labels: "one-hot" one value against all others, "subset" any two '
         "sets of values, which needs fewer leaves and overfits sooner. Columns of more than 50 values are always split "
-        "one value at a time: sets of rare values would be learned by heart.",
+        "one value at a time: sets of rare values would be learned by heart. Columns that are read through label "
+        "statistics are numbers, and not split by values at all.",
     ] = "one-hot"
     label_statistics: Annotated[
         bool,
