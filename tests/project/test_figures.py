@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,3 +100,19 @@ def test_the_readme_repeats_figures_of_the_benchmarks() -> None:
     ours = rows["TreeCRF, 100 rounds, words and tags alone, window 2"]
     theirs = rows["python-crfsuite L-BFGS"]
     assert NUMBER.findall(sentence[0]) == [ours[5], ours[1], theirs[1], theirs[5]]
+
+
+def test_the_printed_table_of_the_tuning_guide_is_what_its_code_prints() -> None:
+    text = (DOCS / "tuning.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    printed = re.search(r"```text\n(setting .*?)\nBest of", text, re.DOTALL)
+    assert code is not None
+    assert printed is not None
+    namespace: dict[str, Any] = {}
+    exec(code[1], namespace)
+
+    def without_seconds(table: str) -> list[str]:
+        return [re.sub(r" +\d+\.\d(?= +\d+ +\d+ +\d+%)", "", line) for line in table.splitlines()]
+
+    found = str(namespace["result"]).split("\nBest of")[0]
+    assert without_seconds(found) == without_seconds(printed[1])
