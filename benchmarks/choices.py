@@ -40,7 +40,7 @@ CHOICES = {
             "l1=l2=0.1": partial(hr.LinearCRF, l1=0.1, l2=0.1),
             "StructuredSVM": hr.StructuredSVM,
         },
-        ("dutch", "armenian", "vietnamese", "atis", "nettalk-stress", "hyphen", "protein"),
+        ("armenian", "vietnamese", "atis", "nettalk-stress", "hyphen", "protein"),
     ),
     "words": Choice(
         {
@@ -64,7 +64,7 @@ CHOICES = {
             "weighting": partial(hr.TreeCRF, missing="weighting"),
             "learned": partial(hr.TreeCRF, missing="learned"),
         },
-        ("ozone", "nettalk-stress", "hyphen", "protein", "gesture", "occupancy"),
+        ("ozone", "nettalk-stress", "hyphen", "protein", "occupancy"),
         rate=0.2,
     ),
 }

@@ -102,7 +102,7 @@ def rows(tasks: list[str]) -> Iterator[list[str]]:
         found = dict(_singles(name))
         best = max(found, key=lambda model: found[model].score)
         gap, error = difference(evidence(race), found[best])
-        close = "better" if gap >= 0 else "within noise" if -gap <= NOISE * error else "worse"
+        close = "not worse" if gap >= 0 else "within noise" if -gap <= NOISE * error else "worse"
         scores = f"{100 * evidence(race).score:.2f}", f"{100 * found[best].score:.2f}"
         yield [name, race["setting"], scores[0], f"{race['seconds']:.0f}", best, scores[1],
                f"{100 * gap:+.2f} ± {100 * error:.2f}, {close}"]  # fmt: skip
