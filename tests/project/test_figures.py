@@ -100,6 +100,14 @@ def test_the_readme_repeats_figures_of_the_benchmarks() -> None:
     ours = rows["TreeCRF, 100 rounds, words and tags alone, window 2"]
     theirs = rows["python-crfsuite L-BFGS"]
     assert NUMBER.findall(sentence[0]) == [ours[5], ours[1], theirs[1], theirs[5]]
+    without_settings = re.search(r"accurate without settings:[^(]*\(\).*?\(", readme)
+    assert without_settings is not None
+    (head, scores) = [
+        row for block in blocks(DOCS / "benchmarks.md") for row in table_rows(block) if row[0] in ("%", "conll2000")
+    ][:2]
+    by_model = {model: score.strip("*") for model, score in zip(head, scores, strict=True)}
+    figures = [by_model[model] for model in ("TreeCRF", "TreeCRF, linear", "python-crfsuite")]
+    assert NUMBER.findall(without_settings[0]) == figures
 
 
 def test_the_printed_table_of_the_tuning_guide_is_what_its_code_prints() -> None:

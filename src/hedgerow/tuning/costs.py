@@ -24,7 +24,8 @@ ROUNDS, ITERATIONS, ITERATIONS_L1, EPOCHS = 150, 100, 250, 20
 # splits of words and numbers have many values to choose from.
 _ATTRIBUTE = {"linear": 0.02, "online": 0.05}
 _TREE_ATTRIBUTE = {"letters": 0.01, "columns": 0.02, "words": 0.04, "bags": 0.04, "numbers": 0.04}
-_SCORE, _MOST_SCORES = 0.007, 400  # of trees that read words through label statistics; scores of a position
+# Of trees that read words through label statistics: rounds, microseconds for a score, scores of a position at most.
+_SCORE_ROUNDS, _SCORE, _MOST_SCORES = 100, 0.007, 400
 _SLOW_CONVERGENCE = 4  # of quasi-Newton steps on numbers
 _PAIR_OF_LABELS, _POSITION = 5e-4, 0.3
 # Of an output code: bits are learned again after a choice on dev data, "cross" also learns them on two thirds of the
@@ -42,6 +43,7 @@ def fit_seconds(estimator: Estimator, traits: Traits) -> float:
     attribute = K * _TREE_ATTRIBUTE[traits.kind] if learner == "trees" else _ATTRIBUTE[learner]
     if getattr(estimator, "label_statistics", False) and traits.kind in ("words", "bags"):
         attribute, attributes = _SCORE, min(16 * K, _MOST_SCORES)
+        steps = min(steps, _SCORE_ROUNDS)
     if learner == "linear" and traits.kind == "numbers":
         steps *= _SLOW_CONVERGENCE
     step = _POSITION + attribute * attributes + _PAIR_OF_LABELS * K ** (1 + min(estimator._order, 2))
