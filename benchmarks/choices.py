@@ -19,7 +19,7 @@ import numpy as np
 import hedgerow as hr
 from data import QUICK
 from hedgerow.errors import DataNotFoundError, UnseenLabelWarning
-from jobs import Figures, main, run
+from jobs import Figures, main, run, shorten
 from practice import TASKS, Split
 from printing import print_table
 
@@ -80,9 +80,7 @@ def measure(part: str, name: str, setting: str) -> Figures:
         return {"skipped": str(error)}
     reads: dict[str, Any] = {"features": hr.templates.words()} if task.kind == "words" else {"window": task.window}
     model = choice.settings[setting](n_jobs=1, random_state=0, **reads)
-    if QUICK:
-        quick = {"n_rounds": 2, "max_iter": 2, "epochs": 1}
-        model.set_params(**{key: value for key, value in quick.items() if key in model.get_params()})
+    shorten(model)
     begin = time.process_time()
     model.fit(split.X, split.y)
     seconds = time.process_time() - begin

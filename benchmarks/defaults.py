@@ -26,7 +26,7 @@ import numpy as np
 import hedgerow as hr
 from data import QUICK, few
 from hedgerow.errors import DataNotFoundError
-from jobs import Figures, answer, parser_of, run
+from jobs import Figures, answer, parser_of, run, shorten
 from peers import attributes, window_rows
 from practice import TASKS, Split, Task
 from printing import print_machine, print_table
@@ -65,9 +65,7 @@ def measure(name: str, model: str, held_out: bool) -> Figures:
 
 def with_hedgerow(task: Task, split: Split, name: str) -> tuple[list[list[str]], float]:
     model = OURS[name](n_jobs=1, random_state=0, **natural(task, split, name))
-    if QUICK:
-        quick = {"n_rounds": 2, "max_iter": 2, "epochs": 1}
-        model.set_params(**{key: value for key, value in quick.items() if key in model.get_params()})
+    shorten(model)
     OURS[name](n_jobs=1).fit(["ab", "ba"], [["a", "b"], ["b", "a"]])  # imports are no part of the time
     begin = time.perf_counter()
     model.fit(split.X, split.y)

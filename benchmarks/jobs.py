@@ -109,6 +109,13 @@ def chunked_by_crfsuite(parameters: dict[str, Any]) -> Figures:
         }
 
 
+def shorten(model: Any) -> None:
+    """With --quick, let the model train for one or two steps."""
+    if QUICK:
+        steps = {"n_rounds": 2, "max_iter": 2, "epochs": 1}
+        model.set_params(**{name: n for name, n in steps.items() if name in model.get_params()})
+
+
 def run(job: str, *arguments: object, limit: float | None = None) -> Figures:
     """Run a job of the running script in a process of its own, and return its figures.
 

@@ -22,7 +22,7 @@ from data import QUICK
 from defaults import OURS, natural
 from hedgerow.errors import DataNotFoundError
 from hedgerow.tuning.evidence import NOISE, Evidence, difference
-from jobs import Figures, answer, parser_of, run
+from jobs import Figures, answer, parser_of, run, shorten
 from practice import FEW_SEQUENCES, TASKS, Split, Task
 from printing import print_machine, print_table
 
@@ -68,9 +68,7 @@ def single(name: str, model: str) -> Figures:
     except DataNotFoundError as error:
         return {"skipped": str(error)}
     estimator = OURS[model](n_jobs=1, random_state=0, **natural(task, split, model))
-    if QUICK:
-        quick = {"n_rounds": 2, "max_iter": 2, "epochs": 1}
-        estimator.set_params(**{key: value for key, value in quick.items() if key in estimator.get_params()})
+    shorten(estimator)
     return figures_of(task, split, estimator.fit(split.X, split.y))
 
 

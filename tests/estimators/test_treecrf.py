@@ -419,7 +419,7 @@ def test_the_training_log_says_how_long_inference_and_growing_took():
     assert sum(r["inference_seconds"] + r["growing_seconds"] for r in log) < log[-1]["seconds"]
 
 
-def test_subsets_do_not_learn_words_by_heart():
+def test_subsets_do_not_overfit_words():
     rng = np.random.default_rng(0)
     words = ["".join(rng.choice(list("abcdefghi"), 6)) for _ in range(1200)]
 

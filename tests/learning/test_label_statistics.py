@@ -168,7 +168,7 @@ def test_the_core_refuses_what_it_cannot_read():
 
 
 def test_words_that_predict_in_training_predict_elsewhere():
-    """Words of a telling last letter, each seen a few times: trees over values learn rare ones by heart."""
+    """Words of a telling last letter, each seen a few times: trees over values overfit rare ones."""
     rng = np.random.default_rng(0)
     words = [f"{i}{'xyz'[i % 3]}" for i in range(600)]
     X = [[words[i] for i in rng.integers(600, size=8)] for _ in range(150)]

@@ -39,7 +39,7 @@ struct GrowthRules {
     }
 
     bool uses_subsets() const { return category_splits == CategorySplits::subset; }
-    // A set of rare values is learned by heart, so a column of many values is split one value at a time.
+    // Sets of rare values overfit, so a column of many values is split one value at a time.
     bool uses_subsets(std::int32_t n_values) const {
         return uses_subsets() && n_values <= most_values_of_sets;
     }

@@ -113,7 +113,7 @@ class TreeCRF(TreeEstimator):
         Literal["one-hot", "subset"],
         'How a node splits categories and previous labels: "one-hot" one value against all others, "subset" any two '
         "sets of values, which needs fewer leaves and overfits sooner. Columns of more than 50 values are always split "
-        "one value at a time: sets of rare values would be learned by heart. Columns that are read through label "
+        "one value at a time, because sets of rare values overfit. Columns that are read through label "
         "statistics are numbers, and not split by values at all.",
     ] = "one-hot"
     label_statistics: Annotated[
