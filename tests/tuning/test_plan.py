@@ -16,9 +16,9 @@ from hedgerow.errors import InputError
 from hedgerow.estimators.groups import group_codes
 from hedgerow.tuning.budget import Stop, seconds_of
 from hedgerow.tuning.costs import fit_seconds
+from hedgerow.tuning.cross_validation import make_folds, share_of
 from hedgerow.tuning.data import RaceData
 from hedgerow.tuning.evidence import Evidence, difference, is_noise, pooled
-from hedgerow.tuning.folds import make_folds, share_of
 from hedgerow.tuning.plan import PLANNED, Rung, halving, make_plan, plan_seconds, too_slow
 from hedgerow.tuning.traits import Traits
 from oracles import tuning as oracle

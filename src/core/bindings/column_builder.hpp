@@ -26,7 +26,7 @@ inline const char* contents(Kind kind) {
                                      : "bags (lists or sets of str)";
 }
 
-// Text is no cure: numbers that are converted to str lose their order.
+// The message does not suggest text, because numbers that are converted to str lose their order.
 constexpr const char* kCureOfNumbers =
     "give each number a key of its own, {'d0': 0.1, 'd1': 0.2}, or give each sequence as an array "
     "(positions, columns)";

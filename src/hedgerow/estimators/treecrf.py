@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators.checkpoint import Checkpoint
     from hedgerow.learning.base import Learner, Record, TrainingData
     from hedgerow.learning.boosting import BoostingRules
-    from hedgerow.learning.tree_columns import ColumnRules, LearnedColumns
+    from hedgerow.learning.cross_fitting import ColumnRules, LearnedColumns
     from hedgerow.model import Model
 
 LINEAR_PARAMETERS = ("C", "epochs", "loss", "min_freq", "scale")  # of StructuredSVM, for the linear part
@@ -254,7 +254,7 @@ class TreeCRF(TreeEstimator):
 
     def _checkpoint(self, training: TrainingData) -> Checkpoint | None:
         from hedgerow.estimators.checkpoint import Checkpoint
-        from hedgerow.learning.tree_columns import draws_folds
+        from hedgerow.learning.cross_fitting import draws_folds
 
         if self.checkpoint is None:
             return None
@@ -270,7 +270,7 @@ class TreeCRF(TreeEstimator):
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.auto_boosting import AutoBoostingLearner, SearchRules, search_stopping
         from hedgerow.learning.boosting import BoostingLearner
-        from hedgerow.learning.tree_columns import learn_columns
+        from hedgerow.learning.cross_fitting import learn_columns
 
         learned = learn_columns(training, self._column_rules())
         chosen = self._chosen(training, reads_scores=learned is not None)
@@ -318,8 +318,8 @@ class TreeCRF(TreeEstimator):
         )
 
     def _column_rules(self) -> ColumnRules:
+        from hedgerow.learning.cross_fitting import ColumnRules
         from hedgerow.learning.margin import MarginRules
-        from hedgerow.learning.tree_columns import ColumnRules
 
         seed, linear = self._seed, None
         if self.linear:

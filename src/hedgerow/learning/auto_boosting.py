@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.boosting import BoostingLearner, BoostingRules, check_shared
+from hedgerow.learning.cross_fitting import LearnedColumns
 from hedgerow.learning.early_stopping import Stopping
 from hedgerow.learning.folds import divide, draw_order, held_out
 from hedgerow.learning.seeds import stream
-from hedgerow.learning.tree_columns import LearnedColumns
 from hedgerow.potentials.tree_columns import TreeInput
 from hedgerow.potentials.trees import TreePotential
 

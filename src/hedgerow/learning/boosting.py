@@ -22,6 +22,7 @@ from hedgerow.encoding import Window
 from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.encoding.window import WindowSpec
 from hedgerow.learning.base import Record, TrainingData, edge_counts
+from hedgerow.learning.cross_fitting import LearnedColumns
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data
 from hedgerow.learning.growers import weighted_grower
 from hedgerow.learning.pseudo_likelihood import pseudo_marginals
@@ -35,7 +36,6 @@ from hedgerow.learning.running_scores import (
 )
 from hedgerow.learning.seeds import step_seed, stream
 from hedgerow.learning.timing import Timed, timed
-from hedgerow.learning.tree_columns import LearnedColumns
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.utilities import Floats32, Floats64
 

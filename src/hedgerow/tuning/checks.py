@@ -10,8 +10,8 @@ import numpy as np
 from hedgerow.errors import InputError
 from hedgerow.estimators.parameters import CountOrAll, python_scalar
 from hedgerow.estimators.value_types import SEED
+from hedgerow.tuning.cross_validation import Fold
 from hedgerow.tuning.data import RaceData
-from hedgerow.tuning.folds import Fold
 from hedgerow.utilities import is_count
 
 

@@ -16,7 +16,7 @@ from hedgerow.data.read_y import FlatLabels, read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Labels
 from hedgerow.estimators.groups import group_codes
-from hedgerow.tuning.folds import Index
+from hedgerow.tuning.cross_validation import Index
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from hedgerow.tuning.budget import Stop, about, seconds_of
 from hedgerow.tuning.candidates import Candidate, candidates_of
 from hedgerow.tuning.checks import check_training_parts, checked_jobs, checked_seed
 from hedgerow.tuning.costs import fit_seconds
+from hedgerow.tuning.cross_validation import make_folds
 from hedgerow.tuning.data import RaceData
-from hedgerow.tuning.folds import make_folds
 from hedgerow.tuning.plan import Rung, make_plan, too_slow
 from hedgerow.tuning.race import Race, Trial, ranked
 from hedgerow.tuning.refine import checked_count, refine

@@ -13,8 +13,8 @@ from hedgerow.estimators.base import Estimator, n_threads
 from hedgerow.tuning.budget import Stop
 from hedgerow.tuning.candidates import with_parameters_of
 from hedgerow.tuning.checks import check_training_parts, checked_jobs, checked_seed
+from hedgerow.tuning.cross_validation import Fold, make_folds
 from hedgerow.tuning.data import RaceData
-from hedgerow.tuning.folds import Fold, make_folds
 from hedgerow.tuning.workers import ordered_map
 from hedgerow.utilities import Floats
 

@@ -13,9 +13,9 @@ from hedgerow import errors
 from hedgerow.errors import InputError
 from hedgerow.tuning.budget import Stop
 from hedgerow.tuning.candidates import Candidate
+from hedgerow.tuning.cross_validation import Fold, share_of
 from hedgerow.tuning.data import Part, RaceData
 from hedgerow.tuning.evidence import Evidence, pooled
-from hedgerow.tuning.folds import Fold, share_of
 from hedgerow.tuning.plan import Rung
 from hedgerow.tuning.results_file import Outcome, Results
 from hedgerow.tuning.scoring import Scoring

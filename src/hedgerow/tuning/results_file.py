@@ -18,9 +18,9 @@ import hedgerow
 from hedgerow import storage
 from hedgerow.errors import DAMAGE, InputError
 from hedgerow.estimators.checkpoint import add_arrays, add_sequences
+from hedgerow.tuning.cross_validation import Fold
 from hedgerow.tuning.data import RaceData
 from hedgerow.tuning.evidence import Evidence
-from hedgerow.tuning.folds import Fold
 
 _FORMAT = "hedgerow tuning 1"
 _EVERY = 1.0  # seconds between two writes, at least

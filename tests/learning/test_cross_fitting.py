@@ -9,10 +9,10 @@ import pytest
 
 from builders.training import training_of
 from hedgerow.errors import InputError
+from hedgerow.learning.cross_fitting import MANY_VALUES, N_FOLDS, ColumnRules, learn_columns
 from hedgerow.learning.folds import draw_folds, subset
 from hedgerow.learning.margin import MarginLearner, MarginRules
 from hedgerow.learning.seeds import stream
-from hedgerow.learning.tree_columns import MANY_VALUES, N_FOLDS, ColumnRules, learn_columns
 from hedgerow.potentials.tree_columns import log_marginals
 
 LINEAR = MarginRules(window=0, epochs=3, averaging="average", random_state=1, C=0.5)
