@@ -23,7 +23,10 @@ from hedgerow.topology import Topology
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Model:
-    """`estimator` and `parameters` say how it was fitted, `training_log` how the fit went; all three are plain JSON."""
+    """`estimator` and `parameters` say how it was fitted, `training_log` how the fit went; all three are plain JSON.
+
+    `layout` describes the file of training data, if there was one, so that files to label are read in the same way.
+    """
 
     labels: Labels
     encoder: Encoder
@@ -33,6 +36,7 @@ class Model:
     parameters: Mapping[str, Any]
     training_log: list[dict[str, Any]] = field(default_factory=list)
     origin: str | None = None  # of a checkpoint: which fit it belongs to
+    layout: Mapping[str, Any] | None = None  # plain JSON, as `hedgerow.formats` wrote it
 
     @property
     def topology(self) -> Topology:
@@ -74,6 +78,8 @@ class Model:
         }
         if self.origin is not None:
             metadata["origin"] = self.origin
+        if self.layout is not None:
+            metadata["layout"] = dict(self.layout)
         return metadata, add_prefix("encoder.", encoder_arrays) | add_prefix("potential.", potential_arrays)
 
     @classmethod
@@ -106,8 +112,15 @@ class Model:
                     parameters=parameters,
                     training_log=log,
                     origin=metadata.get("origin"),
+                    layout=_layout(metadata.get("layout")),
                 )
         raise InputError("estimator, parameters or training_log is absent, or is not of the right type")
+
+
+def _layout(stored: object) -> dict[str, Any] | None:
+    if stored is None or isinstance(stored, dict):
+        return stored
+    raise InputError(f"the layout must be an object, but it is {stored!r}")
 
 
 def _labels(stored: Mapping[str, Any]) -> Labels:

@@ -64,7 +64,7 @@ def test_demo_takes_the_declared_parameters():
         (("demo", "--early-stopping", "luck"), "Invalid value"),
         (("datasets", "nothing"), "nothing"),
         (("demo", "--order", "x"), "Invalid value"),
-        (("fly",), "No such command"),
+        (("fly",), "there is no command 'fly'"),
     ],
 )
 def test_bad_input_ends_with_2_and_says_why(arguments, message):

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 
 def main() -> None:
-    """Run `hedgerow ...`."""
+    """Run `hedgerow ...` with the arguments of the process, and end the process."""
     try:
-        _run()
+        code = run(sys.argv[1:])
     except KeyboardInterrupt:  # also during imports
-        sys.exit(130)
+        code = 130
+    sys.exit(code)
 
 
-def _run() -> None:
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; docs/command-line.md lists the codes."""
     import typer
 
-    from hedgerow.cli import datasets, demo
-    from hedgerow.errors import DataNotFoundError, ImpossibleLatticeError, InputError, ModelFileError
+    from hedgerow.cli.failures import BAD_INPUT, INTERRUPTED, complain
+    from hedgerow.cli.verbs import group
 
-    app = typer.Typer(name="hedgerow", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-    app.callback()(_about)
-    for command in (datasets, demo):
-        command.add_to(app)
+    usage_error: Any = typer.BadParameter.__base__
     try:
-        app()
-    except (InputError, ModelFileError, DataNotFoundError, ImpossibleLatticeError, OSError) as error:
-        print(f"hedgerow: {error}", file=sys.stderr)
-        sys.exit(2)
+        result = group().main(list(arguments), prog_name="hedgerow", standalone_mode=False)
+    except usage_error as error:
+        return complain(f"{error.format_message().rstrip('.')}{_hint(error)}")
+    except BAD_INPUT as error:
+        return complain(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return result if isinstance(result, int) else 0
 
 
-def _about() -> None:
-    """Label sequences: words with tags, letters with sounds, residues with structure, readings with activities."""
+def _hint(error: Any) -> str:
+    """Where to find help, as the end of a message about wrong usage."""
+    return "" if error.ctx is None else f" ({error.ctx.command_path} -h shows how to use it)"

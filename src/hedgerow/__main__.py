@@ -1,0 +1,5 @@
+"""`python -m hedgerow`: the same as the command `hedgerow`."""
+
+from hedgerow.cli import main
+
+main()

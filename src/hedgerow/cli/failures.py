@@ -1,0 +1,50 @@
+"""How commands fail: exit codes, and one line on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+from hedgerow.cli.plain_text import escaped
+from hedgerow.errors import ImpossibleLatticeError, InputError, ModelFileError
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+
+#: What a command raises for input, flags and files that it cannot use; any other error is a bug.
+BAD_INPUT = (InputError, ModelFileError, ImpossibleLatticeError, OSError)
+
+
+def complain(error: Any) -> int:
+    """Print one line on standard error and return the exit code of refused input."""
+    say(_words(error))
+    return REFUSED
+
+
+def say(message: str) -> None:
+    """Print one line on standard error."""
+    if sys.stderr is not None:
+        print(f"hedgerow: {escaped(' '.join(message.split()))}", file=sys.stderr)
+
+
+def _words(error: Any) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{os.fspath(error.filename)}: {error.strerror[0].lower()}{error.strerror[1:]}"
+    return str(error)
+
+
+def warn_in_one_line() -> None:
+    """Print warnings of the library as one line each, without the line of code that called it."""
+
+    def show(message: Warning | str, *others: Any, **more: Any) -> None:
+        say(f"warning: {message}")
+
+    warnings.showwarning = show
+
+
+def close_quietly() -> None:
+    """Forget standard output: nobody reads it, and nothing must complain when the process ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,96 @@
+"""The group of commands. The module of a command is imported only when that command is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from hedgerow.cli.failures import FAILED, close_quietly, warn_in_one_line
+
+#: Each command with the line that `hedgerow --help` shows; its module in this package has the same name.
+VERBS = {
+    "datasets": "List, describe or write the data sets.",
+    "demo": "Learn to pronounce English words, offline, in seconds.",
+}
+NAMES_OF_HELP = {"help_option_names": ["-h", "--help"]}
+WITHOUT_RICH: dict[str, Any] = {  # rich would take longer to import than everything else that --help needs
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": NAMES_OF_HELP,
+}
+
+
+class Verbs(TyperGroup):
+    """The commands by name; closed pipes end a command quietly."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in VERBS:
+            return None
+        if cmd_name not in self.commands:
+            self.commands[cmd_name] = load(cmd_name)
+        return self.commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in VERBS:
+            ctx.fail(f"there is no command {args[0]!r}; {_nearest(args[0])}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            close_quietly()
+            return FAILED
+        return result
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    nearest = difflib.get_close_matches(name, VERBS, n=1)
+    return f"did you mean {nearest[0]!r}?" if nearest else f"the commands are {', '.join(VERBS)}"
+
+
+def group() -> Any:
+    """The whole command line."""
+    app = typer.Typer(cls=Verbs, name="hedgerow", invoke_without_command=True, **WITHOUT_RICH)
+    app.callback()(_about)
+    return get_command(app)
+
+
+def load(name: str) -> TyperCommand:
+    """The command of a module."""
+    app = typer.Typer(add_completion=False, **WITHOUT_RICH)
+    importlib.import_module(f"hedgerow.cli.{name}").add_to(app)
+    command = get_command(app)
+    command.name = name
+    return command  # type: ignore[return-value]
+
+
+def _about(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Label sequences: words with tags, letters with sounds, residues with structure, readings with activities."""
+    import hedgerow
+
+    if version:
+        print(f"hedgerow {hedgerow.__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+    warn_in_one_line()
