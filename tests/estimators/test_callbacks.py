@@ -15,7 +15,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.callbacks import TrainingRecord
 from hedgerow.errors import CodeWarning
-from hedgerow.estimators.conventions import REGISTRY
+from hedgerow.estimators.registry import REGISTRY
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning"),

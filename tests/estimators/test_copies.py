@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import hedgerow as hr
-from hedgerow.estimators.conventions import REGISTRY
+from hedgerow.estimators.registry import REGISTRY
 
 # two labels are enough for most of these tests, and output codes say that they are few
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")

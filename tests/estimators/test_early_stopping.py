@@ -7,9 +7,9 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError
-from hedgerow.estimators.conventions import REGISTRY
 from hedgerow.estimators.dev_spans import span_f1_function
 from hedgerow.estimators.parameters import parameters
+from hedgerow.estimators.registry import REGISTRY
 
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.ConvergenceWarning")
 

@@ -10,7 +10,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLabelWarning
-from hedgerow.estimators.conventions import REGISTRY
+from hedgerow.estimators.registry import REGISTRY
 
 # two labels are enough for most of these tests, and output codes say that they are few
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")

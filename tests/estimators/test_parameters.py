@@ -11,8 +11,8 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError
-from hedgerow.estimators.conventions import REGISTRY
 from hedgerow.estimators.parameters import ELSEWHERE, parameters
+from hedgerow.estimators.registry import REGISTRY
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning"),

@@ -16,7 +16,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError
 from hedgerow.estimators import base
-from hedgerow.estimators.conventions import REGISTRY
+from hedgerow.estimators.registry import REGISTRY
 
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")
 

@@ -19,10 +19,11 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.imputation import Treatment
 from hedgerow.encoding.missing_values import refuse_missing
 from hedgerow.errors import DAMAGE, InputError, ModelFileError, not_fitted
-from hedgerow.estimators.conventions import REGISTRY, Conventions, with_parameters
+from hedgerow.estimators.conventions import Conventions, with_parameters
 from hedgerow.estimators.dev_spans import marks_spans
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.parameters import AtLeast, CountOrAll
+from hedgerow.estimators.registry import REGISTRY
 from hedgerow.estimators.value_types import FEATURES, SEED, VERBOSITY
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, DecodeSetting, best_labels, log_likelihood

@@ -1,4 +1,4 @@
-"""scikit-learn's conventions without scikit-learn: parameters in and out, clone, tags; and the list of estimators."""
+"""scikit-learn's conventions without scikit-learn: parameters in and out, clone, tags."""
 
 from __future__ import annotations
 
@@ -11,18 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 from hedgerow.errors import InputError
 from hedgerow.estimators.parameters import Parameter, declare, documentation, parameters, unknown_parameter
 
-#: Every estimator by name, as model files and the command line name it.
-REGISTRY: dict[str, type[Any]] = {}
-
 T = TypeVar("T", bound="Conventions")
-
-
-@dataclass_transform(kw_only_default=True)
-def estimator(cls: type[T]) -> type[T]:
-    """Make the annotated fields of a class its keyword parameters, and list the class as an estimator."""
-    with_parameters(cls)
-    REGISTRY[cls.__name__] = cls
-    return cls
 
 
 @dataclass_transform(kw_only_default=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import BagWarning, warn_user
-from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan, ValueType
 from hedgerow.estimators.shared_parameters import (
     IMPUTED,
@@ -61,7 +61,7 @@ def _parse_bag(text: str) -> Any:
     return int(text) if text.isdecimal() else text
 
 
-@estimator
+@with_parameters
 class FutureMEMM(TreeEstimator):
     """MEMM that discovers future features by multiple-instance learning (Hao 2009, chapter 5).
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import hedgerow.potentials.table  # noqa: F401 - registers the kind of potential that model files hold
 from hedgerow.estimators.base import Estimator
-from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import AtLeast
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hedgerow.model import Model
 
 
-@estimator
+@with_parameters
 class HMM(Estimator):
     """Hidden Markov model of order k, estimated by counting labelled sequences.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from hedgerow.errors import InputError
-from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.linear_estimator import LinearEstimator
 from hedgerow.estimators.parameters import AtLeast, MoreThan
 from hedgerow.estimators.shared_parameters import (
@@ -33,7 +33,7 @@ MANY_VALUES = 200
 L2_OF_WORDS, L2_OF_OTHERS = 0.1, 1.0
 
 
-@estimator
+@with_parameters
 class LinearCRF(LinearEstimator):
     """Conditional random field with a weight for each attribute and label, and for labels that follow each other.
 

@@ -15,9 +15,6 @@ from hedgerow.estimators.shared_parameters import (
     ValidationFraction,
     WindowSize,
 )
-from hedgerow.inspection.weights import intercept, state_features, transition_features
-from hedgerow.potentials.linear import LinearPotential
-from hedgerow.search.potential import SearchPotential
 
 
 class LinearEstimator(Estimator):
@@ -29,6 +26,8 @@ class LinearEstimator(Estimator):
 
         Computed once after each `fit`: copy the dict before you change it.
         """
+        from hedgerow.inspection.weights import state_features
+
         return state_features(self._fitted())
 
     @property
@@ -37,6 +36,8 @@ class LinearEstimator(Estimator):
 
         Computed once after each `fit`: copy the dict before you change it.
         """
+        from hedgerow.inspection.weights import transition_features
+
         return transition_features(self._fitted())
 
     @property
@@ -45,6 +46,8 @@ class LinearEstimator(Estimator):
 
         Computed once after each `fit`: copy the dict before you change it.
         """
+        from hedgerow.inspection.weights import intercept
+
         return intercept(self._fitted())
 
 
@@ -67,5 +70,4 @@ class MarginEstimator(LinearEstimator):
     @property
     def temperature_(self) -> float:
         """Divisor of the scores when probabilities are computed: fitted on the dev data; 1 without dev data."""
-        potential = self._fitted().potential
-        return potential.temperature if isinstance(potential, (LinearPotential, SearchPotential)) else 1.0
+        return float(getattr(self._fitted().potential, "temperature", 1.0))

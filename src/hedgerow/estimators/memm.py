@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from hedgerow.errors import InputError
-from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.linear_estimator import LinearEstimator
 from hedgerow.estimators.parameters import AtLeast
 from hedgerow.estimators.shared_parameters import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 TOL = 1e-5  # of the linear learner: the default of LinearCRF
 
 
-@estimator
+@with_parameters
 class MEMM(TreeEstimator, LinearEstimator):
     """Maximum-entropy Markov model (McCallum, Freitag & Pereira 2000): each label given the labels before it.
 

@@ -15,8 +15,9 @@ from hedgerow.codes.distances import Distance
 from hedgerow.codes.potential import CodePotential
 from hedgerow.errors import CodeWarning, InputError, warn_user
 from hedgerow.estimators.base import Estimator, n_threads
-from hedgerow.estimators.conventions import REGISTRY, estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, ValueType
+from hedgerow.estimators.registry import REGISTRY
 from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.shared_parameters import DevShare
 from hedgerow.estimators.treecrf import TreeCRF
@@ -70,7 +71,7 @@ _BASE = ValueType(
 )
 
 
-@estimator
+@with_parameters
 class OutputCode(Estimator):
     """Sequential error-correcting output codes, independent (Cohn et al. 2005) or in a cascade (Hao & Fern 2007).
 

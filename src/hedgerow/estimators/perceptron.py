@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import hedgerow.potentials.votes  # noqa: F401 - registers a kind of potential that model files hold
-from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.shared_parameters import (
     Beam,
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hedgerow.model import Model
 
 
-@estimator
+@with_parameters
 class StructuredPerceptron(MarginEstimator):
     """Structured perceptron (Collins 2002): where the best path is wrong, the features of gold minus its are added.
 

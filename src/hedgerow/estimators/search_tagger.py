@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hedgerow.errors import InputError
-from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.future_memm import FutureMEMM
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.parameters import AtLeast, ValueType
@@ -36,7 +36,7 @@ _FUTURE = ValueType(
 )
 
 
-@estimator
+@with_parameters
 class SearchTagger(MarginEstimator):
     """Learning to search: LaSO (Daume & Marcu 2005) and related updates (Collins & Roark 2004; Huang et al. 2012).
 

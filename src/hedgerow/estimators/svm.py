@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.parameters import MoreThan
 from hedgerow.estimators.shared_parameters import (
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hedgerow.model import Model
 
 
-@estimator
+@with_parameters
 class StructuredSVM(MarginEstimator):
     """Structured support vector machine, learned by Pegasos steps with loss-augmented decoding.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hedgerow import _core
 from hedgerow.estimators.base import Estimator
-from hedgerow.inspection.tree_views import Importance, importances, tree_text
+
+if TYPE_CHECKING:
+    from hedgerow.inspection.tree_views import Importance
 
 
 class TreeEstimator(Estimator):
@@ -20,6 +22,8 @@ class TreeEstimator(Estimator):
         A column of numbers has one test for each offset, whose value is "any threshold". Label statistics and linear
         scores are columns of numbers too. The list is empty if no tree has a split.
         """
+        from hedgerow.inspection.tree_views import importances
+
         return importances(self._fitted())
 
     def tree(self, round: int, label: Any) -> str:  # noqa: A002
@@ -51,6 +55,8 @@ class TreeEstimator(Estimator):
         >>> print(model.tree(1, "a").splitlines()[0])
         symbol is a?  (gain 1.25, 6 positions)
         """
+        from hedgerow.inspection.tree_views import tree_text
+
         return tree_text(self._fitted(), round, label)
 
     def _growth(self, **own: Any) -> _core.GrowthRules:

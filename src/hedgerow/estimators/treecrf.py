@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.encoding import Window
 from hedgerow.errors import InputError
-from hedgerow.estimators.conventions import estimator
+from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import AtLeast, AtMost, LessThan, MoreThan, parameters
 from hedgerow.estimators.shared_parameters import (
     IMPUTED,
@@ -29,7 +29,6 @@ from hedgerow.estimators.shared_parameters import (
 )
 from hedgerow.estimators.tree_estimator import TreeEstimator
 from hedgerow.estimators.value_types import LINEAR
-from hedgerow.inspection.tree_views import transition_table
 from hedgerow.potentials.tree_columns import same_columns
 from hedgerow.potentials.trees import TreePotential
 
@@ -45,7 +44,7 @@ GROWTH = ("max_leaves", "min_leaf", "max_features", "influence_trim")
 LINEAR_DEFAULTS: dict[str, Any] = {"C": 0.5, "epochs": 10}
 
 
-@estimator
+@with_parameters
 class TreeCRF(TreeEstimator):
     """Conditional random field whose potentials are boosted regression trees (Dietterich, Ashenfelter & Bulatov 2004).
 
@@ -210,6 +209,8 @@ class TreeCRF(TreeEstimator):
 
         Read-only; `.copy()` can be changed.
         """
+        from hedgerow.inspection.tree_views import transition_table
+
         return transition_table(self._fitted())
 
     @property

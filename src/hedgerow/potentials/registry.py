@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TypeVar
 
 from hedgerow.errors import InputError
@@ -10,6 +11,17 @@ from hedgerow.potentials.base import Potential, ScoredPotential, Stored
 
 P = TypeVar("P", bound=type[Potential])
 
+# Where the class of each kind is: a model file decides which of them are imported.
+_MODULES = {
+    "linear": "hedgerow.potentials.linear",
+    "trees": "hedgerow.potentials.trees",
+    "table": "hedgerow.potentials.table",
+    "local": "hedgerow.potentials.local",
+    "votes": "hedgerow.potentials.votes",
+    "future": "hedgerow.future.potential",
+    "search": "hedgerow.search.potential",
+    "code": "hedgerow.codes.potential",
+}
 _KINDS: dict[str, type[Potential]] = {}
 
 
@@ -22,8 +34,9 @@ def register(cls: P) -> P:
 def restore(stored: Stored) -> Potential:
     """The potential whose arrays and metadata a model file holds; raises InputError for an unknown kind."""
     kind = stored.metadata.get("kind") if isinstance(stored.metadata, Mapping) else None
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise InputError(f"the potential is of the unknown kind {kind!r}; known are {', '.join(sorted(_KINDS))}")
+    if not isinstance(kind, str) or kind not in _MODULES:
+        raise InputError(f"the potential is of the unknown kind {kind!r}; known are {', '.join(sorted(_MODULES))}")
+    import_module(_MODULES[kind])
     return _KINDS[kind].from_arrays(stored)
 
 

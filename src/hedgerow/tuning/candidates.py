@@ -11,8 +11,8 @@ from typing import Any
 
 from hedgerow.errors import InputError, type_name
 from hedgerow.estimators.base import Estimator
-from hedgerow.estimators.conventions import REGISTRY
 from hedgerow.estimators.parameters import parameters, unknown_parameter
+from hedgerow.estimators.registry import REGISTRY
 from hedgerow.tuning.spaces import Grid, auto_estimators, space_of
 from hedgerow.tuning.traits import Traits
 

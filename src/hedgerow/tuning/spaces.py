@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from hedgerow import templates
-from hedgerow.estimators.conventions import REGISTRY
 from hedgerow.estimators.parameters import parameters
+from hedgerow.estimators.registry import REGISTRY
 from hedgerow.tuning.traits import Traits
 
 Grid: TypeAlias = dict[str, list[Any]]
