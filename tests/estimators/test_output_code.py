@@ -14,6 +14,7 @@ from hedgerow import _core
 from hedgerow.codes.bits import BitTrainer
 from hedgerow.codes.coupling import label_log_probabilities
 from hedgerow.codes.potential import CodePotential
+from hedgerow.encoding import Encoder
 from hedgerow.errors import CodeWarning, InputError, ModelFileError, UnseenLabelWarning
 from oracles import codes as oracle
 
@@ -177,7 +178,7 @@ def test_threads_change_nothing(cascade, many, monkeypatch):
 def test_bits_share_one_encoding(monkeypatch):
     encoded = []
     columns = set()
-    transform = hr.estimators.base.Encoder.transform
+    transform = Encoder.transform
     monkeypatch.setattr(
         "hedgerow.encoding.encoder.Encoder.transform", lambda self, x: encoded.append(1) or transform(self, x)
     )

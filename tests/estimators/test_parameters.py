@@ -195,7 +195,7 @@ def test_signature_and_docstring_are_made_from_the_declarations(name):
 
 
 def test_n_jobs_none_is_all_processors():
-    from hedgerow.estimators.base import n_threads
+    from hedgerow.estimators.threads import n_threads
 
     assert n_threads(None) == n_threads(-1)
     assert hr.HMM(n_jobs=None).fit(X, Y).score(X, Y) == 1.0

@@ -16,13 +16,14 @@ from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import BeamWarning, InputError, StopTraining, warn_user
-from hedgerow.estimators.base import Estimator, n_threads
+from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint, check_unchanged
 from hedgerow.estimators.dev_spans import span_f1_function
 from hedgerow.estimators.groups import group_codes
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST
+from hedgerow.estimators.threads import n_threads
 from hedgerow.learning.base import DevData, Learner, Record, TrainingData
 from hedgerow.learning.folds import draw_order, split_off_dev
 from hedgerow.learning.seeds import fit_seeds

@@ -14,12 +14,13 @@ from hedgerow.codes.code_words import CODES, checked_length, make_code_words
 from hedgerow.codes.distances import Distance
 from hedgerow.codes.potential import CodePotential
 from hedgerow.errors import CodeWarning, InputError, warn_user
-from hedgerow.estimators.base import Estimator, n_threads
+from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, ValueType
 from hedgerow.estimators.registry import REGISTRY
 from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.shared_parameters import DevShare
+from hedgerow.estimators.threads import n_threads
 from hedgerow.estimators.treecrf import TreeCRF
 from hedgerow.topology import Topology
 

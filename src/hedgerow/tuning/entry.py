@@ -10,9 +10,9 @@ import numpy as np
 
 from hedgerow.callbacks import TrialRecord, can_draw
 from hedgerow.errors import InputError, StopTraining
-from hedgerow.estimators.base import n_threads
 from hedgerow.estimators.fitting import call_all, checked_callbacks
 from hedgerow.estimators.parameters import python_scalar
+from hedgerow.estimators.threads import n_threads
 from hedgerow.estimators.value_types import PATH
 from hedgerow.tuning.budget import Stop, about, seconds_of
 from hedgerow.tuning.candidates import Candidate, candidates_of

@@ -9,7 +9,8 @@ import numpy as np
 
 from hedgerow.data.sequences import with_sequences
 from hedgerow.errors import InputError, type_name
-from hedgerow.estimators.base import Estimator, n_threads
+from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.threads import n_threads
 from hedgerow.tuning.budget import Stop
 from hedgerow.tuning.candidates import with_parameters_of
 from hedgerow.tuning.checks import check_training_parts, checked_jobs, checked_seed

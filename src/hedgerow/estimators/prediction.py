@@ -1,0 +1,375 @@
+"""The predictions that all estimators share: labels, probabilities, n-best lists, scores and likelihoods."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.frame_columns import is_frame
+from hedgerow.data.sequences import Sequences, with_sequences
+from hedgerow.encoding import Encoder, Labels
+from hedgerow.encoding.encoded import Encoded
+from hedgerow.encoding.missing_values import refuse_missing
+from hedgerow.errors import InputError, not_fitted
+from hedgerow.estimators.conventions import Conventions
+from hedgerow.estimators.dev_spans import marks_spans
+from hedgerow.estimators.label_codes import label_codes
+from hedgerow.estimators.threads import n_threads
+from hedgerow.inference.answers import Answers
+from hedgerow.inference.decoding import Decode, DecodeSetting, best_labels, log_likelihood
+from hedgerow.model import Model
+from hedgerow.utilities import counted
+
+if TYPE_CHECKING:
+    from hedgerow.typing import LabelsLike, SequenceLike, SequencesLike
+
+
+class Predictions(Conventions):
+    """The methods of a fitted estimator that answer questions about sequences."""
+
+    def predict(self, X: SequencesLike, *, decode: DecodeSetting | None = None) -> list[NDArray[Any]]:
+        """Predict the labels of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Read as in `fit`, and with the same columns.
+        decode : {"auto", "viterbi", "marginal"}, optional
+            Overrides the parameter `decode` of the estimator.
+
+        Returns
+        -------
+        list of 1-D arrays
+            The labels of each sequence, of the same type as in `fit`. `.tolist()` converts them to Python's str, int
+            or bool, which JSON and seqeval need: `[p.tolist() for p in model.predict(X)]`.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> [labels.tolist() for labels in model.predict(["cot", "at"])]
+        [['-', 'o', '-'], ['a', '-']]
+        """
+        decode = self._value("decode", decode, "predict")
+        if _is_empty(X):
+            return self._nothing()
+        encoded = self._encode(X)
+        codes = self._best_labels(encoded, self._decoding(self._fitted().labels.classes.tolist(), decode))
+        return with_sequences(_by_sequence(self._fitted().labels.decode(codes), encoded.starts), X)
+
+    def predict_single(self, x: SequenceLike | Sequences) -> NDArray[Any]:
+        """Predict the labels of one sequence.
+
+        Parameters
+        ----------
+        x : sequence
+            One sequence, not a list of sequences.
+
+        Returns
+        -------
+        1-D array
+            Its labels.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If `x` does not fit the training data, or holds several sequences.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> model.predict_single("dot").tolist()
+        ['-', 'o', '-']
+        """
+        if isinstance(x, Sequences) and len(x) != 1:
+            raise InputError(f"predict_single labels one sequence, but there are {len(x)}; use predict")
+        if isinstance(x, Mapping):
+            raise InputError(
+                f"predict_single labels a list of positions, but x is a {type(x).__name__}, which is one position; "
+                "pass [x] if the sequence has only this position"
+            )
+        if isinstance(x, Sequences):
+            return self.predict(x)[0]
+        try:
+            return self.predict([x])[0]
+        except InputError:
+            if isinstance(x, Sized) and (_is_list_of_sequences(x) or self._reads(x)):
+                n = counted(len(x), "sequence")
+                raise InputError(f"predict_single labels one sequence, but x is a list of {n}; use predict") from None
+            raise
+
+    def predict_proba(self, X: SequencesLike) -> list[NDArray[np.floating[Any]]]:
+        """Compute the probability of each label at each position.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Read as in `fit`, and with the same columns.
+
+        Returns
+        -------
+        list of arrays of shape (positions, labels)
+            P(label at position | sequence), columns in the order of `classes_`; rows sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> model.predict_proba(["cat"])[0].shape
+        (3, 3)
+        """
+        if _is_empty(X):
+            return self._nothing()
+        answers = self._answers(self._encode(X))
+        return with_sequences([p for some in answers for p in _by_sequence(some.marginals()[1], some.starts)], X)
+
+    def predict_marginals(self, X: SequencesLike) -> list[list[dict[Any, float]]]:
+        """Compute the probability of each label at each position, as dicts.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Read as in `fit`, and with the same columns.
+
+        Returns
+        -------
+        list of lists of dicts
+            For each position of each sequence the probabilities of `predict_proba` by label.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> sorted(model.predict_marginals(["cat"])[0][1])
+        ['-', 'a', 'o']
+        """
+        names = self._fitted().labels.classes.tolist()
+        return [[dict(zip(names, row, strict=True)) for row in p.tolist()] for p in self.predict_proba(X)]
+
+    def predict_nbest(self, X: SequencesLike, n: int = 3) -> list[list[tuple[float, NDArray[Any]]]]:
+        """Find the n most probable label sequences of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Read as in `fit`, and with the same columns.
+        n : int >= 1, default=3
+            Number of label sequences.
+
+        Returns
+        -------
+        list of lists of (float, 1-D array)
+            For each sequence log-probabilities and labels, the most probable first; fewer than n if there are fewer.
+            For JSON: `[[(p, labels.tolist()) for p, labels in best] for best in model.predict_nbest(X)]`.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data, or n is not an integer of at least 1.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> [labels.tolist() for _, labels in model.predict_nbest(["cat"], n=2)[0]]
+        [['-', 'a', '-'], ['-', 'o', '-']]
+        """
+        if _is_empty(X):
+            return self._nothing()
+        labels = self._fitted().labels
+        return [best for answers in self._answers(self._encode(X)) for best in _nbest(answers, n, labels)]
+
+    def score(self, X: SequencesLike, y: LabelsLike) -> float:
+        """Compute the accuracy: the share of positions with the right label.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Read as in `fit`, and with the same columns.
+        y : list of lists of labels
+            The gold labels. Labels that training never saw count as wrong.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data, or y does not fit X.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+        >>> hr.HMM().fit(X, y).score(X, y)
+        1.0
+        """
+        encoded = self._encode(X)
+        codes = label_codes(self._fitted().labels, y, encoded)
+        decode = self._decoding(self._fitted().labels.classes.tolist(), self._value("decode"))
+        return float(np.mean(self._best_labels(encoded, decode) == codes))
+
+    def log_likelihood(self, X: SequencesLike, y: LabelsLike) -> NDArray[np.float64]:
+        """Compute the log-probability of the labels y of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Read as in `fit`, and with the same columns.
+        y : list of lists of labels
+            The labels whose probability is wanted.
+
+        Returns
+        -------
+        1-D array
+            log P(labels | sequence) for each sequence; -inf for labels that training never saw.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data, or y does not fit X.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+        >>> hr.HMM().fit(X, y).log_likelihood(X, y).shape
+        (2,)
+        """
+        encoded = self._encode(X)
+        codes = label_codes(self._fitted().labels, y, encoded)
+        found, first = [], 0
+        for answers in self._answers(encoded):
+            last = first + int(answers.starts[-1])
+            found.append(log_likelihood(answers, codes[first:last]))
+            first = last
+        return np.concatenate(found)
+
+    @property
+    def _beam(self) -> int | None:
+        """The beam of prediction; None for estimators without one."""
+        return self._value("beam") if "beam" in self._parameters else None
+
+    @property
+    def _learns_paths(self) -> bool:
+        """Whether training compares best paths, so that the scores are made for Viterbi and not for marginals."""
+        return False
+
+    def _decoding(self, classes: Sequence[Any], decode: DecodeSetting) -> Decode:
+        """How labels are chosen if `decode` is the setting and `classes` are the labels."""
+        if decode != "auto":
+            return decode
+        return "viterbi" if self._learns_paths or marks_spans(classes) else "marginal"
+
+    @property
+    def _takes_missing(self) -> bool:
+        """Whether the model handles the missing values that the encoder leaves."""
+        return False
+
+    def _value(self, name: str, override: Any = None, owner: str | None = None) -> Any:
+        """A parameter, or the value that overrides it, checked and converted."""
+        parameter = self._parameters[name]
+        value = getattr(self, name) if override is None else override
+        parameter.check(owner or type(self).__name__, value)
+        return parameter.convert(value)
+
+    def _fitted(self) -> Model:
+        model = getattr(self, "model_", None)
+        if model is None:
+            raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit(X, y) or hedgerow.load(path)")
+        return model  # type: ignore[no-any-return]
+
+    def _nothing(self) -> list[Any]:
+        """The predictions for no sequences."""
+        self._fitted()
+        return []
+
+    def _encode(self, X: object) -> Encoded:
+        model = self._fitted()
+        return self._encode_checked(model.encoder, X, model.parameters)
+
+    def _encode_checked(self, encoder: Encoder, X: object, fitted_with: Mapping[str, Any], data: str = "X") -> Encoded:
+        """X as codes; raises InputError where a value is missing and neither encoder nor model handles that."""
+        encoded = encoder.transform(Sequences(X))
+        if not (encoder.fills_missing or self._takes_missing):
+            setting = f" with missing={fitted_with['missing']!r}" if "missing" in fitted_with else ""
+            refuse_missing(encoded, data, f"this {type(self).__name__}{setting}")
+        return encoded
+
+    def _reads(self, X: object) -> bool:
+        """Whether X is a list of sequences like those of training."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._encode(X)
+        except InputError:
+            return False
+        return True
+
+    def _answers(self, encoded: Encoded) -> Iterator[Answers]:
+        """Inference over one block of sequences at a time, to bound memory."""
+        return self._fitted().answers_by_block(encoded, beam=self._beam, n_threads=n_threads(self._value("n_jobs")))
+
+    def _best_labels(self, encoded: Encoded, decode: Decode) -> NDArray[np.int32]:
+        return np.concatenate([best_labels(answers, decode) for answers in self._answers(encoded)])
+
+
+def _is_empty(X: object) -> bool:
+    return hasattr(X, "__len__") and not isinstance(X, str) and len(X) == 0
+
+
+def _is_list_of_sequences(x: object) -> bool:
+    """Whether x cannot be a sequence, for its first position would be a list of dicts, tuples or lists, or a frame."""
+    if not isinstance(x, (list, tuple)) or not x:
+        return False
+    first = x[0]
+    return is_frame(first) or (isinstance(first, list) and bool(first) and isinstance(first[0], (dict, list, tuple)))
+
+
+def _nbest(answers: Answers, n: int, labels: Labels) -> Iterator[list[tuple[float, NDArray[Any]]]]:
+    scores, paths = answers.nbest(n)
+    log_z = answers.keeping(paths[0]).log_partition()  # a beam over sums may have lost what one over paths found
+    for i, (begin, end) in enumerate(pairwise(answers.starts.tolist())):
+        ranks = [rank for rank in range(n) if scores[i, rank] > -np.inf]
+        yield [(float(scores[i, rank] - log_z[i]), labels.decode(paths[rank, begin:end])) for rank in ranks]
+
+
+def _by_sequence(rows: NDArray[Any], starts: NDArray[np.int64]) -> list[NDArray[Any]]:
+    return [rows[begin:end] for begin, end in pairwise(starts.tolist())]
