@@ -20,7 +20,7 @@ CXX_FILES := $(filter %.cpp %.hpp,$(BUILD_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all coverage lint format stub sanitize sanitize-threads wheel hooks results benchmarks clean FORCE
+.PHONY: help demo test test-slow test-all coverage lint format stub sanitize sanitize-threads wheel hooks results benchmarks docs clean FORCE
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,8 +101,12 @@ results: $(VENV)/bench-tools  ## Run the experiments and fill the tables of docs
 benchmarks: $(VENV)/bench-tools  ## Run the benchmarks and fill the tables of docs/benchmarks.md; ONLY=text chooses
 	$(BIN)/python tools/fill_docs.py docs/benchmarks.md --only "$(ONLY)"
 
+docs: $(VENV)/docs-tools  ## Build the documentation site in build/docs; a warning is an error
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --nitpicky --jobs auto docs build/docs
+	@echo 'open build/docs/index.html'
+
 clean:  ## Remove everything that other targets made
-	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist docs/generated .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/created:
@@ -141,6 +145,11 @@ $(VENV)/lint-tools: pyproject.toml | $(VENV)/test-tools
 $(VENV)/bench-tools: pyproject.toml | $(VENV)/lint-tools
 	$(START)
 	$(PIP) install --group bench
+	$(FINISH)
+
+$(VENV)/docs-tools: pyproject.toml | $(VENV)/bench-tools
+	$(START)
+	$(PIP) install --group docs
 	$(FINISH)
 
 build/sanitize-%/installed: $(BUILD_FILES) $(PACKAGE_FILES) | $(VENV)/test-tools

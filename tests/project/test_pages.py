@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from project.doc_pages import DOCS, GUIDES, load_tool
+
 ROOT = Path(__file__).parents[2]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *GUIDES]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 FILES = PYPROJECT["project"]["urls"]["Homepage"] + "/blob/main/"
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+tool = load_tool("doc_navigation")
 CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -95,3 +99,35 @@ def test_the_folders_are_those_of_the_repository() -> None:
         assert shown[parent] == folders | modules
     for path in set(shown) - {"src/core/", "src/hedgerow/"}:
         assert (ROOT / path).is_dir(), path
+
+
+def navigation() -> Iterator[str]:
+    """The pages below docs that the navigation pages list, once for each list item."""
+    for name in tool.NAVIGATION_PAGES:
+        text = tool.rewrite_links((DOCS / f"{name}.md").read_text(encoding="utf-8"), "docs")
+        for _, pages in tool.entries(text):
+            yield from (file for _, file in pages)
+
+
+def test_every_page_has_one_place_in_the_navigation() -> None:
+    pages = sorted(str(page.relative_to(DOCS)) for page in GUIDES)
+    copies = tool.COPIES.values()
+    assert sorted(["index.md", *navigation()]) == sorted([*pages, *copies])
+
+
+def test_a_navigation_page_becomes_tables_of_contents() -> None:
+    text = "# Top\n\n- [A b](a.md): text\n\n## More\n\nsee [c](c.md)\n\n- [D](x/d.md)\n- [web](https://x.org)\n"
+    assert tool.toctrees(text) == (
+        "```{toctree}\n:hidden:\n:caption: \n\nA b <a>\n```\n\n```{toctree}\n:hidden:\n:caption: More\n\nD <x/d>\n```"
+    )
+
+
+def test_links_out_of_docs_are_rewritten() -> None:
+    text = "[1](../CONTRIBUTING.md#checks) [tuning.md](tuning.md#a) [3](../LICENSE) [4](#x)\n```\n[5](../x)\n```\n"
+    assert tool.rewrite_links(text, "docs") == (
+        "[1](generated/contributing.md#checks) [Tuning](tuning.md#a) "
+        f"[3]({FILES}LICENSE) [4](#x)\n```\n[5](../x)\n```\n"
+    )
+    assert tool.rewrite_links("[1](../results.md) [2](../../CHANGELOG.md)", "docs/results") == (
+        "[1](../results.md) [2](../generated/changelog.md)\n"
+    )

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class StructuredSVM(MarginEstimator):
     """Structured support vector machine, learned by Pegasos steps with loss-augmented decoding.
 
-    Minimises |w|^2 / 2 + C / 2 times the sum of the hinge losses of the sequences. The hinge loss is by how much the
-    score of gold fails to exceed that of every other path by the loss of that path: the number of wrong labels, or 1.
+    Minimises `|w|^2 / 2` plus `C / 2` times the sum of the hinge losses of the sequences. The hinge loss is by how much
+    the score of gold fails to exceed that of every other path by the loss of that path: the number of wrong labels,
+    or 1.
 
     Scores have no probabilistic scale. Probabilities are computed from scores divided by `temperature_`, which
     maximises the likelihood of the dev data, and is 1 without dev data.
