@@ -19,7 +19,6 @@ from hedgerow.data.columns import is_local
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.rules import Part
 from hedgerow.errors import AbsentColumnWarning, InputError
-from hedgerow.templates import parse_template, template_from_json
 from oracles.encoding import GONE, cells
 from oracles.features import letter_attributes, number_attributes, tag_attributes, word_attributes
 
@@ -216,41 +215,6 @@ def test_a_pair_alphabet() -> None:
     ]:
         with pytest.raises(InputError):
             PairAlphabet(left, right, np.array(starts), np.array(rights, np.int32))
-
-
-def test_templates_are_values() -> None:
-    words, letters, numbers = hr.templates.words(), hr.templates.letters(np.int64(3)), hr.templates.numbers()
-    assert [repr(words), repr(hr.templates.words("form"))] == ["words()", "words(column='form')"]
-    assert [repr(letters), repr(numbers)] == ["letters(n=3)", "numbers()"]
-    for template in (words, letters, numbers, hr.templates.words("form")):
-        assert template_from_json(json.loads(json.dumps(template.to_json()))) == template
-        assert pickle.loads(pickle.dumps(template)) == template
-        assert hash(template) == hash(template_from_json(template.to_json()))
-    assert words != hr.templates.words("form")
-    assert parse_template("words") == words
-    assert parse_template("words:form") == hr.templates.words("form")
-    assert parse_template("letters:3") == letters
-    assert parse_template("numbers") == numbers
-
-
-@pytest.mark.parametrize("n", [0, -1, 2.0, "2", True, None, 10**6])
-def test_letters_needs_a_count(n: Any) -> None:
-    with pytest.raises(InputError, match="letters: n must be an integer from 1 to 10000, but got"):
-        hr.templates.letters(n)
-
-
-@pytest.mark.parametrize(
-    "stored", [{}, {"template": "letters"}, {"template": "other"}, "words", {"template": "words", "n": 1}]
-)
-def test_a_damaged_template_is_refused(stored: Any) -> None:
-    with pytest.raises(InputError, match="features must be the description of a template"):
-        template_from_json(stored)
-
-
-@pytest.mark.parametrize("text", ["", "word", "letters", "letters:x", "numbers:1"])
-def test_a_flag_must_name_a_template(text: str) -> None:
-    with pytest.raises(InputError, match="features must be words, words:COLUMN, letters:N or numbers"):
-        parse_template(text)
 
 
 DICTS = [[{"word": "the", "n": 1.0}]]
