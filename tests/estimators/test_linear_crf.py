@@ -158,6 +158,17 @@ def test_scores_of_wide_and_narrow_attributes_are_sums_of_weights():
     np.testing.assert_allclose(gradient, sums[rows, np.concatenate(outputs)], atol=1e-4)
 
 
+def test_the_gradient_of_a_frequent_attribute_is_precise():
+    n, width = 50_000, 9
+    reader = _core.AttributeReader(np.array([0, n]), np.array([0]))
+    reader.add_categorical(np.zeros(n, np.int32), 1)
+    features = _core.LinearFeatures(np.array([0, width]), np.arange(width, dtype=np.int32), width)
+    residuals = np.full((n, width), 1 / 9, np.float32)
+    gradient = np.zeros(width)
+    _core.LinearPostings(reader, features, 0, n, 0).add_gradient(residuals, gradient, 1)
+    np.testing.assert_allclose(gradient, residuals.sum(axis=0, dtype=np.float64), rtol=1e-6)
+
+
 def test_bindings_refuse_what_does_not_fit():
     reader = _core.AttributeReader(np.array([0, 2]), np.array([0]))
     reader.add_categorical(np.array([0, 1], np.int32), 2)

@@ -11,7 +11,7 @@ namespace hedgerow {
 namespace {
 
 constexpr std::int64_t kTaskOccurrences = 4096;  // occurrences that one task of a thread sums
-constexpr std::int64_t kRowsAhead = 32;          // rows that are prefetched before they are summed
+constexpr std::int64_t kRowsAhead = 32;          // rows of a batch: prefetched, then summed
 
 }  // namespace
 
@@ -67,7 +67,8 @@ inline void Postings::add_attribute(std::int64_t i, const Features& features, co
         }
         return;
     }
-    std::fill_n(row, width, 0.0f);
+    // Single precision sums only the rows of one batch: over all occurrences of a frequent attribute it would
+    // lose four digits.
     WeightedRow rows[kRowsAhead];
     for (std::int64_t o = starts_[i]; o < starts_[i + 1];) {
         std::int64_t n = 0;
@@ -75,9 +76,11 @@ inline void Postings::add_attribute(std::int64_t i, const Features& features, co
             rows[n] = {residuals + positions_[o] * width, value_of(o)};
             prefetch(rows[n].row);
         }
+        std::fill_n(row, width, 0.0f);
         linear_kernels().add_rows(rows, n, width, row);
+        for (std::int64_t f = begin; f < end; ++f)
+            gradient[f] += static_cast<double>(row[features.outputs[f]]);
     }
-    for (std::int64_t f = begin; f < end; ++f) gradient[f] += static_cast<double>(row[features.outputs[f]]);
 }
 
 void Postings::add_gradient(const Features& features, const float* residuals, double* gradient,
