@@ -17,6 +17,7 @@ Functions
     cross_val_predict      predictions by models that did not see the sequence
     from_frame, to_frame   read a data frame, write predictions beside its rows
     from_padded            cut padding off
+    read                   sequences and labels of a file
 
 Classes
     Sequences              sequences that are read once and used often
@@ -24,7 +25,7 @@ Classes
     TuningResult           what tune returns
 
 Modules
-    callbacks, datasets, errors, inspection, metrics, significance, templates
+    callbacks, datasets, errors, formats, inspection, metrics, significance, templates
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from hedgerow import callbacks as callbacks
     from hedgerow import datasets as datasets
     from hedgerow import errors as errors
+    from hedgerow import formats as formats
     from hedgerow import inspection as inspection
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators import StructuredSVM as StructuredSVM
     from hedgerow.estimators import TreeCRF as TreeCRF
     from hedgerow.estimators import load as load
+    from hedgerow.formats import read as read
     from hedgerow.tuning import TuningResult as TuningResult
     from hedgerow.tuning import cross_val_predict as cross_val_predict
     from hedgerow.tuning import tune as tune
@@ -79,11 +82,13 @@ _HOME = {
     "cross_val_predict": "hedgerow.tuning",
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",
+    "formats": "hedgerow.formats",
     "from_frame": "hedgerow.data.frames",
     "from_padded": "hedgerow.data.padded",
     "inspection": "hedgerow.inspection",
     "load": "hedgerow.estimators",
     "metrics": "hedgerow.metrics",
+    "read": "hedgerow.formats",
     "significance": "hedgerow.significance",
     "templates": "hedgerow.templates",
     "to_frame": "hedgerow.data.frames",

@@ -60,6 +60,27 @@ def bag_probabilities(scores: Annotated[NDArray[numpy.float64], dict(shape=(None
     Return (p, 1 - p) for each position: the noisy-or over its bag, with scores as log-odds.
     """
 
+def read_columns(text: bytes, tabs: bool, comments: bool, documents: bool, numbered: bool, absent_from: int, n_columns: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], list[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]], int, tuple[str, int, int, int] | None]:
+    """
+    Return (starts, lines, ends, columns, number of lines, fault) of a text of columns.
+
+    A column is (codes, blob, offsets). A fault is (kind, line, column), with kind 'columns', 'encoding',
+    kind 'columns', 'encoding', 'nul' or 'carriage return'; for 'columns', `column` is the number found.
+    """
+
+def has_tabs(text: bytes) -> bool:
+    """
+    Whether the first line that is neither blank nor a comment holds a tab.
+    """
+
+def end_of_sequences(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int) -> int:
+    """
+    Return the offset behind the last blank line that begins at or after `begin`, -1 without one.
+    """
+
+def with_labels(text: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], separator: bytes, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
+    """Return the text with separator and label inserted at each end."""
+
 def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: int, outside: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
     """
     Return for each position ids[code] of the position `offset` after it, `outside` where there is none.

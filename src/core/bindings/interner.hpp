@@ -33,12 +33,6 @@ inline void append_utf8(std::vector<uint8_t>& blob, PyObject* text) {
     blob.insert(blob.end(), data, data + PyBytes_GET_SIZE(encoded.ptr()));
 }
 
-struct SortedStrings {
-    std::vector<uint8_t> blob;
-    std::vector<int64_t> offsets;
-    std::vector<int32_t> rank;  // by id: the place of the string in sorted order
-};
-
 class Interner {
   public:
     Interner() : slots_(16, Slot{0, -1}) {}
@@ -70,16 +64,7 @@ class Interner {
             append_utf8(blob, text.ptr());
             offsets.push_back(static_cast<int64_t>(blob.size()));
         }
-        const Strings unsorted{blob.data(), offsets.data(), size()};
-        SortedStrings result{{}, {0}, std::vector<int32_t>(texts_.size())};
-        result.blob.reserve(blob.size());
-        for (const int32_t id : sorted_order(unsorted)) {
-            result.rank[static_cast<size_t>(id)] = static_cast<int32_t>(result.offsets.size()) - 1;
-            const Bytes text = unsorted[id];
-            result.blob.insert(result.blob.end(), text.data, text.data + text.size);
-            result.offsets.push_back(static_cast<int64_t>(result.blob.size()));
-        }
-        return result;
+        return sort_distinct({blob.data(), offsets.data(), size()});
     }
 
   private:

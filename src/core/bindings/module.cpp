@@ -7,6 +7,7 @@
 namespace hedgerow {
 void register_alphabet(nanobind::module_& m);
 void register_bags(nanobind::module_& m);
+void register_column_text(nanobind::module_& m);
 void register_derived_columns(nanobind::module_& m);
 void register_descent(nanobind::module_& m);
 void register_induction(nanobind::module_& m);
@@ -32,6 +33,7 @@ NB_MODULE(_core, m) {
     nanobind::set_leak_warnings(false);
     hedgerow::register_alphabet(m);
     hedgerow::register_bags(m);
+    hedgerow::register_column_text(m);
     hedgerow::register_derived_columns(m);
     hedgerow::register_ingest(m);
     hedgerow::register_label_statistics(m);

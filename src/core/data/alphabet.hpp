@@ -51,6 +51,16 @@ inline bool is_utf8(Bytes text) {
     return true;
 }
 
+// The same without surrogates, as the standard has it: the text of a file.
+inline bool is_strict_utf8(Bytes text) {
+    for (int64_t i = 0; i < text.size;) {
+        const int length = utf8_character(text.data + i, text.size - i);
+        if (length == 0 || (text.data[i] == 0xED && text.data[i + 1] > 0x9F)) return false;
+        i += length;
+    }
+    return true;
+}
+
 // The first index in [first, strings.size) whose string is not below `text`. Gallops: finding m sorted
 // strings one after the other costs m log(n / m), like a binary search for m = 1 and like a merge for m = n.
 inline int64_t lower_bound(Strings strings, Bytes text, int64_t first = 0) {
@@ -112,6 +122,26 @@ inline std::vector<int32_t> sorted_order(Strings strings) {
     std::vector<int32_t> order(keys.size());
     std::transform(keys.begin(), keys.end(), order.begin(), [](const Key& key) { return key.index; });
     return order;
+}
+
+struct SortedStrings {
+    std::vector<uint8_t> blob;
+    std::vector<int64_t> offsets;
+    std::vector<int32_t> rank;  // by index before sorting: the place of the string in sorted order
+};
+
+// Distinct strings in sorted order.
+inline SortedStrings sort_distinct(Strings unsorted) {
+    SortedStrings result{{}, {0}, std::vector<int32_t>(static_cast<size_t>(unsorted.size))};
+    result.blob.reserve(static_cast<size_t>(unsorted.offsets[unsorted.size]));
+    result.offsets.reserve(static_cast<size_t>(unsorted.size) + 1);
+    for (const int32_t id : sorted_order(unsorted)) {
+        result.rank[static_cast<size_t>(id)] = static_cast<int32_t>(result.offsets.size()) - 1;
+        const Bytes text = unsorted[id];
+        result.blob.insert(result.blob.end(), text.data, text.data + text.size);
+        result.offsets.push_back(static_cast<int64_t>(result.blob.size()));
+    }
+    return result;
 }
 
 }  // namespace hedgerow

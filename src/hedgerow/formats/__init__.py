@@ -1,0 +1,7 @@
+"""File formats: reading and writing of sequences with labels. docs/formats.md describes each format."""
+
+from hedgerow.formats.blocks import Block, read_blocks
+from hedgerow.formats.corpus import Corpus, Layout
+from hedgerow.formats.reading import read
+
+__all__ = ["Block", "Corpus", "Layout", "read", "read_blocks"]

@@ -1,0 +1,7 @@
+"""CoNLL columns: any number of columns between blanks or tabs, comments, and -DOCSTART- lines, which are dropped."""
+
+from __future__ import annotations
+
+from hedgerow.formats.column_text import ColumnRules
+
+RULES = ColumnRules("conll", comments=True, documents=True)

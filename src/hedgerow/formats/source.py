@@ -1,0 +1,112 @@
+"""Where text comes from: a path, standard input or an open file, as UTF-8 bytes with a name for messages."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, NoReturn, TypeAlias
+
+from hedgerow.errors import InputError, type_name
+
+PathLike: TypeAlias = str | os.PathLike[str] | IO[Any]
+_BOM = codecs.BOM_UTF8
+#: Beginnings of files that are no text in UTF-8.
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The content of a file as UTF-8 without byte order mark, and its name."""
+
+    text: bytes
+    name: str
+    encoding: str = "utf-8"
+
+    def fail(self, line: int, rule: str) -> NoReturn:
+        """Raise InputError with the name of the file and the line."""
+        raise InputError(f"{self.name}, line {line}: {rule}")
+
+    def fail_encoding(self, line: int, column: str = "") -> NoReturn:
+        """Raise InputError for bytes that are not UTF-8."""
+        self.fail(line, f"text must be UTF-8, but these bytes are not{column}; {_encoding_cure(self.text)}")
+
+    def fail_codec(self, line: int, error: UnicodeDecodeError) -> NoReturn:
+        """Raise InputError for bytes that do not belong to the encoding."""
+        byte = error.object[error.start]
+        self.fail(line, f"text must be {error.encoding}, but byte {byte:#04x} is not; give the right `encoding`")
+
+
+def open_source(path: PathLike, encoding: str = "utf-8") -> Source:
+    """Read all of a file; raises OSError if that fails, and InputError if the encoding does not fit."""
+    codec = codec_name(encoding)
+    if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-":
+        name = os.fspath(path)
+        content: bytes = check_file(path).read_bytes()
+    else:
+        stream, name = open_stream(path)
+        read = stream.read()
+        if isinstance(read, str):
+            return Source(encode(read, name), name)
+        content = read
+    return Source(_to_utf8(content, name, codec), name, codec)
+
+
+def check_file(path: str | os.PathLike[str]) -> Path:
+    """The path; raises FileNotFoundError or IsADirectoryError unless it is a file."""
+    file = Path(path)
+    if file.is_dir():
+        raise IsADirectoryError(f"cannot read {file}: it is a folder; name a file in it")
+    if not file.exists():
+        raise FileNotFoundError(f"cannot read {file}: there is no such file; check the path")
+    return file
+
+
+def open_stream(path: PathLike) -> tuple[IO[Any], str]:
+    """(stream, name) of a path, of "-" or of an open file; of bytes if the stream can give them."""
+    if isinstance(path, (str, os.PathLike)):
+        if os.fspath(path) == "-":
+            return sys.stdin.buffer, "standard input"
+        return check_file(path).open("rb"), os.fspath(path)
+    if not hasattr(path, "read"):
+        raise InputError(f"path must be a str, a Path, '-' or an open file, but got {type_name(path)}")
+    name = getattr(path, "name", None)
+    return getattr(path, "buffer", path), name if isinstance(name, str) else "the file"
+
+
+def codec_name(encoding: str) -> str:
+    """The canonical name of an encoding; raises InputError if Python does not know it."""
+    try:
+        name = codecs.lookup(encoding).name
+    except (LookupError, TypeError):
+        raise InputError(f"encoding is {encoding!r}, which Python does not know; try 'utf-8' or 'latin-1'") from None
+    return "utf-8" if name == "utf-8-sig" else name
+
+
+def encode(text: str, name: str) -> bytes:
+    """The text as UTF-8; raises InputError for a lone surrogate, with its line."""
+    try:
+        return text.encode().removeprefix(_BOM)
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise InputError(
+            f"{name}, line {line}: text must be UTF-8, but it holds the lone surrogate {text[error.start]!r}; "
+            "open the file in binary mode"
+        ) from None
+
+
+def _to_utf8(content: bytes, name: str, codec: str) -> bytes:
+    if codec == "utf-8":
+        return content.removeprefix(_BOM)
+    try:
+        return encode(content.decode(codec), name)
+    except UnicodeDecodeError as error:
+        Source(b"", name).fail_codec(content.count(b"\n", 0, error.start) + 1, error)
+
+
+def _encoding_cure(text: bytes) -> str:
+    if text.startswith(_UTF16):
+        return "the file looks like UTF-16: give encoding='utf-16'"
+    return "give `encoding`, such as encoding='latin-1'"
