@@ -100,6 +100,7 @@ results: $(VENV)/bench-tools  ## Run the experiments and fill the tables of docs
 
 benchmarks: $(VENV)/bench-tools  ## Run the benchmarks and fill the tables of docs/benchmarks.md; ONLY=text chooses
 	$(BIN)/python tools/fill_docs.py docs/benchmarks.md --only "$(ONLY)"
+	$(BIN)/python tools/fill_docs.py docs/*.md docs/tasks/*.md --only quote_table
 
 docs: $(VENV)/docs-tools  ## Build the documentation site in build/docs; a warning is an error
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --nitpicky --jobs auto docs build/docs

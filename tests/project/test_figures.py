@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from project.doc_pages import GUIDES, load_tool
 from project.test_fill_docs import tool
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+quoting = load_tool("quote_table")
 RESULTS = sorted((DOCS / "results").glob("*.md"))
 FILLED = [*RESULTS, DOCS / "benchmarks.md"]
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d+")  # with decimals: whole numbers count things, or are labels of a table
@@ -124,3 +126,25 @@ def test_the_printed_table_of_the_tuning_guide_is_what_its_code_prints() -> None
 
     found = str(namespace["result"]).split("\nBest of")[0]
     assert without_seconds(found) == without_seconds(printed[1])
+
+
+GUIDES_THAT_QUOTE = [page for page in GUIDES if "python tools/quote_table.py" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("page", GUIDES_THAT_QUOTE, ids=lambda page: page.name)
+def test_a_guide_quotes_the_figures_of_the_benchmarks(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for block in tool.find_blocks("\n".join(lines)):
+        assert quoting.main(shlex.split(block.command)[2:]) == 0
+        assert block.content(lines) == f"Output of `{block.command}`:\n\n{capsys.readouterr().out.strip()}"
+
+
+def test_a_quote_needs_rows_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert quoting.main(["%", "no-such-task"]) == 1
+    assert "no-such-task" in capsys.readouterr().err
+
+
+def test_a_quote_joins_tables_and_leaves_out_empty_columns() -> None:
+    first, second = "| % | A | B |\n|---|---|---|\n| r | 1 | 2 |\n", "| % | A |\n|---|---|\n| s | 3 |\n"
+    text = f"<!-- begin: x -->\n{first}\n{second}<!-- end -->"
+    assert quoting.quote(text, "%", ["s", "r"], ["A", "B", "C"]) == [["%", "A", "B"], ["s", "3", "–"], ["r", "1", "2"]]

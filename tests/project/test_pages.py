@@ -50,7 +50,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_broken_links_are_found() -> None:
     text = "# A b\n[1](no.md) [2](README.md#no) ![3](no.png) [4](#no) [5](https://x.org/no.md) `[6](no.md)`\n"
     assert broken_links(ROOT / "CHANGELOG.md", text) == ["no.md", "README.md#no", "no.png", "#no"]
-    assert broken_links(ROOT / "README.md", f"[1]({FILES}docs/index.md#choose-a-model)") == []
+    assert broken_links(ROOT / "README.md", f"[1]({FILES}docs/index.md#i-want-to)") == []
     assert broken_links(ROOT / "README.md", f"[1]({FILES}docs/no.md)") == [FILES + "docs/no.md"]
 
 
