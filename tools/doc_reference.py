@@ -106,12 +106,12 @@ def estimators() -> Iterator[tuple[str, type]]:
 
 
 def parameters_table(estimator: type) -> str:
-    """A Markdown table of an estimator's parameters: name, default, meaning and rule."""
+    """A Markdown table of an estimator's parameters: name and default, meaning and rule."""
     rows = [
-        f"| `{p.name}` | `{p.default!r}` | {_markdown(p.help)} Must be {_markdown(p.describe())}. |"
+        f"| `{p.name}={p.default!r}` | {_markdown(p.help)} Must be {_markdown(p.describe())}. |"
         for p in parameters(estimator).values()
     ]
-    return "\n".join(["| parameter | default | meaning and rule |", "|---|---|---|", *rows])
+    return "\n".join(["| parameter and default | meaning and rule |", "|---|---|", *rows])
 
 
 def _markdown(text: str) -> str:

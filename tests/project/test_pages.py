@@ -131,3 +131,7 @@ def test_links_out_of_docs_are_rewritten() -> None:
     assert tool.rewrite_links("[1](../results.md) [2](../../CHANGELOG.md)", "docs/results") == (
         "[1](../results.md) [2](../generated/changelog.md)\n"
     )
+
+
+def test_no_page_has_a_name_that_sphinx_uses_itself() -> None:
+    assert not {page.stem for page in DOCS.glob("*.md")} & {"search", "genindex", "modindex", "py-modindex"}
