@@ -29,9 +29,10 @@ def say(message: str) -> None:
 
 
 def _words(error: Any) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{os.fspath(error.filename)}: {error.strerror[0].lower()}{error.strerror[1:]}"
-    return str(error)
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    place = "" if error.filename is None else f"{os.fspath(error.filename)}: "
+    return f"{place}{error.strerror[0].lower()}{error.strerror[1:]}"
 
 
 def warn_in_one_line() -> None:

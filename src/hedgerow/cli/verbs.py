@@ -14,14 +14,19 @@ from hedgerow.cli.failures import FAILED, close_quietly, warn_in_one_line
 
 #: Each command with the line that `hedgerow --help` shows; its module in this package has the same name.
 VERBS = {
+    "train": "Learn a model from a file of labelled sequences.",
+    "tag": "Label a file or a stream with a model.",
+    "evaluate": "Measure a model on a file of labelled sequences.",
+    "inspect": "Show what a model is and what it learned.",
+    "tune": "Find the best estimator and setting by a race.",
     "datasets": "List, describe or write the data sets.",
     "demo": "Learn to pronounce English words, offline, in seconds.",
 }
-NAMES_OF_HELP = {"help_option_names": ["-h", "--help"]}
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 WITHOUT_RICH: dict[str, Any] = {  # rich would take longer to import than everything else that --help needs
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
-    "context_settings": NAMES_OF_HELP,
+    "context_settings": CONTEXT,
 }
 
 
@@ -84,7 +89,14 @@ def _about(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
-    """Label sequences: words with tags, letters with sounds, residues with structure, readings with activities."""
+    """Label sequences: words with tags, letters with sounds, residues with structure, readings with activities.
+
+    To start with a file that has one position a line, the label last, and a blank line after each sequence:
+
+    \b
+      hedgerow train train.txt --output m.hedgerow
+      hedgerow tag m.hedgerow new.txt
+    """
     import hedgerow
 
     if version:

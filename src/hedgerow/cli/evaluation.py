@@ -1,0 +1,171 @@
+"""The work of `hedgerow evaluate`: scores of a model on labelled sequences, as a dict and as text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hedgerow as hr
+from hedgerow.cli.loading import arguments_for, check_columns, load_model, uncalibrated
+from hedgerow.cli.plain_text import escaped
+from hedgerow.cli.reading import FileChoice, naming_flags
+from hedgerow.errors import InputError
+from hedgerow.estimators.dev_spans import marks_spans
+from hedgerow.metrics.text_table import text_table
+
+if TYPE_CHECKING:
+    from hedgerow.estimators import Estimator
+    from hedgerow.formats import Corpus
+
+#: Lower ends of the bins of probability; most predictions are nearly certain, so that the bins narrow towards 1.
+BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str | None) -> dict[str, Any]:
+    """The scores of a model on a file."""
+    model = load_model(model_path)
+    corpus = _labelled(model, model_path, path, choice)
+    assert corpus.y is not None
+    keywords: dict[str, Any] = {} if constraints is None else {"constraints": constraints}
+    began = time.perf_counter()
+    predicted = model.predict(corpus.X, **keywords)
+    seconds = time.perf_counter() - began
+    gold = [_as_labels(labels, model.classes_) for labels in corpus.y]
+    counts = hr.metrics.confusion(gold, predicted)
+    right = int(np.trace(counts.counts))
+    classes = [*model.classes_.tolist(), *counts.labels]
+    return {
+        "model": model_path,
+        "estimator": type(model).__name__,
+        "file": path,
+        "sequences": len(corpus.X),
+        "positions": corpus.X.n_positions,
+        "right": right,
+        "accuracy": hr.metrics.accuracy(gold, predicted),
+        "sequence_accuracy": hr.metrics.sequence_accuracy(gold, predicted),
+        "unseen_labels": sorted(set(counts.labels) - set(model.classes_.tolist()), key=str),
+        "spans": _spans(gold, predicted) if marks_spans(classes) else None,
+        "confusions": _confusions(counts),
+        "calibration": _calibration(model, corpus, gold, predicted, keywords),
+        "calibrated": uncalibrated(model) is None,
+        "why_not_calibrated": uncalibrated(model),
+        "seconds": seconds,
+        "positions_per_second": corpus.X.n_positions / max(seconds, 1e-9),
+    }
+
+
+def _labelled(model: Estimator, model_path: str, path: str, choice: FileChoice) -> Corpus:
+    with naming_flags():
+        corpus = hr.read(path, **arguments_for(model, model_path, choice))
+    if corpus.y is None:
+        raise InputError(f"{path} must have a column of labels, but it has none; name it with --label")
+    check_columns(model, path, (column.name for column in corpus.X.columns))
+    return corpus
+
+
+def _as_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels of a file, which are text, as integers or bools if those of the model are."""
+    if classes.dtype.kind == "U" or labels.dtype.kind != "U":
+        return labels
+    known = {str(label): label for label in classes.tolist()}
+    unknown = next((label for label in labels.tolist() if label not in known), None)
+    if unknown is not None:
+        raise InputError(f"label {unknown!r} is none of the model, whose labels are {', '.join(known)}")
+    return np.array([known[label] for label in labels.tolist()])
+
+
+def _spans(gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, Any]:
+    letters = {label[:1] for labels in (*gold, *predicted) for label in labels.tolist()}
+    scheme = "BILOU" if letters & {"L", "U"} else "IOBES" if letters & {"E", "S"} else "IOB2"
+    return {"scheme": scheme, **hr.metrics.span_report(gold, predicted, scheme=scheme).as_dict()}
+
+
+def _confusions(counts: hr.metrics.Confusion) -> list[dict[str, Any]]:
+    """Pairs of gold and predicted labels that differ, the most frequent first."""
+    wrong = counts.counts.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[: np.count_nonzero(wrong)]
+    pairs = zip(*np.unravel_index(order, wrong.shape), strict=True)
+    return [{"gold": counts.labels[i], "predicted": counts.labels[j], "count": int(wrong[i, j])} for i, j in pairs]
+
+
+def _calibration(
+    model: Estimator, corpus: Corpus, gold: Sequence[Any], predicted: Sequence[Any], keywords: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """For each bin of the probability of the predicted label: positions, mean probability, share that is right."""
+    columns = [np.searchsorted(model.classes_, labels) for labels in predicted]
+    chances = np.concatenate(
+        [
+            p[np.arange(len(column)), column]
+            for p, column in zip(model.predict_proba(corpus.X, **keywords), columns, strict=True)
+        ]
+    )
+    right = np.concatenate(gold) == np.concatenate(predicted)
+    bins = np.searchsorted(BINS, chances, side="right") - 1
+    found = []
+    for i, (low, high) in enumerate(zip(BINS, (*BINS[1:], 1.0), strict=True)):
+        inside = bins == i
+        if inside.any():
+            found.append(
+                {
+                    "from": low,
+                    "to": high,
+                    "positions": int(inside.sum()),
+                    "mean_probability": float(chances[inside].mean()),
+                    "right": float(right[inside].mean()),
+                }
+            )
+    return found
+
+
+def as_text(facts: dict[str, Any], top: int) -> str:
+    """The scores as text of a few short tables."""
+    parts = [
+        f"{facts['sequences']:,} sequences, {facts['positions']:,} positions\n"
+        f"accuracy           {facts['accuracy']:8.2%}  {facts['right']:,} positions are right\n"
+        f"sequence accuracy  {facts['sequence_accuracy']:8.2%}  all positions are right"
+    ]
+    if facts["unseen_labels"]:
+        shown = ", ".join(map(str, facts["unseen_labels"]))
+        parts[0] += f"\nlabels that training never saw, counted as wrong: {shown}"
+    if facts["spans"] is not None:
+        parts.append(_span_table(facts["spans"]))
+    if facts["confusions"] and top:
+        parts.append(_confusion_table(facts["confusions"], top))
+    parts += [_calibration_table(facts), f"speed: {facts['positions_per_second']:,.0f} positions a second"]
+    return escaped("\n\n".join(parts))
+
+
+def _span_table(spans: dict[str, Any]) -> str:
+    rows = [["spans", "precision", "recall", "F1", "gold", "predicted", "right"]]
+    for name, one in [*spans["by_type"].items(), ("all", spans["micro"])]:
+        shares = [f"{one[score]:.2%}" for score in ("precision", "recall", "f1")]
+        rows.append([name or "(no type)", *shares, *(f"{one[count]:,}" for count in ("support", "found", "right"))])
+    return f"{text_table(rows)}\n(labels read as {spans['scheme']})"
+
+
+def _confusion_table(confusions: list[dict[str, Any]], top: int) -> str:
+    rows = [["gold", "predicted", "positions"]]
+    rows += [[str(c["gold"]), str(c["predicted"]), f"{c['count']:,}"] for c in confusions[:top]]
+    more = len(confusions) - top
+    return "most frequent confusions\n" + text_table(rows) + (f"\nand {more:,} other pairs" if more > 0 else "")
+
+
+def _calibration_table(facts: dict[str, Any]) -> str:
+    rows = [["probability", "positions", "mean", "right"]]
+    rows += [
+        [
+            f"{b['from']:.2f} to {b['to']:.2f}",
+            f"{b['positions']:,}",
+            f"{b['mean_probability']:.1%}",
+            f"{b['right']:.1%}",
+        ]
+        for b in facts["calibration"]
+    ]
+    why = facts["why_not_calibrated"]
+    note = "" if why is None else f"\nnote: {why}"
+    return "probability of the predicted label, and how often it is right\n" + text_table(rows) + note

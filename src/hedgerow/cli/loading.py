@@ -1,0 +1,85 @@
+"""Models that commands load, and how the files that belong to them are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.cli.reading import FileChoice, name_of
+from hedgerow.errors import InputError, ModelFileError
+
+if TYPE_CHECKING:
+    from hedgerow.estimators import Estimator
+    from hedgerow.formats import Layout
+
+LABEL = "label"  # the name of the label column for models that know no file
+
+
+def load_model(path: str) -> Estimator:
+    """The estimator of a model file."""
+    from hedgerow.estimators.base import load
+
+    return load(path)
+
+
+def layout_of(model: Estimator, path: str) -> Layout | None:
+    """The layout of the training file; None if the model was trained from Python."""
+    stored = model.model_.layout
+    if stored is None:
+        return None
+    from hedgerow.formats import Layout
+
+    try:
+        layout = Layout.from_json(stored)
+    except InputError as error:
+        raise ModelFileError(
+            f"{path} holds no layout of a file that can be used ({error}); save the model again"
+        ) from None
+    needed = [*model.feature_names_in_.tolist(), layout.label]
+    absent = [name for name in needed if name not in layout.columns]
+    if absent:
+        raise ModelFileError(
+            f"{path} needs a column that its layout does not have ({absent[0]!r}); save the model again"
+        )
+    return layout
+
+
+def arguments_for(model: Estimator, model_path: str, choice: FileChoice) -> dict[str, Any]:
+    """Arguments of `hedgerow.read` for a file that the model shall label.
+
+    Without flags, the file is read as that of training was. For a model that was trained from Python, it is read as a
+    column file that has the columns of the model in their order, with or without a label behind them.
+    """
+    arguments = choice.arguments()
+    if any(arguments[name] is not None for name in ("format", "label", "columns", "sequence")):
+        return arguments
+    layout = layout_of(model, model_path) or _layout_by_order(model)
+    return {"layout": layout, "encoding": arguments["encoding"]}
+
+
+def _layout_by_order(model: Estimator) -> Layout:
+    from hedgerow.formats import Layout
+
+    names = tuple(map(str, model.feature_names_in_))
+    return Layout("conll", (*names, LABEL), LABEL, names)
+
+
+def check_columns(model: Estimator, path: str, found: Iterable[str]) -> None:
+    """Raise InputError unless a file has the columns that the model reads."""
+    have = list(found)
+    lacking = [name for name in model.feature_names_in_.tolist() if name not in have]
+    if lacking:
+        raise InputError(
+            f"{name_of(path)} has no column {lacking[0]!r}, which the model reads; its columns are {', '.join(have)}; "
+            "name them with --columns, or label a file with the columns of training"
+        )
+
+
+def uncalibrated(model: Estimator) -> str | None:
+    """Why the probabilities of a model cannot be trusted; None if they were trained by likelihood or calibrated."""
+    name = type(model).__name__
+    if getattr(model, "averaging", None) == "vote":
+        return f"the scores of {name} are shares of votes, not calibrated probabilities"
+    if getattr(model, "temperature_", None) == 1.0:
+        return f"the scores of {name} are not calibrated probabilities: it was trained without --dev"
+    return None

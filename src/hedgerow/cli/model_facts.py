@@ -1,0 +1,162 @@
+"""The work of `hedgerow inspect`: facts about a model file, as a dict and as text."""
+
+from __future__ import annotations
+
+from heapq import nlargest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.cli.loading import layout_of, load_model
+from hedgerow.cli.plain_text import duration, escaped, size
+from hedgerow.errors import InputError
+from hedgerow.inspection import importances
+from hedgerow.inspection.tree_views import in_words
+from hedgerow.inspection.weights import state_features, transition_features
+from hedgerow.metrics.text_table import text_table
+
+if TYPE_CHECKING:
+    from hedgerow.model import Model
+
+LABELS_SHOWN = 40
+
+
+def model_facts(path: str, top: int) -> dict[str, Any]:
+    """What a model file holds, and the `top` strongest weights or tests."""
+    estimator = load_model(path)
+    model, layout = estimator.model_, layout_of(estimator, path)
+    template = estimator.features
+    return {
+        "file": path,
+        "bytes": Path(path).stat().st_size,
+        "estimator": model.estimator,
+        "setting": repr(estimator),
+        "order": model.order,
+        "labels": model.labels.classes.tolist(),
+        "columns": estimator.feature_names_in_.tolist(),
+        "template": None if template is None else repr(template),
+        "layout": None if layout is None else layout.to_json(),
+        "training": _training(model.training_log),
+        "weights": _weights(model, top),
+        "transitions": _transitions(model, top),
+        "importances": _importances(model, top),
+    }
+
+
+def _training(log: list[Any]) -> dict[str, Any] | None:
+    """The steps of training; None if there is no complete record of the last one."""
+    match [log[0], log[-1]] if log else []:
+        case [dict(first), {"unit": str(unit), "seconds": int() | float() as seconds} as last]:
+            scores = {name: value for name, value in last.items() if name.startswith("dev_")}
+            return {
+                "unit": unit,
+                "steps": len(log),
+                "seconds": seconds,
+                "first_loss": first.get("loss"),
+                "last_loss": last.get("loss"),
+                "best_step": last.get("best_step"),
+                **scores,
+            }
+    return None
+
+
+def _weights(model: Model, top: int) -> list[dict[str, Any]] | None:
+    try:
+        found = state_features(model)
+    except InputError:  # it has no weights
+        return None
+    strongest = nlargest(top, found.items(), key=lambda item: abs(item[1]))
+    return [{"attribute": name, "label": label, "weight": weight} for (name, label), weight in strongest]
+
+
+def _transitions(model: Model, top: int) -> list[dict[str, Any]] | None:
+    try:
+        found = transition_features(model)
+    except InputError:
+        return None
+    strongest = nlargest(top, found.items(), key=lambda item: abs(item[1]))
+    return [{"labels": list(labels), "weight": weight} for labels, weight in strongest]
+
+
+def _importances(model: Model, top: int) -> list[dict[str, Any]] | None:
+    try:
+        found = importances(model)
+    except InputError:  # it has no trees
+        return None
+    total = sum(one.gain for one in found) or 1.0
+    return [
+        {
+            "test": in_words(one.column, one.offset, one.value),
+            "column": one.column,
+            "offset": one.offset,
+            "value": one.value,
+            "share_of_gain": one.gain / total,
+            "splits": one.splits,
+        }
+        for one in found[:top]
+    ]
+
+
+def as_text(facts: dict[str, Any]) -> str:
+    """The facts as a list and a few short tables."""
+    labels = list(map(str, facts["labels"]))
+    more = f", and {len(labels) - LABELS_SHOWN} more" if len(labels) > LABELS_SHOWN else ""
+    rows = [
+        ("file", f"{facts['file']}, {size(facts['bytes'])}"),
+        ("model", facts["setting"]),
+        ("labels", f"{len(labels)}: {', '.join(labels[:LABELS_SHOWN])}{more}"),
+        ("columns", ", ".join(facts["columns"])),
+        ("features", facts["template"] or "the columns as they are"),
+        ("order", str(facts["order"])),
+        ("trained on", _layout_in_words(facts["layout"])),
+        ("training", _training_in_words(facts["training"])),
+    ]
+    parts = ["\n".join(f"{name:<10}  {text}" for name, text in rows if text)]
+    parts += [part for part in (_weight_table(facts), _transition_table(facts), _importance_table(facts)) if part]
+    return escaped("\n\n".join(parts))
+
+
+def _layout_in_words(layout: dict[str, Any] | None) -> str:
+    if layout is None:
+        return ""
+    return f"a file of format {layout['format']}, columns {', '.join(layout['columns'])}, label {layout['label']}"
+
+
+def _training_in_words(training: dict[str, Any] | None) -> str:
+    if training is None:
+        return ""
+    words = f"{training['steps']} {training['unit']}s in {duration(training['seconds'])}"
+    if _are_numbers(training["first_loss"], training["last_loss"]):
+        words += f", loss from {training['first_loss']:.4g} to {training['last_loss']:.4g}"
+    scores = [f"{k.replace('_', ' ')} {v:.4g}" for k, v in training.items() if k.startswith("dev_") and _are_numbers(v)]
+    return ", ".join([words, *scores])
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(value, (int, float)) for value in values)
+
+
+def _weight_table(facts: dict[str, Any]) -> str:
+    if not facts["weights"]:
+        return ""
+    rows = [["attribute", "label", "weight"]]
+    rows += [[w["attribute"], str(w["label"]), f"{w['weight']:+.3f}"] for w in facts["weights"]]
+    return "strongest weights\n" + text_table(rows)
+
+
+def _transition_table(facts: dict[str, Any]) -> str:
+    if not facts["transitions"]:
+        return ""
+    rows = [["labels that follow each other", "weight"]]
+    rows += [
+        [" ".join("outside" if y is None else str(y) for y in t["labels"]), f"{t['weight']:+.3f}"]
+        for t in facts["transitions"]
+    ]
+    return "strongest transitions\n" + text_table(rows)
+
+
+def _importance_table(facts: dict[str, Any]) -> str:
+    if not facts["importances"]:
+        return ""
+    rows = [["test", "share of gain", "splits"]]
+    rows += [[one["test"], f"{one['share_of_gain']:.1%}", f"{one['splits']:,}"] for one in facts["importances"]]
+    return "most important tests of the trees\n" + text_table(rows)

@@ -1,0 +1,80 @@
+"""The work of `hedgerow tune`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import hedgerow as hr
+from hedgerow.cli.failures import INTERRUPTED, say
+from hedgerow.cli.models import estimator_class
+from hedgerow.cli.output import check_output, print_json
+from hedgerow.cli.plain_text import escaped, size
+from hedgerow.cli.reading import FileChoice, describe, read_labelled
+from hedgerow.tuning.budget import seconds_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceOptions:
+    """The options of the command."""
+
+    budget: str
+    models: str | None
+    scoring: str | None
+    random_state: int
+    n_jobs: int
+    output: str | None
+    force: bool
+    quiet: bool
+    as_json: bool
+
+    @property
+    def estimators(self) -> Any:
+        """The estimators to race, as `hedgerow.tune` takes them."""
+        if self.models is None:
+            return "auto"
+        return [estimator_class(name.strip()).__name__ for name in self.models.split(",")]
+
+
+def race(path: str, choice: FileChoice, options: RaceOptions) -> int:
+    """Race settings on a file, print the table, and write the winner."""
+    seconds_of(options.budget)  # before the file is read
+    estimators = options.estimators
+    if options.output is not None:
+        check_output(options.output, force=options.force)
+    corpus = read_labelled(path, choice)
+    if not options.quiet:
+        describe(path, corpus)
+    result = hr.tune(
+        corpus.X,
+        corpus.y,  # type: ignore[arg-type]
+        estimators=estimators,
+        scoring=options.scoring,
+        budget=options.budget,
+        random_state=options.random_state,
+        n_jobs=options.n_jobs,
+        verbose=int(not options.quiet),
+    )
+    if options.output is not None:
+        replace(result.model.model_, layout=corpus.layout.to_json()).save(options.output)
+    if options.as_json:
+        print_json(_facts(result, options))
+    else:
+        print(escaped(str(result)))
+    if options.output is not None and not options.quiet:
+        say(f"{options.output} has {size(Path(options.output).stat().st_size)}")
+    return INTERRUPTED if result.stopped == "interrupted" else 0
+
+
+def _facts(result: hr.TuningResult, options: RaceOptions) -> dict[str, Any]:
+    return {
+        "best": repr(result.model),
+        "scoring": result.scoring,
+        "best_score": result.best_score,
+        "standard_error": result.standard_error,
+        "stopped": result.stopped,
+        "output": options.output,
+        "rows": result.rows,
+        "notes": list(result.notes),
+    }

@@ -1,0 +1,192 @@
+"""hedgerow tag: lines in, the same lines with labels out, as they come."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from builders.cli import Command, column_text, sentence
+from hedgerow import storage
+
+COMMAND = [sys.executable, "-m", "hedgerow"]
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    (folder / "train.txt").write_text(column_text(30))
+    corpus = hr.read(folder / "train.txt")
+    model = hr.LinearCRF(features=hr.templates.tags(), max_iter=10).fit(corpus.X, corpus.y)
+    replace(model.model_, layout=corpus.layout.to_json()).save(folder / "m.hedgerow")
+    return folder / "m.hedgerow"
+
+
+@pytest.fixture
+def hedgerow(tmp_path, capsys, monkeypatch):
+    return Command(tmp_path, capsys, monkeypatch)
+
+
+def expected(model_file, n):
+    model = hr.load(model_file)
+    return model.predict([[{"column0": w, "column1": t} for w, t, _ in sentence(i)] for i in range(n)])
+
+
+@pytest.mark.parametrize("labels", [True, False])
+@pytest.mark.parametrize("separator", [" ", "\t"])
+def test_each_line_gets_its_label(hedgerow, model_file, labels, separator):
+    text = column_text(5, separator, labels=labels)
+    hedgerow.write("new.txt", text)
+    done = hedgerow("tag", model_file, "new.txt")
+    assert done.code == 0, done.err
+    flat = iter(np.concatenate(expected(model_file, 5)).tolist())
+    assert done.out == "".join(f"{line}{separator}{next(flat)}\n" if line else "\n" for line in text.splitlines())
+    assert done.err == ""
+
+
+def test_standard_input_comments_and_line_ends_are_kept(hedgerow, model_file):
+    text = "# first\r\nthe DT\r\ncat NN\r\n\r\n\r\n# last\r\nthe DT\r\nrow NN"
+    for path in ([], ["-"]):
+        out = hedgerow("tag", model_file, *path, stdin=text).out
+        assert out.replace("\r", "").splitlines() == [
+            "# first", "the DT B-NP", "cat NN I-NP", "", "", "# last", "the DT B-NP", "row NN I-NP"
+        ]  # fmt: skip
+
+
+def test_nothing_in_nothing_out(hedgerow, model_file):
+    assert hedgerow("tag", model_file, stdin="") == (0, "", "")
+    assert hedgerow("tag", model_file, stdin="# only a comment\n\n").out == "# only a comment\n\n"
+
+
+def test_probabilities_are_those_of_the_labels(hedgerow, model_file):
+    lines = hedgerow("tag", model_file, "--proba", stdin=column_text(4)).out.splitlines()
+    model = hr.load(model_file)
+    X = [[{"column0": w, "column1": t} for w, t, _ in sentence(i)] for i in range(4)]
+    chances = np.concatenate([p.max(axis=1) for p in model.predict_proba(X)])
+    shown = [line.split() for line in lines if line]
+    assert [row[3] for row in shown] == np.concatenate(model.predict(X)).tolist()
+    np.testing.assert_allclose([float(row[4]) for row in shown], chances, atol=6e-5)
+
+
+def test_nbest_repeats_each_sequence(hedgerow, model_file):
+    out = hedgerow("tag", model_file, "--nbest", "2", stdin="# x\nthe DT\ncat NN\n\nran VBD\n").out
+    lines = out.splitlines()
+    assert lines[0] == "# x"
+    assert [line for line in lines if line.startswith("# best=1")] == [lines[1], lines[9]]
+    assert lines[2:5] == ["the DT B-NP", "cat NN I-NP", ""]
+    assert lines[5].startswith("# best=2 probability=")
+    assert lines[8:9] == [""]
+
+
+@pytest.mark.parametrize("flags", [[], ["--proba"], ["--nbest", "2"]])
+def test_json_has_one_object_for_each_sequence(hedgerow, model_file, flags):
+    done = hedgerow("tag", model_file, "--json", *flags, stdin="# x\n\nthe DT\ncat NN\n\nran VBD\n")
+    first, second = map(json.loads, done.out.splitlines())
+    assert (first["sequence"], first["line"], first["positions"]) == (0, 3, 2)
+    assert (second["sequence"], second["line"], second["positions"]) == (1, 6, 1)
+    best = first["best"][0] if "--nbest" in flags else first
+    assert best["labels"] == ["B-NP", "I-NP"]
+    assert ("probabilities" in first) == ("--proba" in flags)
+
+
+def test_output_file_and_encoding(hedgerow, model_file):
+    (hedgerow.folder / "new.txt").write_bytes("käse NN\n".encode("latin-1"))
+    assert "--encoding latin-1" in hedgerow("tag", model_file, "new.txt").err
+    assert hedgerow("tag", model_file, "new.txt", "--encoding", "latin-1", "-o", "out.txt").code == 0
+    assert (hedgerow.folder / "out.txt").read_bytes().startswith("käse NN ".encode("latin-1"))
+    assert "use --force" in hedgerow("tag", model_file, "new.txt", "-o", "out.txt").err
+    assert sorted(path.name for path in hedgerow.folder.iterdir()) == ["new.txt", "out.txt"]
+
+
+def test_nothing_half_written_stays(hedgerow, model_file):
+    hedgerow.write("new.txt", "the DT\n\nthe\n")
+    assert hedgerow("tag", model_file, "new.txt", "-o", "out.txt").code == 2
+    assert [path.name for path in hedgerow.folder.iterdir()] == ["new.txt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "message"),
+    [
+        ("the DT\ncat\n", [], "line 2"),
+        ("the\n", [], "standard input has 1 column, but the training file had 3"),
+        ("the DT B x y\n", [], "column0"),
+        ("the DT\n", ["--columns", "word,tag", "--label", "none"], "has no column 'column0', which the model reads"),
+        ("the DT\n", ["--nbest", "0"], "--nbest must be at least 1"),
+        ("the DT\n", ["--nbest", "2", "--proba"], "cannot be used together"),
+        ("the DT\n", ["--nbest", "x"], "--nbest"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(hedgerow, model_file, text, flags, message):
+    done = hedgerow("tag", model_file, *flags, stdin=text)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_models_that_are_no_models(hedgerow, model_file):
+    hedgerow.write("text.hedgerow", "no model")
+    for path in ("text.hedgerow", "absent.hedgerow", "."):
+        done = hedgerow("tag", path, stdin="a b\n")
+        assert done.code == 2
+        assert path in done.err
+        assert done.err.count("\n") == 1
+    arrays, metadata = storage.read(model_file)
+    for damaged in ({"format": "conll"}, {**metadata["layout"], "columns": ["a", "b", "column2"]}):
+        storage.write("damaged.hedgerow", arrays, {**metadata, "layout": damaged})
+        done = hedgerow("tag", "damaged.hedgerow", stdin="a b\n")
+        assert done.code == 2
+        assert "layout" in done.err
+
+
+def test_a_model_trained_from_python_names_the_columns_of_a_file(hedgerow):
+    hr.HMM().fit([["the", "cat"]] * 3, [["D", "N"]] * 3).save("words.hedgerow")
+    done = hedgerow("tag", "words.hedgerow", stdin="the\ncat\n")
+    assert (done.code, done.out) == (0, "the D\ncat N\n"), done.err
+    assert hedgerow("tag", "words.hedgerow", stdin="the X\ncat Y\n").out == "the X D\ncat Y N\n"
+
+
+def test_integer_labels_are_written(hedgerow):
+    hr.HMM().fit([["the", "cat"]] * 3, [[7, 8]] * 3).save("words.hedgerow")
+    assert hedgerow("tag", "words.hedgerow", stdin="the\ncat\n").out == "the 7\ncat 8\n"
+    assert hedgerow("tag", "words.hedgerow", "--proba", stdin="the\n").out.startswith("the 7 ")
+
+
+def test_scores_that_are_no_probabilities_are_called_so(hedgerow, model_file):
+    hr.StructuredPerceptron(epochs=2).fit([["the", "cat"]] * 3, [["D", "N"]] * 3).save("p.hedgerow")
+    assert "not calibrated" in hedgerow("tag", "p.hedgerow", "--proba", stdin="the\ncat\n").err
+    assert hedgerow("tag", "p.hedgerow", stdin="the\ncat\n").err == ""
+    assert hedgerow("tag", model_file, "--proba", stdin="the DT\n").err == ""
+
+
+def test_a_pipe_is_answered_sequence_by_sequence(model_file):
+    with subprocess.Popen([*COMMAND, "tag", model_file], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for i in range(3):
+            words = sentence(i)
+            process.stdin.write("".join(f"{w} {t}\n" for w, t, _ in words).encode() + b"\n")
+            process.stdin.flush()
+            lines = [process.stdout.readline() for _ in range(len(words) + 1)]  # before the next sentence is written
+            assert lines[0].startswith(b"the DT B-NP")
+            assert lines[-1] == b"\n"
+        process.stdin.close()
+        assert process.stdout.read() == b""
+    assert process.returncode == 0
+
+
+def test_a_closed_pipe_ends_quietly(model_file, tmp_path):
+    (tmp_path / "long.txt").write_text(column_text(20_000))
+    command = f"{sys.executable} -m hedgerow tag {model_file} {tmp_path / 'long.txt'} | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("the DT B-NP B-NP\n", "")
+
+
+def test_blocks_do_not_change_the_answer(hedgerow, model_file, monkeypatch):
+    text = column_text(40)
+    whole = {flags: hedgerow("tag", model_file, *flags, stdin=text).out for flags in ((), ("--proba",), ("--json",))}
+    monkeypatch.setattr("hedgerow.formats.blocks.SIZE", 50)
+    for flags, out in whole.items():
+        assert hedgerow("tag", model_file, *flags, stdin=text).out == out
