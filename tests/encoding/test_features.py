@@ -142,11 +142,22 @@ def test_other_columns_pass_through() -> None:
     assert encoder.transform(Sequences([[{"word": "dog", "n": 0.0, "has": ["c"]}]])).unseen == {"word": 1, "has": 1}
 
 
-def test_a_column_that_x_lacks_is_reported_by_its_own_name() -> None:
+def test_a_column_that_the_template_reads_is_needed() -> None:
     encoder = Encoder.fit(Sequences([[{"word": "the", "n": 1.5}]]), features=hr.templates.words())
-    with pytest.warns(AbsentColumnWarning, match="X lacks columns that training had: 'word'; 'word' is read as absent"):
-        encoded = encoder.transform(Sequences([[{"n": 1.0}] * 20]))
-    assert cells(encoded.column("suffix2")) == [GONE] * 20
+    with pytest.raises(InputError, match="X must have the column 'word', which the template of the model reads, but"):
+        encoder.transform(Sequences([[{"n": 1.0}]]))
+    with pytest.warns(AbsentColumnWarning, match="X lacks columns that training had: 'n'; 'n' is read as 0"):
+        encoder.transform(Sequences([[{"word": "the"}]]))
+
+
+def test_an_optional_column_may_be_absent_by_chance() -> None:
+    training = [[{"word": "the", "tag": "D"}, {"word": "cat"}], [{"word": "sat"}] * 8]
+    encoder = Encoder.fit(Sequences(training), features=hr.templates.words("word"))
+    assert cells(encoder.transform(Sequences([[{"word": "cat"}]])).column("tag")) == [GONE]
+    with pytest.raises(InputError, match="X must have the column 'tag', which the template of the model reads"):
+        encoder.transform(Sequences([[{"word": "cat"}]] * 100))
+    with pytest.raises(InputError, match=r"X must have the column 'word', .* its columns are 'tag'; name"):
+        encoder.transform(Sequences([[{"tag": "D"}]]))
 
 
 def test_a_slice_has_no_values_of_the_rest() -> None:

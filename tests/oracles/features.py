@@ -38,6 +38,8 @@ def part(text: str, name: str) -> Any:
         return shape(text)
     if name == "outline":
         return outline(text)
+    if name == "constant":
+        return ""
     n = int(name[-1])
     if len(text) < n:
         return GONE
@@ -108,3 +110,39 @@ def number_attributes(numbers: list[float], t: int, name: str) -> dict[str, floa
     found[f"{name} mean[-5..5]"] = statistics.fmean(known) if known else math.nan
     found[f"{name} deviation[-5..5]"] = statistics.pstdev(known) if known else math.nan
     return found
+
+
+def defined(definitions: dict[str, Any], columns: dict[str, list[Any]], t: int) -> dict[str, Any]:
+    """What a template of `columns` derives of the columns of one sequence at position t."""
+    found: dict[str, Any] = {}
+    for name, definition in definitions.items():
+        if "join" in definition:
+            members = definition["join"]
+            found[name] = joined(*(found[m] if isinstance(m, str) else text_value(m, columns, t) for m in members))
+        elif "statistic" in definition:
+            found[name] = statistic(definition, columns[definition["from"]], t)
+        else:
+            found[name] = text_value(definition, columns, t)
+    return found
+
+
+def text_value(definition: dict[str, Any], columns: dict[str, list[Any]], t: int) -> Any:
+    texts, offset, name = columns[definition["from"]], definition.get("at", 0), definition.get("part", "text")
+    if definition.get("outside") == "distance":
+        if t + offset < 0:
+            return f"_B{t + offset}"
+        if t + offset >= len(texts):
+            return f"_B+{t + offset - len(texts) + 1}"
+        if name == "text":
+            return texts[t + offset]
+    return at(texts, t, offset, name)
+
+
+def statistic(definition: dict[str, Any], numbers: list[float], t: int) -> float:
+    last = len(numbers) - 1
+    if definition["statistic"] == "change":
+        return numbers[t] - numbers[min(max(t + definition["at"], 0), last)]
+    first, end = definition["at"]
+    known = [numbers[i] for i in range(t + first, t + end + 1) if 0 <= i <= last and not math.isnan(numbers[i])]
+    computed = {"mean": statistics.fmean, "deviation": statistics.pstdev, "lowest": min, "highest": max}
+    return computed[definition["statistic"]](known) if known else math.nan

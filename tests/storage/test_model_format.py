@@ -168,6 +168,8 @@ class File:
         """The state score of a position under weights."""
         values = []
         for i, column in enumerate(self.columns):
+            if column.get("hidden"):
+                continue
             offsets = [0] if "derived" in column else self.metadata["potential"]["window"]
             for offset in offsets:
                 there = sequence[t + offset] if 0 <= t + offset < len(sequence) else None
@@ -220,10 +222,13 @@ def _part(rule, sequence, t):
     """The value of a rule with a part; None if it is empty."""
     part, at = rule["part"], t + rule["offset"]
     if not 0 <= at < len(sequence):
-        return "<outside>"
+        distance = f"_B{at}" if at < 0 else f"_B+{at - len(sequence) + 1}"
+        return "<outside>" if rule["outside"] == "same" else distance
     text = sequence[at].get(rule["source"])
     if text is None:
         return None
+    if part == "constant" or (part == "text" and rule["outside"] == "distance"):
+        return "" if part == "constant" else text
     if part in ("text", "lower"):
         text = text.lower() if part == "lower" else text
         return text + "'" if text.startswith("<outside>") else text
@@ -242,7 +247,19 @@ def _statistic(rule, sequence, t):
     return {"mean": np.mean, "deviation": np.std, "lowest": min, "highest": max}[rule["statistic"]](around)
 
 
-@pytest.mark.parametrize("features", [hr.templates.words(), hr.templates.words("form"), hr.templates.numbers()])
+JOINS = hr.templates.columns(
+    {
+        "all": {"from": "form", "part": "constant"},
+        "three": {
+            "join": [{"from": "word", "at": -2, "outside": "distance"}, {"from": "word"}, {"from": "tag", "at": 2}]
+        },
+        "word after": {"from": "word", "at": 2, "outside": "distance"},
+    }
+)
+TEMPLATES = [hr.templates.words(), hr.templates.words("form"), hr.templates.numbers(), JOINS]
+
+
+@pytest.mark.parametrize("features", TEMPLATES, ids=["words", "form", "numbers", "joins"])
 def test_derived_columns_read_by_the_page(features, tmp_path):
     def renamed(sequences):  # one more column of text, and texts that look like the outside
         return [

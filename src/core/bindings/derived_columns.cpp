@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -36,12 +37,14 @@ void check_codes(const Input<int32_t, 1>& codes, size_t n_values) {
 }
 
 Array<int32_t, 1> neighbours(const Input<int64_t, 1>& starts, const Input<int32_t, 1>& codes,
-                             const Input<int32_t, 1>& ids, int64_t offset, int32_t outside) {
+                             const Input<int32_t, 1>& ids, int64_t offset, const Input<int32_t, 1>& outside) {
     const SequenceStarts sequences = checked(starts, codes.shape(0));
     check_codes(codes, ids.shape(0));
     require(offset > -kFarthest && offset < kFarthest, "an offset is too far");
+    require(std::abs(offset) <= static_cast<int64_t>(outside.shape(0)),
+            "each distance up to the offset must have a code outside the sequence");
     const Output<int32_t, 1> found({codes.shape(0)});
-    read_neighbours(sequences, codes.data(), ids.data(), offset, outside, found.data());
+    read_neighbours(sequences, codes.data(), ids.data(), offset, outside.data(), found.data());
     return found.array();
 }
 
@@ -100,10 +103,10 @@ Array<float, 1> statistic(const Input<int64_t, 1>& starts, const Input<float, 1>
 
 void register_derived_columns(nb::module_& m) {
     m.def("neighbours", &neighbours, nb::arg("starts").noconvert(), nb::arg("codes").noconvert(),
-          nb::arg("ids").noconvert(), nb::arg("offset"), nb::arg("outside"),
-          "Return for each position ids[code] of the position `offset` after it, `outside` where there is "
-          "none.\n\n"
-          "Negative codes stay as they are.");
+          nb::arg("ids").noconvert(), nb::arg("offset"), nb::arg("outside").noconvert(),
+          "Return for each position ids[code] of the position `offset` after it, outside[d - 1] where that "
+          "lies d positions\n"
+          "before the sequence or after it. Negative codes stay as they are.");
     m.def(
         "distinct_pairs", &pairs_of, nb::arg("left").noconvert(), nb::arg("right").noconvert(),
         nb::arg("n_left"),

@@ -7,13 +7,15 @@
 namespace hedgerow {
 
 void read_neighbours(SequenceStarts sequences, const int32_t* codes, const int32_t* ids, int64_t offset,
-                     int32_t outside, int32_t* found) {
+                     const int32_t* outside, int32_t* found) {
     for (int64_t i = 0; i < sequences.n_sequences; ++i) {
         const int64_t begin = sequences.starts[i], end = sequences.starts[i + 1];
         for (int64_t t = begin; t < end; ++t) {
             const int64_t at = t + offset;
-            if (at < begin || at >= end)
-                found[t] = outside;
+            if (at < begin)
+                found[t] = outside[begin - at - 1];
+            else if (at >= end)
+                found[t] = outside[at - end];
             else
                 found[t] = codes[at] < 0 ? codes[at] : ids[codes[at]];
         }

@@ -16,10 +16,10 @@ struct SequenceStarts {
     int64_t n_sequences;
 };
 
-// found[t]: the code of the position `offset` after t, as ids[code]; `outside` where the sequence has no such
-// position. Negative codes (missing, absent) stay as they are.
+// found[t]: the code of the position `offset` after t, as ids[code]; outside[d - 1] where that position lies
+// d positions before the sequence or after it. Negative codes (missing, absent) stay as they are.
 void read_neighbours(SequenceStarts sequences, const int32_t* codes, const int32_t* ids, int64_t offset,
-                     int32_t outside, int32_t* found);
+                     const int32_t* outside, int32_t* found);
 
 // The distinct pairs of two columns of codes, as rows of a sparse matrix: the pairs whose left code is l have
 // the right codes rights[starts[l]:starts[l + 1]], rising. The index in `rights` is the code of the pair.

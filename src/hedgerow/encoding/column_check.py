@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from hedgerow.data.columns import BAG, FOLDED
 from hedgerow.data.sequences import Sequences
@@ -20,11 +20,12 @@ def is_missing_without(column: ColumnSpec, sequences: Sequences) -> bool:
     return not sequences.optional_columns and not column.folded
 
 
-def check_columns(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
+def check_columns(training: Sequence[ColumnSpec], sequences: Sequences, needed: Set[str] = frozenset()) -> None:
     """Compare the columns with those of training.
 
     Raises InputError when no column is common to both, unless all are optional, or when rows have another width. Warns
-    of columns that are absent from all sequences. An optional key is reported if its absence is unlikely to be chance.
+    of columns that are absent from all sequences, but raises InputError if one of them is `needed` to derive others. An
+    optional key is reported if its absence is unlikely to be chance.
     """
     names = [column.name for column in sequences.columns]
     known = [column.name for column in training]
@@ -49,6 +50,13 @@ def check_columns(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
         for column in training
         if column.name not in here and (column.presence.expected_in(sequences) or not sequences.optional_columns)
     ]
+    lacking = [column.name for column in absent if column.name in needed]
+    if lacking:
+        what = "the column" if len(lacking) == 1 else "the columns"
+        raise InputError(
+            f"X must have {what} {first_few(lacking)}, which the template of the model reads, but its columns are "
+            f"{first_few(names)}; name the columns as in training"
+        )
     if absent:
         added = f"; X has columns that training did not have: {first_few(new)}" if new else ""
         warn_user(

@@ -46,6 +46,7 @@ class ColumnSpec:
     folded: bool = False  # the bag of numeric keys that are mostly absent
     characters: bool = False  # the characters of sequences that are str
     rule: Rule | None = None  # of a derived column: how it is computed
+    hidden: bool = False  # a derived column that only pairs read
 
 
 def spec_of(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
@@ -129,6 +130,8 @@ def spec_to_json(spec: ColumnSpec) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": spec.name, "kind": spec.kind}
     if spec.rule is not None:
         entry["derived"] = rule_to_json(spec.rule)
+        if spec.hidden:
+            entry["hidden"] = True
     elif spec.indicates is None:
         entry["presence"] = [spec.presence.positions, spec.presence.sequences]
     if spec.fill_value is not None:
@@ -160,7 +163,7 @@ def derived_spec_from_json(
     """
     match entry:
         case {"name": str(name), "derived": stored, **details}:
-            rule = rule_from_json(stored)
+            rule, hidden = rule_from_json(stored), details.get("hidden") is True
             if isinstance(rule, Summary):
                 return ColumnSpec(name, "numeric", None, local=True, rule=rule)
             if isinstance(rule, Pair):
@@ -169,11 +172,12 @@ def derived_spec_from_json(
                 if left is None or right is None:
                     raise InputError(f"column {i} of an encoder must be a pair of columns before it, but got {rule}")
                 starts, rights = _stored_arrays(i, arrays, "starts", "rights")
-                return ColumnSpec(name, "categorical", PairAlphabet(left, right, starts, rights), local=True, rule=rule)
+                pairs = PairAlphabet(left, right, starts, rights)
+                return ColumnSpec(name, "categorical", pairs, local=True, rule=rule, hidden=hidden)
             owner = earlier.get(str(details.get("alphabet_of")))
             alphabet = _stored_alphabet(i, arrays) if owner is None else owner.alphabet
             if isinstance(alphabet, Alphabet):
-                return ColumnSpec(name, "categorical", alphabet, local=True, rule=rule)
+                return ColumnSpec(name, "categorical", alphabet, local=True, rule=rule, hidden=hidden)
     raise InputError(f"column {i} of an encoder must have a name and a rule, but got {entry!r}")
 
 

@@ -25,8 +25,8 @@ from hedgerow.data.columns import (
     trusted,
 )
 from hedgerow.encoding.column_spec import ColumnSpec
-from hedgerow.encoding.rules import Pair, Part, Plan, Summary
-from hedgerow.encoding.text_parts import OUTSIDE, Parts, parts_of
+from hedgerow.encoding.rules import Outside, Pair, Part, Plan, Summary
+from hedgerow.encoding.text_parts import AFTER, BEFORE, OUTSIDE, WHOLE, Parts, parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class Derivation:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._codes: dict[str, NDArray[np.int32]] = {}
-        self._read: dict[tuple[str, str], tuple[NDArray[np.int32], int]] = {}
+        self._ids: dict[tuple[str, str, Outside], NDArray[np.int32]] = {}
 
     def column(self, spec: ColumnSpec) -> Column:
         """The column of a rule with an alphabet."""
@@ -103,8 +103,8 @@ class Derivation:
             return trusted(LocalNumericColumn, name, summary)
         if isinstance(rule, Part):
             assert isinstance(alphabet, Alphabet)
-            ids, outside = self._ids(rule, alphabet)
-            codes = _core.neighbours(starts, self._sources.texts[rule.source].codes, ids, rule.offset, outside)
+            texts, outside = self._sources.texts[rule.source], alphabet.codes(_outside(rule))
+            codes = _core.neighbours(starts, texts.codes, self._read(rule, alphabet), rule.offset, outside)
         else:
             assert isinstance(rule, Pair)
             assert isinstance(alphabet, PairAlphabet)
@@ -112,43 +112,53 @@ class Derivation:
         self._codes[name] = codes
         return trusted(LocalColumn, name, codes, alphabet)
 
-    def _ids(self, rule: Part, alphabet: Alphabet) -> tuple[NDArray[np.int32], int]:
-        """(the code of each distinct text, the code outside the sequence); all offsets of a part share an alphabet."""
-        key = rule.source, rule.part
-        if key not in self._read:
-            ids = alphabet.codes([*self._sources.texts[rule.source].parts(rule.part), OUTSIDE])
-            self._read[key] = ids[:-1], int(ids[-1])
-        return self._read[key]
+    def _read(self, rule: Part, alphabet: Alphabet) -> NDArray[np.int32]:
+        """The code of each distinct text; all offsets of a part share it."""
+        if rule.values not in self._ids:
+            self._ids[rule.values] = alphabet.codes(self._sources.texts[rule.source].parts(_part(rule)))
+        return self._ids[rule.values]
 
     def fit(self, plan: Plan) -> list[ColumnSpec]:
         """The derived columns and their alphabets. The columns of a part at several offsets share one."""
         texts = _part_alphabets(plan, self._sources)
-        in_pairs = {name for _, rule in plan if isinstance(rule, Pair) for name in (rule.left, rule.right)}
+        in_pairs = {name for column in plan if isinstance(column.rule, Pair) for name in vars(column.rule).values()}
         specs: dict[str, ColumnSpec] = {}
-        for name, rule in plan:
+        for name, rule, hidden in plan:
             alphabet: Values | None = None
             if isinstance(rule, Part):
-                alphabet = texts[rule.source, rule.part]
+                alphabet = texts[rule.values]
             elif isinstance(rule, Pair):
                 left, right = specs[rule.left].alphabet, specs[rule.right].alphabet
                 assert left is not None
                 assert right is not None
                 alphabet = PairAlphabet.fit(left, right, self._codes[rule.left], self._codes[rule.right])
             kind: Kind = "numeric" if alphabet is None else "categorical"
-            specs[name] = ColumnSpec(name, kind, alphabet, local=True, rule=rule)
+            specs[name] = ColumnSpec(name, kind, alphabet, local=True, rule=rule, hidden=hidden)
             if name in in_pairs:
                 self.column(specs[name])
         return list(specs.values())
 
 
-def _part_alphabets(plan: Plan, sources: Sources) -> dict[tuple[str, str], Alphabet]:
-    """The alphabet of each part of each column, with OUTSIDE if the part is read at another offset than 0."""
-    offsets: dict[tuple[str, str], set[int]] = {}
-    for _, rule in plan:
+def _part(rule: Part) -> str:
+    """The part to read. CRF++ does not keep texts apart from what it writes outside the sequence."""
+    return WHOLE if rule.part == "text" and rule.outside == "distance" else rule.part
+
+
+def _outside(rule: Part) -> list[str]:
+    """The values at distances 1, 2, ... from the sequence that the rule can read."""
+    if rule.outside == "same":
+        return [OUTSIDE] * abs(rule.offset)
+    sign = BEFORE if rule.offset < 0 else AFTER
+    return [f"{sign}{distance}" for distance in range(1, abs(rule.offset) + 1)]
+
+
+def _part_alphabets(plan: Plan, sources: Sources) -> dict[tuple[str, str, Outside], Alphabet]:
+    """The alphabet of each part of each column, with the values outside the sequence that are read."""
+    values: dict[tuple[str, str, Outside], set[str]] = {}
+    for _, rule, _ in plan:
         if isinstance(rule, Part):
-            offsets.setdefault((rule.source, rule.part), set()).add(rule.offset)
-    alphabets = {}
-    for (source, part), read_at in offsets.items():
-        values = {value for value in sources.texts[source].parts(part) if value is not None}
-        alphabets[source, part] = Alphabet.of(values if read_at == {0} else values | {OUTSIDE})
-    return alphabets
+            if rule.values not in values:
+                texts = sources.texts[rule.source].parts(_part(rule))
+                values[rule.values] = {value for value in texts if value is not None}
+            values[rule.values].update(_outside(rule))
+    return {key: Alphabet.of(found) for key, found in values.items()}

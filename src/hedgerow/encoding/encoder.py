@@ -49,11 +49,19 @@ class Encoder:
     """The columns of encoded sequences: those of X in their order, then indicator columns, then derived columns.
 
     With derived columns, `raw` are the columns of X and their indicator columns. A column of text from which others are
-    derived is only there.
+    derived is only there. `derived` are the derived columns and, before the pairs that read them, hidden ones.
     """
 
     columns: tuple[ColumnSpec, ...]
     raw: tuple[ColumnSpec, ...] = ()
+    derived: tuple[ColumnSpec, ...] = ()
+
+    @classmethod
+    def _of(cls, specs: Iterable[ColumnSpec], raw: tuple[ColumnSpec, ...]) -> Encoder:
+        """The encoder of columns that are kept and of derived ones, hidden ones among them."""
+        listed = tuple(specs)
+        visible = tuple(spec for spec in listed if not spec.hidden)
+        return cls(visible, raw, tuple(spec for spec in listed if spec.rule is not None))
 
     @classmethod
     def fit(cls, sequences: Sequences, treatment: Treatment | None = None, features: Template | None = None) -> Encoder:
@@ -89,15 +97,16 @@ class Encoder:
 
     def _with_derived(self, plan: Plan, sequences: Sequences) -> Encoder:
         """This encoder of the columns of X, with derived columns."""
-        sources = _sources([rule for _, rule in plan], self.columns, sequences, self.transform(sequences))
+        rules = [column.rule for column in plan]
+        sources = _sources(rules, self.columns, sequences, self.transform(sequences))
         kept = tuple(spec for spec in self.columns if spec.name not in sources.texts)
-        twice = first_duplicate([*(spec.name for spec in kept), *(name for name, _ in plan)])
+        twice = first_duplicate([*(spec.name for spec in kept), *(column.name for column in plan)])
         if twice is not None:
             raise InputError(
                 f"columns that features derive must have names of their own, but {twice!r} occurs twice; rename the "
                 "column of X"
             )
-        return Encoder(kept + tuple(Derivation(sources).fit(plan)), self.columns)
+        return Encoder._of((*kept, *Derivation(sources).fit(plan)), self.columns)
 
     @property
     def raw_columns(self) -> tuple[ColumnSpec, ...]:
@@ -126,29 +135,38 @@ class Encoder:
         Raises
         ------
         InputError
-            If a column has another kind than in training, or X and training have no column in common, unless all
-            columns are optional.
+            If a column has another kind than in training, X lacks a column from which others are derived, or X and
+            training have no column in common, unless all columns are optional.
         """
         if self.raw:
-            return self._derived(sequences, Encoder(self.raw).transform(sequences))
+            needed = frozenset(rule.source for rule in self._rules if not isinstance(rule, Pair))
+            return self._derived(sequences, Encoder(self.raw)._encode(sequences, needed))
+        return self._encode(sequences)
+
+    def _encode(self, sequences: Sequences, needed: frozenset[str] = frozenset()) -> Encoded:
+        """The columns of X; `needed` are those that X must have."""
         aligned = self._is_aligned(sequences)
         return self._filled(
-            Encoded.trusted(sequences.starts, sequences.columns) if aligned else self._aligned(sequences)
+            Encoded.trusted(sequences.starts, sequences.columns) if aligned else self._aligned(sequences, needed)
         )
 
     def _derived(self, sequences: Sequences, encoded: Encoded) -> Encoded:
         """The encoded columns of X that are kept, and the derived ones."""
-        rules = [spec.rule for spec in self.columns if spec.rule is not None]
-        derivation = Derivation(_sources(rules, self.raw, sequences, encoded))
-        columns = tuple(
-            encoded.column(spec.name) if spec.rule is None else derivation.column(spec) for spec in self.columns
-        )
-        return Encoded.trusted(encoded.starts, columns, encoded.unseen)
+        derivation = Derivation(_sources(self._rules, self.raw, sequences, encoded))
+        kept = [encoded.column(spec.name) for spec in self.columns if spec.rule is None]
+        derived = {spec.name: derivation.column(spec) for spec in self.derived}
+        visible = [derived[spec.name] for spec in self.derived if not spec.hidden]
+        return Encoded.trusted(encoded.starts, (*kept, *visible), encoded.unseen)
 
-    def _aligned(self, sequences: Sequences) -> Encoded:
+    @property
+    def _rules(self) -> list[Rule]:
+        """The rules of derived columns."""
+        return [spec.rule for spec in self.derived if spec.rule is not None]
+
+    def _aligned(self, sequences: Sequences, needed: frozenset[str]) -> Encoded:
         sequences = refold(sequences, {spec.name: spec for spec in self.columns})
         if len(sequences):
-            check_columns([spec for spec in self.columns if spec.indicates is None], sequences)
+            check_columns([spec for spec in self.columns if spec.indicates is None], sequences, needed)
         unread = {column.name: column for column in sequences.columns}
         unseen: dict[str, int] = {}
         columns: dict[str, Column] = {}
@@ -189,7 +207,8 @@ class Encoder:
         arrays: dict[str, NDArray[Any]] = {}
         entries = []
         owners: dict[int, str] = {}  # the first column of an alphabet, by its id
-        for i, spec in enumerate(self.columns):
+        kept = [spec for spec in self.columns if spec.rule is None] if self.raw else self.columns
+        for i, spec in enumerate((*kept, *self.derived)):
             entry = spec_to_json(spec)
             owner = owners.setdefault(id(spec.alphabet), spec.name)
             if isinstance(spec.rule, Part) and owner != spec.name:
@@ -221,9 +240,9 @@ class Encoder:
         columns = tuple(specs.values())
         if raw or any(spec.rule is not None for spec in columns):
             _check_derived(columns, raw)
-        else:
-            _check_treatment(columns)
-        return cls(columns, raw)
+            return cls._of(columns, raw)
+        _check_treatment(columns)
+        return cls(columns)
 
 
 def _spec_from_json(
@@ -237,7 +256,7 @@ def _spec_from_json(
 def _check_derived(columns: tuple[ColumnSpec, ...], raw: tuple[ColumnSpec, ...]) -> None:
     """Raise InputError unless every column is one of `raw` or derived from one of a fitting kind."""
     kinds = {spec.name: spec.kind for spec in raw}
-    alphabets: dict[tuple[str, str], Values | None] = {}  # the columns of a part share theirs
+    alphabets: dict[tuple[str, ...], Values | None] = {}  # the columns of a part share theirs
     for i, spec in enumerate(columns):
         if isinstance(spec.rule, Pair):
             continue
@@ -246,7 +265,7 @@ def _check_derived(columns: tuple[ColumnSpec, ...], raw: tuple[ColumnSpec, ...])
         elif isinstance(spec.rule, Summary):
             valid = kinds.get(spec.rule.source) == "numeric"
         else:
-            shared = alphabets.setdefault((spec.rule.source, spec.rule.part), spec.alphabet)
+            shared = alphabets.setdefault(spec.rule.values, spec.alphabet)
             valid = kinds.get(spec.rule.source) == "categorical" and shared is spec.alphabet
         if not valid:
             raise InputError(f"column {i} of an encoder, {spec.name!r}, must be derived from a column of X")

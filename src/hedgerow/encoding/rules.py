@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.text_parts import is_part
@@ -12,15 +12,25 @@ from hedgerow.encoding.window import LONGEST
 from hedgerow.errors import InputError
 
 Statistic: TypeAlias = Literal["change", "mean", "deviation", "lowest", "highest"]
+Outside: TypeAlias = Literal["same", "distance"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the text of a column, such as its last three letters, at an offset from the position."""
+    """A part of the text of a column, such as its last three letters, at an offset from the position.
+
+    Outside the sequence there is one value, or with outside="distance" one for each distance, as in CRF++.
+    """
 
     source: str
     part: str
     offset: int = 0
+    outside: Outside = "same"
+
+    @property
+    def values(self) -> tuple[str, str, Outside]:
+        """What the values depend on, other than the offset. Columns that agree in it share an alphabet."""
+        return self.source, self.part, self.outside
 
 
 @dataclass(frozen=True)
@@ -42,8 +52,18 @@ class Summary:
 
 
 Rule: TypeAlias = Part | Pair | Summary
-# The names and rules of derived columns in their order; the columns of a pair come before it.
-Plan: TypeAlias = Sequence[tuple[str, Rule]]
+
+
+class Derived(NamedTuple):
+    """A column to derive. A hidden one is only read by pairs."""
+
+    name: str
+    rule: Rule
+    hidden: bool = False
+
+
+# Derived columns in their order; the columns of a pair come before it.
+Plan: TypeAlias = Sequence[Derived]
 
 
 class Template:
@@ -66,16 +86,17 @@ def rule_to_json(rule: Rule) -> dict[str, Any]:
 def rule_from_json(entry: object) -> Rule:
     """The rule that `rule_to_json` described; raises InputError if the description is not valid."""
     match entry:
-        case {"source": str(source), "part": str(part), "offset": int(offset)}:
-            if is_part(part) and _is_offset(offset):
-                return Part(source, part, offset)
+        case {"source": str(source), "part": str(part), "offset": int(offset), "outside": str(outside)}:
+            if is_part(part) and is_offset(offset) and outside in get_args(Outside):
+                return Part(source, part, offset, outside)  # type: ignore[arg-type]
         case {"left": str(left), "right": str(right)}:
             return Pair(left, right)
         case {"source": str(source), "statistic": str(name), "first": int(first), "last": int(last)}:
-            if name in get_args(Statistic) and _is_offset(first) and _is_offset(last) and first <= last:
+            if name in get_args(Statistic) and is_offset(first) and is_offset(last) and first <= last:
                 return Summary(source, name, first, last)  # type: ignore[arg-type]
     raise InputError(f"the rule of a derived column must be of a known kind, but got {entry!r}")
 
 
-def _is_offset(value: int) -> bool:
+def is_offset(value: object) -> bool:
+    """Whether the value is an integer that a window or a rule may have as an offset."""
     return type(value) is int and abs(value) <= LONGEST

@@ -13,14 +13,20 @@ from typing import TypeAlias
 # The value of a neighbour outside the sequence. A text that begins like this gets an apostrophe at its end, so that no
 # text has this value, and different texts stay different.
 OUTSIDE = "<outside>"
+# With outside="distance": the values before the first position and after the last one, by distance.
+BEFORE, AFTER = "_B-", "_B+"
+WHOLE = "whole"  # the text as it is, where no value outside the sequence must differ from it
 MOST_LETTERS = 8  # of a prefix or suffix: fewer than OUTSIDE has
 
 Parts: TypeAlias = list[str | None]
 
 
-def is_part(name: str) -> bool:
-    """Whether there is a part of this name."""
-    return name in _PARTS or _affix(name) is not None
+PARTS = "text, lower, shape, outline, constant, prefix1 to prefix8 or suffix1 to suffix8"
+
+
+def is_part(name: object) -> bool:
+    """Whether a template can have a part of this name."""
+    return isinstance(name, str) and ((name in _PARTS and name != WHOLE) or _affix(name) is not None)
 
 
 def parts_of(texts: Sequence[str], name: str) -> Parts:
@@ -82,4 +88,17 @@ def _collapsed(shape: str) -> str:
 
 
 _REPEATED = re.compile(r"(.)\1+", re.DOTALL)
-_PARTS: dict[str, Callable[[str], str]] = {"text": _text, "lower": _lower, "shape": _shape, "outline": _outline}
+
+
+def _constant(text: str) -> str:
+    return ""
+
+
+_PARTS: dict[str, Callable[[str], str]] = {
+    "text": _text,
+    "lower": _lower,
+    "shape": _shape,
+    "outline": _outline,
+    WHOLE: str,
+    "constant": _constant,
+}

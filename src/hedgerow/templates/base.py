@@ -9,9 +9,10 @@ from typing import Any, ClassVar, TypeVar
 
 from hedgerow.data.columns import CategoricalColumn
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding.rules import Plan, Rule
+from hedgerow.encoding.rules import Derived, Plan
 from hedgerow.encoding.rules import Template as _Template
 from hedgerow.errors import InputError
+from hedgerow.templates.toml_text import to_toml
 
 NAMELESS = "symbol"  # the name of the only column of lists of strings and of str
 
@@ -45,6 +46,56 @@ class Template(_Template):
         {'words': {'column': 'form'}, 'numbers': {}}
         """
         return {section.name: section.parameters() for section in self.sections()}
+
+    def to_toml(self) -> str:
+        """Return the template as the text of a TOML file, which `hedgerow.templates.read` reads.
+
+        Returns
+        -------
+        str
+            One table for each section.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> print((hr.templates.words("form") + hr.templates.numbers()).to_toml())
+        [words]
+        column = "form"
+        <BLANKLINE>
+        [numbers]
+        <BLANKLINE>
+        """
+        return to_toml(self.to_json())
+
+    def expand(self, X: object) -> Template:
+        """Return the template that describes each column which this one derives from X.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Read as in `fit` of an estimator.
+
+        Returns
+        -------
+        Template
+            A template of `hedgerow.templates.columns`, to write to a file and edit.
+
+        Raises
+        ------
+        InputError
+            If X lacks a column that the template needs.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> print(hr.templates.tags().expand([["on", "off"]]).to_toml().splitlines()[1])
+        "tag[-2]" = { from = "symbol", at = -2 }
+        """
+        from hedgerow.templates.columns import Columns
+
+        sequences = Sequences(X)
+        self.plan(sequences)
+        return Columns.of_sections(self.sections(), sequences)
 
     def describe(self, X: object) -> str:
         """Say in one line which columns are derived from X.
@@ -126,12 +177,14 @@ class Sum(Template):
         return self.parts
 
     def plan(self, sequences: Sequences) -> Plan:
-        found: dict[str, Rule] = {}
+        found: dict[str, Derived] = {}
         for part in self.parts:
-            for name, rule in part.plan(sequences):
-                if found.setdefault(name, rule) != rule:
-                    raise InputError(f"{self}: two sections derive a column {name!r} in different ways; leave one out")
-        return list(found.items())
+            for column in part.plan(sequences):
+                if found.setdefault(column.name, column) != column:
+                    raise InputError(
+                        f"{self}: two sections derive a column {column.name!r} in different ways; leave one out"
+                    )
+        return list(found.values())
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.parts))

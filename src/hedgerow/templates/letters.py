@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from hedgerow.data.columns import CategoricalColumn, CharacterColumn
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding.rules import Pair, Part, Plan, Rule
+from hedgerow.encoding.rules import Derived, Pair, Part, Plan
 from hedgerow.encoding.window import LONGEST
 from hedgerow.errors import InputError
 from hedgerow.templates.base import Section, at, names_of, section, shown, texts_of
@@ -49,10 +49,10 @@ class Letters(Section):
     def summary(self, sequences: Sequences) -> str:
         return f"{self}: letters at {-self.n}..{self.n}, strings of 2 to {LONGEST_STRING}"
 
-    def _columns(self, source: str) -> Iterator[tuple[str, Rule]]:
+    def _columns(self, source: str) -> Iterator[Derived]:
         letter, n = shown(source, "letter"), self.n
         for offset in range(-n, n + 1):
-            yield at(letter, offset), Part(source, "text", offset)
+            yield Derived(at(letter, offset), Part(source, "text", offset))
         for length in range(2, LONGEST_STRING + 1):
             for first in range(max(-n, 1 - length), min(0, n - length + 1) + 1):
                 last = first + length - 1
@@ -60,7 +60,7 @@ class Letters(Section):
                     parts = Pair(_string(letter, first, last - 1), at(letter, last))
                 else:
                     parts = Pair(at(letter, first), _string(letter, first + 1, last))
-                yield _string(letter, first, last), parts
+                yield Derived(_string(letter, first, last), parts)
 
 
 def _string(letter: str, first: int, last: int) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from hedgerow.data.columns import NumericColumn
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding.rules import Plan, Rule, Summary
+from hedgerow.encoding.rules import Derived, Plan, Summary
 from hedgerow.errors import InputError, first_few
 from hedgerow.templates.base import Section, names_of, section, texts_of
 
@@ -38,11 +38,11 @@ def _numeric(sequences: Sequences) -> list[str]:
     return [column.name for column in sequences.columns if isinstance(column, NumericColumn)]
 
 
-def _number_columns(source: str) -> Iterator[tuple[str, Rule]]:
+def _number_columns(source: str) -> Iterator[Derived]:
     for offset in (-5, -1, 1, 5):
-        yield f"{source} change[{offset}]", Summary(source, "change", offset, offset)
-    yield f"{source} mean[-5..5]", Summary(source, "mean", -5, 5)
-    yield f"{source} deviation[-5..5]", Summary(source, "deviation", -5, 5)
+        yield Derived(f"{source} change[{offset}]", Summary(source, "change", offset, offset))
+    yield Derived(f"{source} mean[-5..5]", Summary(source, "mean", -5, 5))
+    yield Derived(f"{source} deviation[-5..5]", Summary(source, "deviation", -5, 5))
 
 
 def numbers() -> Numbers:

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from typing import ClassVar
 
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding.rules import Pair, Part, Plan, Rule
+from hedgerow.encoding.rules import Derived, Pair, Part, Plan
 from hedgerow.errors import InputError, first_few, type_name
 from hedgerow.templates.base import Section, at, names_of, section, shown, texts_of
 
@@ -48,20 +48,20 @@ def tags_in_words(names: Sequence[str]) -> str:
     return f"{first_few(names)} at {OFFSETS[0]}..{OFFSETS[-1]}, pairs, triples"
 
 
-def tag_columns(source: str) -> Iterator[tuple[str, Rule]]:
+def tag_columns(source: str) -> Iterator[Derived]:
     """The tag at -2..2, and the pairs and triples of tags that follow each other there."""
     names = [at(shown(source, "tag"), offset) for offset in OFFSETS]
     for offset, name in zip(OFFSETS, names, strict=True):
-        yield name, Part(source, "text", offset)
+        yield Derived(name, Part(source, "text", offset))
     for left, right in pairwise(names):
         yield pair(left, right)
     for first, second, third in zip(names, names[1:], names[2:], strict=False):
         yield pair(f"{first}|{second}", third)
 
 
-def pair(left: str, right: str) -> tuple[str, Rule]:
+def pair(left: str, right: str) -> Derived:
     """The column of two derived columns together."""
-    return f"{left}|{right}", Pair(left, right)
+    return Derived(f"{left}|{right}", Pair(left, right))
 
 
 def tags(columns: Sequence[str] | None = None) -> Tags:

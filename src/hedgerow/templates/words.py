@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from hedgerow.data.columns import CategoricalColumn, CharacterColumn
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding.rules import Part, Plan, Rule
+from hedgerow.encoding.rules import Derived, Part, Plan
 from hedgerow.errors import InputError, first_few, type_name
 from hedgerow.templates.base import NAMELESS, Section, at, names_of, section, shown, texts_of
 from hedgerow.templates.tags import OFFSETS, pair, tag_columns
@@ -74,16 +74,16 @@ def _others(sequences: Sequences, word: CategoricalColumn) -> list[str]:
     return [column.name for column in texts_of(sequences) if column is not word]
 
 
-def _word_columns(source: str) -> Iterator[tuple[str, Rule]]:
+def _word_columns(source: str) -> Iterator[Derived]:
     word = shown(source, "word")
-    yield word, Part(source, "text")
+    yield Derived(word, Part(source, "text"))
     for part in _PARTS:
-        yield part, Part(source, part)
+        yield Derived(part, Part(source, part))
     for offset in OFFSETS:
         if offset != 0:
-            yield at(word, offset), Part(source, "text", offset)
+            yield Derived(at(word, offset), Part(source, "text", offset))
     for offset in (-1, 1):
-        yield at("outline", offset), Part(source, "outline", offset)
+        yield Derived(at("outline", offset), Part(source, "outline", offset))
     yield pair(at(word, -1), word)
     yield pair(word, at(word, 1))
 

@@ -1,0 +1,173 @@
+"""The general template: a list of named columns, each with its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hedgerow.data.columns import CategoricalColumn, NumericColumn
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.rules import Derived, Pair, Part, Plan, Rule, Summary
+from hedgerow.errors import InputError, first_few, type_name
+from hedgerow.templates.base import Section, names_of, section
+from hedgerow.templates.definitions import Definition, Join, definition_from_json, definition_to_json
+
+
+@section
+@dataclass(frozen=True, repr=False)
+class Columns(Section):
+    """The template of `columns`."""
+
+    definitions: tuple[tuple[str, Definition], ...]
+    name: ClassVar[str] = "columns"
+
+    def __post_init__(self) -> None:
+        if not self.definitions:
+            raise InputError("columns: a template must define at least one column, but it defines none")
+        _check_joins(self.definitions)
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Columns:
+        return cls(tuple((name, definition_from_json(name, stored)) for name, stored in parameters.items()))
+
+    @classmethod
+    def of_sections(cls, sections: Iterable[Section], sequences: Sequences) -> Columns:
+        """The columns that several sections derive from these sequences."""
+        found: dict[str, Definition] = {}
+        for part in sections:
+            if isinstance(part, Columns):
+                found |= part.definitions
+            else:
+                found |= {name: _definition(rule) for name, rule, _ in part.plan(sequences)}
+        return cls(tuple(found.items()))
+
+    def parameters(self) -> dict[str, Any]:
+        return {name: definition_to_json(definition) for name, definition in self.definitions}
+
+    def plan(self, sequences: Sequences) -> Plan:
+        _check_sources(self.definitions, sequences)
+        planner = _Planner()
+        for name, definition in self.definitions:
+            planner.add(name, definition)
+        return planner.plan
+
+    def summary(self, sequences: Sequences) -> str:
+        read = {part.source: None for _, definition in self.definitions for part in _read(definition)}
+        return f"columns: {len(self.definitions)} derived from {first_few(list(read))}"
+
+    def __repr__(self) -> str:
+        return f"columns({self.parameters()!r})"
+
+
+def _definition(rule: Rule) -> Definition:
+    return Join((rule.left, rule.right)) if isinstance(rule, Pair) else rule
+
+
+class _Planner:
+    """Turns definitions into rules. A join becomes a chain of pairs; what only pairs read is hidden."""
+
+    def __init__(self) -> None:
+        self.plan: list[Derived] = []
+        self._names: dict[Rule, str] = {}  # the first column with this rule
+
+    def add(self, name: str, definition: Definition) -> None:
+        """Plan a column after those that it reads."""
+        if isinstance(definition, Join):
+            *others, last = [m if isinstance(m, str) else self._hidden(m) for m in definition.members]
+            left = others[0]
+            for right in others[1:]:
+                left = self._hidden(Pair(left, right))
+            self._append(Derived(name, Pair(left, last)))
+        else:
+            self._append(Derived(name, definition))
+
+    def _hidden(self, rule: Part | Pair) -> str:
+        """The name of a column with this rule; a hidden one if there is none yet."""
+        if rule not in self._names:
+            self._append(Derived(f"<joined {len(self.plan)}>", rule, hidden=True))
+        return self._names[rule]
+
+    def _append(self, column: Derived) -> None:
+        self.plan.append(column)
+        self._names.setdefault(column.rule, column.name)
+
+
+def _check_joins(definitions: Sequence[tuple[str, Definition]]) -> None:
+    """Raise InputError unless each join reads columns of text that are defined before it."""
+    before: dict[str, Definition] = {}
+    for name, definition in definitions:
+        for member in definition.members if isinstance(definition, Join) else ():
+            if isinstance(member, str) and not isinstance(before.get(member), (Part, Join)):
+                found = "it holds numbers" if member in before else f"those before are {first_few(list(before))}"
+                raise InputError(
+                    f"columns.{name!r}.join must name columns of text that the template defines before it, but got "
+                    f"{member!r}: {found}"
+                )
+        before[name] = definition
+
+
+def _check_sources(definitions: Sequence[tuple[str, Definition]], sequences: Sequences) -> None:
+    """Raise InputError unless X has the columns that the definitions read, of the kind that they need."""
+    here = {column.name: column for column in sequences.columns}
+    for name, definition in definitions:
+        for read in _read(definition):
+            kind, noun = (NumericColumn, "numbers") if isinstance(read, Summary) else (CategoricalColumn, "text")
+            if not isinstance(here.get(read.source), kind):
+                found = f"it holds no {noun}" if read.source in here else f"the columns are {names_of(sequences)}"
+                raise InputError(
+                    f"columns.{name!r}: X must have a column {read.source!r} of {noun}, but {found}; name a column of "
+                    f"{noun}"
+                )
+
+
+def _read(definition: Definition) -> list[Part | Summary]:
+    """What a definition reads of X."""
+    if isinstance(definition, Join):
+        return [member for member in definition.members if isinstance(member, Part)]
+    return [definition]
+
+
+def columns(definitions: Mapping[str, Mapping[str, Any]]) -> Columns:
+    """Derive columns that are described one by one.
+
+    Parameters
+    ----------
+    definitions : dict of dicts
+        For the name of each column how it is derived:
+
+        - ``{"from": "form", "part": "suffix3", "at": -1}``: a part of the text of a column of X, at an offset from the
+          position. Parts are text (the default), lower, prefix1 to prefix8, suffix1 to suffix8, shape, outline and
+          constant. With ``"outside": "distance"`` positions outside the sequence have the values of CRF++: _B-1, _B-2,
+          ..., _B+1; otherwise all have the value <outside>.
+        - ``{"from": "heat", "statistic": "mean", "at": [-5, 5]}``: the mean, deviation, lowest or highest of numbers
+          from the first to the last offset. ``{"from": "heat", "statistic": "change", "at": -1}``: the number minus the
+          one at that offset.
+        - ``{"join": ["form[-1]", {"from": "tag"}]}``: the values of two or more columns together. A name is a column
+          that was described before; a dict is a part of a text that is not a column itself.
+
+    Returns
+    -------
+    Template
+        A value for `features` of any estimator.
+
+    Raises
+    ------
+    InputError
+        If a description is not valid. `fit` raises it if X lacks a column.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> template = hr.templates.columns({"end": {"from": "symbol", "part": "suffix2"}})
+    >>> X, y = [["he", "walked"], ["she", "jumped"]], [["N", "V"], ["N", "V"]]
+    >>> model = hr.LinearCRF(features=template).fit(X, y)
+    >>> model.predict_single(["talked"]).tolist()
+    ['V']
+    """
+    if not isinstance(definitions, Mapping) or not all(isinstance(name, str) for name in definitions):
+        raise InputError(
+            f"columns: definitions must be a dict from names to descriptions, but got {type_name(definitions)}; see "
+            "the documentation of hedgerow.templates.columns"
+        )
+    return Columns.of(definitions)
