@@ -250,10 +250,8 @@ def _statistic(rule, sequence, t):
 JOINS = hr.templates.columns(
     {
         "all": {"from": "form", "part": "constant"},
-        "three": {
-            "join": [{"from": "word", "at": -2, "outside": "distance"}, {"from": "word"}, {"from": "tag", "at": 2}]
-        },
         "word after": {"from": "word", "at": 2, "outside": "distance"},
+        "three": {"join": [{"from": "word", "at": -2, "outside": "distance"}, "word after", {"from": "tag", "at": 2}]},
     }
 )
 TEMPLATES = [hr.templates.words(), hr.templates.words("form"), hr.templates.numbers(), JOINS]
