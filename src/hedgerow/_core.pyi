@@ -68,6 +68,14 @@ def read_columns(text: bytes, tabs: bool, comments: bool, documents: bool, numbe
     kind 'columns', 'encoding', 'nul' or 'carriage return'; for 'columns', `column` is the number found.
     """
 
+def read_items(text: bytes, labelled: bool) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')] | None, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], int, tuple[str, int, int, int] | None]:
+    """
+    Return (starts, lines, labels, bags, sequence weights, number of lines, fault) of CRFsuite's format.
+
+    Labels are (codes, blob, offsets), bags (starts, ids, weights or None, blob, offsets). A fault is as in
+    read_columns, or of kind 'number'.
+    """
+
 def has_tabs(text: bytes) -> bool:
     """
     Whether the first line that is neither blank nor a comment holds a tab.

@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hedgerow as hr
+from builders.formats import read, rows
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.errors import InputError
@@ -81,22 +82,6 @@ def test_the_end_of_sequences_is_behind_the_last_blank_line(text, data):
         if first >= begin and not text[first:last].strip(b" \t\r\n"):
             found = last
     assert _core.end_of_sequences(np.frombuffer(text, np.uint8), begin) == found
-
-
-def read(text, **options):
-    return hr.read(io.BytesIO(text.encode() if isinstance(text, str) else text), **options)
-
-
-def rows(corpus):
-    """The positions of each sequence as dicts of what is there."""
-    X = corpus.X
-    table = {
-        column.name: [None if c < 0 else column.alphabet[c] for c in column.codes.tolist()] for column in X.columns
-    }
-    return [
-        [{name: table[name][t] for name in table if table[name][t] is not None} for t in range(begin, end)]
-        for begin, end in pairwise(X.starts)
-    ]
 
 
 def test_columns_labels_and_layout():
@@ -194,7 +179,7 @@ BAD = {
     ("a B\n", (("encoding", "utf-9"),)): r"encoding is 'utf-9', which Python does not know",
     ("ä B\n", (("encoding", "ascii"),)): r"line 1: text must be ascii, but byte 0xc3 is not; give the right `encoding`",
     (CONLLU, (("columns", ("word",)),)): r"the file has no column 'word' for `columns`; its columns are id, form, ",
-    (CONLLU, (("columns", ("upos",)),)): r"column 'upos' cannot be the label and in `columns`",
+    (CONLLU, (("columns", ("upos",)),)): r"column 'upos' cannot be in `columns` and be the label",
     (CONLLU + "1\ta\n", ()): r"line 8: a line must have 10 columns",
 }  # fmt: skip
 

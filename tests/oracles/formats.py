@@ -1,4 +1,4 @@
-"""Column files read the slow way: line by line, with Python's own strings."""
+"""Column files and items read the slow way: line by line, with Python's own strings."""
 
 from __future__ import annotations
 
@@ -58,3 +58,60 @@ def read_columns(
             position.append(None if not value or (value == "_" and column >= absent_from) else value)
         sequences[-1].append(position)
     return [sequence for sequence in sequences if sequence]
+
+
+def read_items(text: bytes, labelled: bool) -> list[tuple[float, list[tuple[str | None, dict[str, float]]]]]:
+    """(weight, items) of each sequence; an item is (label, weights of its attributes)."""
+    sequences: list[tuple[float, list[tuple[str | None, dict[str, float]]]]] = []
+    weight, items = 1.0, []
+    for number, raw in enumerate([*_lines(text), b""], start=1):
+        line = raw.decode("latin-1").rstrip("\r")
+        if "\0" in line:
+            raise Fault("nul", number)
+        if not line.strip(" \t\r"):
+            if items:
+                sequences.append((weight, items))
+                weight, items = 1.0, []
+            continue
+        fields = [_name_and_value(field, number) for field in line.split("\t") if field]
+        if fields[0][0] == "@weight":
+            weight = _number(fields[0][1], number)
+            if weight < 0:
+                raise Fault("number", number)
+            continue
+        label = None
+        attributes: dict[str, float] = {}
+        for i, (name, value) in enumerate(fields):
+            name = _checked(name, number)
+            if labelled and i == 0:
+                label = name
+                continue
+            attributes[name] = attributes.get(name, 0.0) + (_number(value, number) if value else 1.0)
+        items.append((label, {name: value for name, value in attributes.items() if value}))
+    return sequences
+
+
+def _name_and_value(field: str, number: int) -> tuple[str, str]:
+    name, at = "", 0
+    while at < len(field) and field[at] != ":":
+        if field[at : at + 2] in ("\\:", "\\\\"):
+            at += 1
+        name += field[at]
+        at += 1
+    return name, field[at + 1 :]
+
+
+def _checked(name: str, number: int) -> str:
+    try:
+        value = name.encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        raise Fault("encoding", number) from None
+    if "\r" in value:
+        raise Fault("carriage return", number)
+    return value
+
+
+def _number(text: str, number: int) -> float:
+    if not re.fullmatch(r"[+]?-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text) or abs(float(text)) > 3.4e38:
+        raise Fault("number", number)
+    return float(text)

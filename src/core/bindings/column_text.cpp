@@ -1,4 +1,4 @@
-// Reads text files of columns, and writes labels behind their lines.
+// Reads text files of columns and of items, and writes labels behind lines.
 #include "data/column_text.hpp"
 
 #include <nanobind/nanobind.h>
@@ -17,6 +17,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/errors.hpp"
+#include "data/item_text.hpp"
 
 namespace hedgerow {
 namespace {
@@ -38,6 +39,8 @@ const char* name_of(TextFault::Kind kind) {
             return "encoding";
         case TextFault::nul:
             return "nul";
+        case TextFault::number:
+            return "number";
         default:
             return "carriage return";
     }
@@ -75,6 +78,39 @@ Result read_columns(const nb::bytes& text, bool tabs, bool comments, bool docume
             fault};
 }
 
+using Bags = std::tuple<Array<int64_t, 1>, Array<int32_t, 1>, std::optional<Array<float, 1>>,
+                        Array<uint8_t, 1>, Array<int64_t, 1>>;
+using ItemResult = std::tuple<Array<int64_t, 1>, Array<int64_t, 1>, Values, Bags, Array<double, 1>, int64_t,
+                              std::optional<Fault>>;
+
+ItemResult read_items(const nb::bytes& text, bool labelled) {
+    ItemText read;
+    SortedStrings labels, attributes;
+    Items items;
+    {
+        const nb::gil_scoped_release free;
+        read = read_item_text(view(text), labelled);
+        labels = read.label_values.sorted();
+        attributes = read.attribute_values.sorted();
+        if (read.fault.kind == TextFault::none) items = sort_items(read, attributes.rank);
+        for (int32_t& label : read.labels) label = labels.rank[static_cast<size_t>(label)];
+    }
+    std::optional<Array<float, 1>> weights;
+    if (items.weighted) weights = to_array(std::move(items.weights));
+    std::optional<Fault> fault;
+    if (read.fault.kind != TextFault::none)
+        fault = Fault(name_of(read.fault.kind), read.fault.line, read.fault.column, 0);
+    return {to_array(std::move(read.starts)),
+            to_array(std::move(read.lines)),
+            Values(to_array(std::move(read.labels)), to_array(std::move(labels.blob)),
+                   to_array(std::move(labels.offsets))),
+            Bags(to_array(std::move(items.starts)), to_array(std::move(items.ids)), weights,
+                 to_array(std::move(attributes.blob)), to_array(std::move(attributes.offsets))),
+            to_array(std::move(read.sequence_weights)),
+            read.n_lines,
+            fault};
+}
+
 nb::bytes with_labels(const nb::bytes& text, const Input<int64_t, 1>& ends, const nb::bytes& separator,
                       const Input<uint8_t, 1>& blob, const Input<int64_t, 1>& offsets,
                       const Input<int32_t, 1>& codes) {
@@ -107,6 +143,12 @@ void register_column_text(nb::module_& m) {
           "'encoding',\n"
           "kind 'columns', 'encoding', 'nul' or 'carriage return'; for 'columns', `column` is the number "
           "found.");
+    m.def("read_items", &read_items, nb::arg("text"), nb::arg("labelled"),
+          "Return (starts, lines, labels, bags, sequence weights, number of lines, fault) of CRFsuite's "
+          "format.\n\n"
+          "Labels are (codes, blob, offsets), bags (starts, ids, weights or None, blob, offsets). A fault is "
+          "as in\n"
+          "read_columns, or of kind 'number'.");
     m.def(
         "has_tabs", [](const nb::bytes& text) { return has_tabs(view(text)); }, nb::arg("text"),
         "Whether the first line that is neither blank nor a comment holds a tab.");

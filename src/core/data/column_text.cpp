@@ -14,14 +14,6 @@ constexpr int32_t kAbsentCode = -2;
 constexpr int64_t kPollInterval = 1 << 20;  // lines between two polls for interrupts
 constexpr std::string_view kDocument = "-DOCSTART-";
 
-bool is_blank(uint8_t byte) {
-    return byte == ' ' || byte == '\t' || byte == '\r';
-}
-
-bool is_blank(Bytes line) {
-    return std::all_of(line.data, line.data + line.size, [](uint8_t byte) { return is_blank(byte); });
-}
-
 bool begins_with(Bytes text, std::string_view start) {
     return text.size >= static_cast<int64_t>(start.size()) &&
            std::memcmp(text.data, start.data(), start.size()) == 0;
@@ -29,18 +21,6 @@ bool begins_with(Bytes text, std::string_view start) {
 
 bool equals(Bytes text, char character) {
     return text.size == 1 && text.data[0] == character;
-}
-
-const uint8_t* find_byte(const uint8_t* begin, const uint8_t* end, char byte) {
-    const void* found = std::memchr(begin, byte, static_cast<size_t>(end - begin));
-    return found ? static_cast<const uint8_t*>(found) : end;
-}
-
-// The line that begins at `begin`, without \n and without \r before it.
-Bytes line_at(const uint8_t* begin, const uint8_t* end) {
-    const uint8_t* stop = find_byte(begin, end, '\n');
-    while (stop > begin && stop[-1] == '\r') --stop;
-    return {begin, stop - begin};
 }
 
 void split_at_tabs(Bytes line, std::vector<Bytes>& fields) {
@@ -69,16 +49,14 @@ class Reader {
     Reader(Bytes text, const ColumnRules& rules) : text_(text), rules_(rules) {}
 
     ColumnText read() {
-        const uint8_t *p = text_.data, *end = text_.data + text_.size;
-        const uint8_t* nul = find_byte(p, end, '\0');
+        const uint8_t* nul = find_byte(text_.data, text_.data + text_.size, '\0');
+        const bool holds_nul = nul != text_.data + text_.size;
         if (rules_.n_columns == 0) rules_.n_columns = count_columns();
         result_.columns.resize(static_cast<size_t>(rules_.n_columns));
-        while (p < end && result_.fault.kind == TextFault::none) {
+        Lines lines(text_);
+        for (Bytes line; result_.fault.kind == TextFault::none && lines.read(line);) {
             if (++result_.n_lines % kPollInterval == 0) poll_interrupt();
-            const Bytes line = line_at(p, end);
-            p = find_byte(p, end, '\n');
-            if (p < end) ++p;
-            if (nul < p)
+            if (holds_nul && nul < lines.next())
                 fail(TextFault::nul, 0);
             else
                 read_line(line);
@@ -90,11 +68,8 @@ class Reader {
   private:
     // The columns of the first line that cannot be a comment; if every line begins with #, those of none.
     int64_t count_columns() {
-        const uint8_t *p = text_.data, *end = text_.data + text_.size;
-        while (p < end) {
-            const Bytes line = line_at(p, end);
-            p = find_byte(p, end, '\n');
-            if (p < end) ++p;
+        Lines lines(text_);
+        for (Bytes line; lines.read(line);) {
             if (is_blank(line) || (rules_.comments && line.data[0] == '#')) continue;
             if (rules_.documents && begins_with(line, kDocument)) continue;
             split(line);
@@ -145,8 +120,7 @@ class Reader {
         const int32_t n_before = column.values.size(), code = column.values.intern(field);
         if (code == n_before) {  // every distinct value is checked once
             if (!is_strict_utf8(field)) fail(TextFault::encoding, static_cast<int64_t>(c));
-            if (find_byte(field.data, field.data + field.size, '\r') != field.data + field.size)
-                fail(TextFault::carriage_return, static_cast<int64_t>(c));
+            if (holds(field, '\r')) fail(TextFault::carriage_return, static_cast<int64_t>(c));
         }
         column.codes.push_back(code);
         return result_.fault.kind == TextFault::none;
@@ -174,14 +148,9 @@ ColumnText read_column_text(Bytes text, const ColumnRules& rules) {
 }
 
 bool has_tabs(Bytes text) {
-    const uint8_t *p = text.data, *end = text.data + text.size;
-    while (p < end) {
-        const Bytes line = line_at(p, end);
-        if (!is_blank(line) && line.data[0] != '#')
-            return find_byte(line.data, line.data + line.size, '\t') != line.data + line.size;
-        p = find_byte(p, end, '\n');
-        if (p < end) ++p;
-    }
+    Lines lines(text);
+    for (Bytes line; lines.read(line);)
+        if (!is_blank(line) && line.data[0] != '#') return holds(line, '\t');
     return false;
 }
 

@@ -7,6 +7,7 @@
 
 #include "data/alphabet.hpp"
 #include "data/text_interner.hpp"
+#include "data/text_lines.hpp"
 
 namespace hedgerow {
 
@@ -18,14 +19,6 @@ struct ColumnRules {
         numbered;  // CoNLL-U: lines whose first column holds - or . are skipped, and every # begins a comment
     int64_t absent_from;  // "_" is absent in this column and in those behind it
     int64_t n_columns;    // 0: as many as the first position has
-};
-
-// The first broken rule.
-struct TextFault {
-    enum Kind { none, columns, encoding, nul, carriage_return };
-    Kind kind = none;
-    int64_t line = 0;    // counted from 1
-    int64_t column = 0;  // counted from 0; for `columns`, the number of columns of the line
 };
 
 struct TextColumn {

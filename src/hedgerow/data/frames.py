@@ -78,7 +78,7 @@ def from_frame(
         raise InputError("df must hold at least one row, but it is empty")
     for name in groups:
         _refuse_nulls(frame[name], "every row belongs to one sequence; fill or drop these rows")
-    rows, starts = _grouped([frame[name].to_list() for name in groups])
+    rows, starts = grouped([frame[name].to_list() for name in groups])
     frame = frame[rows.tolist()]
     columns = read_frames([frame.select(attributes)], starts)
     X = Sequences.trusted(starts, tuple(columns), rows)
@@ -216,7 +216,7 @@ def _refuse_nulls(series: nw.Series[Any], cure: str) -> None:
         raise InputError(f"column {series.name!r} must not hold nulls, but it holds {null.sum()}; {cure}")
 
 
-def _grouped(keys: list[list[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def grouped(keys: list[list[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows group by group, and where each group begins among them; a group is a combination of keys."""
     seen: dict[Any, int] = {}
     groups = keys[0] if len(keys) == 1 else zip(*keys, strict=True)

@@ -7,20 +7,18 @@ import io
 import os
 import select
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
-from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
-from hedgerow.formats.column_text import Choice, ColumnRules, Parsed, parse
+from hedgerow.formats.base import Choice, Format, Parsed
 from hedgerow.formats.corpus import Layout
-from hedgerow.formats.registry import COLUMN_FORMATS, check_format, detect
+from hedgerow.formats.registry import detect, find_format
 from hedgerow.formats.source import PathLike, Source, codec_name, encode, open_stream
+from hedgerow.utilities import Floats64
 
 SIZE = 1 << 20  # bytes of a block, unless one sequence is longer
 
@@ -38,17 +36,21 @@ class Block:
     layout
         How the lines are arranged.
     lines
-        The line of each position in the stream, counted from 1.
+        The line of each position in the stream, counted from 1; None for Parquet.
     text
         All lines of the block as UTF-8, with comments and blank lines. The texts of all blocks are the stream.
+    sample_weight
+        The weight of each sequence; None if the stream has no weights.
     """
 
     X: Sequences
     y: list[NDArray[Any]] | None
     layout: Layout
-    lines: NDArray[np.int64]
+    lines: NDArray[np.int64] | None
     text: bytes
-    _ends: NDArray[np.int64]
+    sample_weight: Floats64 | None
+    _format: Format
+    _parsed: Parsed
 
     def with_labels(self, labels: Sequence[Any]) -> bytes:
         r"""Return the text with a label behind the line of every position.
@@ -64,6 +66,11 @@ class Block:
             The text of the block as UTF-8. Comments and blank lines are as they were. Control characters of labels are
             written as escapes such as \\n.
 
+        Raises
+        ------
+        InputError
+            Unless there is a label for every position.
+
         Examples
         --------
         >>> import hedgerow as hr, io
@@ -73,13 +80,7 @@ class Block:
         """
         if len(self.X) == 0:
             return self.text
-        flat = read_labels(labels, self.X)
-        if flat.alphabet is None:
-            flat = read_labels([[str(label) for label in flat.tolist()]], None)
-            assert flat.alphabet is not None
-        blob, offsets = _joined(_printable(flat.alphabet))
-        separator = (self.layout.separator or "\t").encode()
-        return _core.with_labels(self.text, self._ends, separator, blob, offsets, flat.values)
+        return self._format.with_labels(self.text, self._parsed, labels)
 
 
 def read_blocks(
@@ -88,6 +89,7 @@ def read_blocks(
     *,
     label: str | int | bool | None = None,
     columns: Sequence[str] | None = None,
+    sequence: str | Sequence[str] | None = None,
     encoding: str = "utf-8",
     layout: Layout | None = None,
 ) -> Iterator[Block]:
@@ -100,8 +102,8 @@ def read_blocks(
     ----------
     path : str, Path or file
         As in `hedgerow.read`.
-    format, label, columns, encoding, layout
-        As in `hedgerow.read`. The formats are those in which a blank line ends a sequence.
+    format, label, columns, sequence, encoding, layout
+        As in `hedgerow.read`. Tables (CSV, TSV and Parquet), whose sequences need not be in order, are one block.
 
     Yields
     ------
@@ -130,35 +132,33 @@ def read_blocks(
     codec = codec_name(encoding)
     stream, name = open_stream(path)
     try:
-        yield from _blocks(_Text(stream, name, codec), format, Choice(label, columns, None, layout))
+        yield from _blocks(_Text(stream, name, codec), format, Choice(label, columns, sequence, layout))
     finally:
         if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-":
             stream.close()
 
 
 def _blocks(text: _Text, format: str | None, choice: Choice) -> Iterator[Block]:  # noqa: A002
-    rules: ColumnRules | None = None
+    if format is None and choice.layout is None:
+        rules = detect(text.head(), text.name)
+    else:
+        rules = find_format(choice.layout.format if format is None and choice.layout is not None else format)
     first_line, last = 1, False
     while not last:
-        last = text.fill()
-        if rules is None:
-            name = choice.layout.format if choice.layout and format is None else format
-            rules = COLUMN_FORMATS[check_format(name or detect(text.peek(), text.name))]
+        last = text.fill(rules)
         source = Source(text.peek(), text.name)
-        parsed = parse(source, rules, choice, first_line=first_line, partial=True)
+        parsed = rules.parse(source, choice, first_line=first_line, partial=True)
         if len(parsed.corpus.X) == 0 and not last:
             continue  # only comments and blank lines so far
-        yield _block(parsed, source.text)
+        yield _block(rules, parsed, source.text)
         text.drop()
         first_line += parsed.n_lines
-        tabs = parsed.corpus.layout.separator == "\t"
-        rules = replace(rules, tabs=tabs, n_columns=len(parsed.corpus.layout.columns))
+        rules = rules.settled(parsed)
 
 
-def _block(parsed: Parsed, text: bytes) -> Block:
+def _block(rules: Format, parsed: Parsed, text: bytes) -> Block:
     corpus = parsed.corpus
-    assert corpus.lines is not None
-    return Block(corpus.X, corpus.y, corpus.layout, corpus.lines, text, parsed.ends)
+    return Block(corpus.X, corpus.y, corpus.layout, corpus.lines, text, corpus.sample_weight, rules, parsed)
 
 
 class _Text:
@@ -174,13 +174,25 @@ class _Text:
         self._searched = 0  # begin of the line up to which blank lines were searched
         self._at_start = True
 
-    def fill(self) -> bool:
+    def head(self) -> bytes:
+        """The beginning of the stream, with at least one line that may be a position."""
+        while not self._has_position() and self._append(self._read(SIZE)):
+            pass
+        return bytes(self._buffer)
+
+    def _has_position(self) -> bool:
+        whole = self._buffer[: self._buffer.rfind(b"\n") + 1]
+        return any(line.strip() and not line.startswith(b"#") for line in whole.splitlines())
+
+    def fill(self, rules: Format) -> bool:
         """Read until another whole sequence is there, or the stream ends: then True."""
         before = self._end
+        self._search(rules)
         while self._end == before or (len(self._buffer) < SIZE and _is_ready(self._stream)):
             if not self._append(self._read(SIZE)):
                 self._end = len(self._buffer)
                 return True
+            self._search(rules)
         return False
 
     def peek(self) -> bytes:
@@ -200,10 +212,12 @@ class _Text:
             self._at_start = False
             if self._buffer.startswith(codecs.BOM_UTF8):
                 del self._buffer[: len(codecs.BOM_UTF8)]
-        end = _core.end_of_sequences(np.frombuffer(self._buffer, np.uint8), self._searched) if self._buffer else -1
-        self._end = max(self._end, end)
-        self._searched = self._buffer.rfind(b"\n", self._searched) + 1 or self._searched
         return bool(chunk)
+
+    def _search(self, rules: Format) -> None:
+        if self._buffer:
+            self._end = max(self._end, rules.end_of_sequences(np.frombuffer(self._buffer, np.uint8), self._searched))
+            self._searched = self._buffer.rfind(b"\n", self._searched) + 1 or self._searched
 
     def _to_utf8(self, chunk: bytes | str) -> bytes:
         if isinstance(chunk, str):
@@ -224,13 +238,3 @@ def _is_ready(stream: IO[Any]) -> bool:
         return bool(select.select([stream.fileno()], [], [], 0)[0])
     except (OSError, ValueError, AttributeError):
         return False
-
-
-def _printable(alphabet: Alphabet) -> list[bytes]:
-    return ["".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in text).encode() for text in alphabet]
-
-
-def _joined(texts: list[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
-    return np.frombuffer(b"".join(texts), np.uint8), offsets

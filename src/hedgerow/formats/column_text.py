@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,125 +12,113 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import CategoricalColumn, trusted
-from hedgerow.data.ragged import first_duplicate
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError, first_few
+from hedgerow.formats.base import (
+    Choice,
+    Format,
+    Parsed,
+    check_names,
+    chosen_attributes,
+    empty,
+    label_name,
+    refuse,
+    refuse_empty,
+    text_labels,
+)
 from hedgerow.formats.corpus import Corpus, Layout
+from hedgerow.formats.label_text import label_codes
 from hedgerow.formats.source import Source
-from hedgerow.utilities import counted, is_count
+from hedgerow.utilities import counted
 
 NEVER = 2**31
 
 
 @dataclass(frozen=True)
-class ColumnRules:
-    """Rules by which the lines of a column file are read; see src/core/data/column_text.hpp."""
+class ColumnFormat(Format):
+    """A format of columns. For the rules see src/core/data/column_text.hpp."""
 
-    format: str
+    name: str
+    extensions: tuple[str, ...] = ()
     tabs: bool | None = None  # None: as the first line has it
     comments: bool = False
     documents: bool = False
     numbered: bool = False
     absent_from: int = NEVER
     n_columns: int = 0  # 0: as the first line has it
-    names: tuple[str, ...] = ()  # () : column0, column1, ...
-    attributes: tuple[str, ...] = ()  # the columns of X by default; (): all but the label
-    label: str | None = None  # the label column by default; None: the last column
+    names: tuple[str, ...] = ()  # (): column0, column1, ...
+    attributes: tuple[str, ...] = ()  # of a format with names: the columns of X by default
+    label: str | None = None  # of a format with names: the label column by default
+
+    def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
+        tabs = _core.has_tabs(source.text) if self.tabs is None else self.tabs
+        starts, lines, ends, columns, n_lines, fault = _core.read_columns(
+            source.text, tabs, self.comments, self.documents, self.numbered, self.absent_from, self.n_columns
+        )
+        if fault is not None:
+            kind, line, column, expected = fault
+            if kind == "columns":
+                content = source.text.split(b"\n", line)[line - 1].decode("utf-8", "replace").strip()
+                rule = f"a line must have {counted(expected, 'column')}, as the first has"
+                source.fail(line + first_line - 1, f"{rule}, but this one has {column}: {content!r:.80}")
+            refuse(source, kind, line + first_line - 1, column)
+        if len(lines) == 0:
+            if not partial:
+                refuse_empty(source)
+            return empty(Layout(self.name, (), None, ()), n_lines, ends)
+        layout = self._layout(source.name, choice, len(columns), "\t" if tabs else " ")
+        values = {
+            name: (codes, Alphabet.trusted(blob, offsets))
+            for name, (codes, blob, offsets) in zip(layout.columns, columns, strict=True)
+        }
+        if first_line > 1:
+            lines = lines + (first_line - 1)
+        y = None
+        if layout.label is not None:
+            _check_labels(source, layout.label, values[layout.label][0], lines)
+            y = text_labels(*values[layout.label], starts)
+        X = Sequences.trusted(
+            starts, tuple(trusted(CategoricalColumn, name, *values[name]) for name in layout.attributes)
+        )
+        return Parsed(Corpus(X, y, None, layout, lines), n_lines, ends)
+
+    def settled(self, parsed: Parsed) -> ColumnFormat:
+        layout = parsed.corpus.layout
+        return replace(self, tabs=layout.separator == "\t", n_columns=len(layout.columns))
+
+    def end_of_sequences(self, text: NDArray[np.uint8], begin: int) -> int:
+        return _core.end_of_sequences(text, begin)
+
+    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+        blob, offsets, codes = label_codes(labels, parsed.corpus.X)
+        separator = (parsed.corpus.layout.separator or "\t").encode()
+        return _core.with_labels(text, parsed.places, separator, blob, offsets, codes)
+
+    def _layout(self, name: str, choice: Choice, n: int, separator: str) -> Layout:
+        if choice.layout is not None:
+            return _as_trained(name, choice.layout, n, separator)
+        if self.names:
+            label = self.label if choice.label is None else label_name(name, self.names, choice.label)
+            attributes = chosen_attributes(name, choice, self.names, [label], self.attributes)
+            return Layout(self.name, self.names, label, attributes, separator=separator)
+        names = tuple(f"column{i}" for i in range(n)) if choice.columns is None else check_names(choice.columns)
+        if len(names) != n:
+            raise InputError(f"{name} has {counted(n, 'column')}, but `columns` names {len(names)}; name each column")
+        label = names[-1] if choice.label is None else label_name(name, names, choice.label)
+        if label is not None and n == 1:
+            raise InputError(
+                f"{name} has one column, {label!r}, which is the label by default, and none for X; "
+                "give label=False if it has no labels"
+            )
+        attributes = tuple(column for column in names if column != label)
+        return Layout(self.name, names, label, attributes, separator=separator)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the caller says about the columns; the arguments of `read`."""
-
-    label: str | int | bool | None = None
-    columns: Sequence[str] | None = None
-    sequence: str | Sequence[str] | None = None
-    layout: Layout | None = None
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """A corpus, and where the line of each position ends in the text."""
-
-    corpus: Corpus
-    ends: NDArray[np.int64]
-    n_lines: int
-
-
-def parse(source: Source, rules: ColumnRules, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
-    """The columns of a text that begins at `first_line` of its file; a partial text may hold no position at all."""
-    tabs = _core.has_tabs(source.text) if rules.tabs is None else rules.tabs
-    starts, lines, ends, columns, n_lines, fault = _core.read_columns(
-        source.text, tabs, rules.comments, rules.documents, rules.numbered, rules.absent_from, rules.n_columns
-    )
-    if fault is not None:
-        kind, line, column, expected = fault
-        if kind == "columns":
-            content = source.text.split(b"\n", line)[line - 1].decode("utf-8", "replace").strip()
-            rule = f"a line must have {counted(expected, 'column')}, as the first has"
-            source.fail(line + first_line - 1, f"{rule}, but this one has {column}: {content!r:.80}")
-        _refuse(source, kind, line + first_line - 1, column)
-    if len(lines) == 0 and not partial:
-        raise InputError(f"{source.name} must hold at least one position, but it holds {_content(source)}")
-    if len(lines) == 0:
-        X = Sequences.trusted(starts, ())
-        return Parsed(Corpus(X, None, None, Layout(rules.format, (), None, ()), lines), ends, n_lines)
-    layout = _layout(source.name, rules, choice, len(columns), "\t" if tabs else " ")
-    values = {
-        name: (codes, Alphabet.trusted(blob, offsets))
-        for name, (codes, blob, offsets) in zip(layout.columns, columns, strict=True)
-    }
-    lines = lines if first_line == 1 else lines + (first_line - 1)
-    y = None if layout.label is None else _labels(source, layout.label, *values[layout.label], starts, lines)
-    X = Sequences.trusted(starts, tuple(trusted(CategoricalColumn, name, *values[name]) for name in layout.attributes))
-    return Parsed(Corpus(X, y, None, layout, lines), ends, n_lines)
-
-
-def _labels(
-    source: Source,
-    name: str,
-    codes: NDArray[np.int32],
-    alphabet: Alphabet,
-    starts: NDArray[np.int64],
-    lines: NDArray[np.int64],
-) -> list[NDArray[np.str_]]:
+def _check_labels(source: Source, name: str, codes: NDArray[np.int32], lines: NDArray[np.int64]) -> None:
     absent = np.flatnonzero(codes < 0)
     if len(absent):
         line = int(lines[absent[0]])
         source.fail(line, f"column {name!r} is the label, but it is empty; label every position, or give label=False")
-    flat = np.array(list(alphabet), np.str_)[codes] if len(alphabet) else np.empty(0, np.str_)
-    bounds = starts.tolist()
-    return [flat[begin:end] for begin, end in pairwise(bounds)]
-
-
-def _layout(name: str, rules: ColumnRules, choice: Choice, n: int, separator: str) -> Layout:
-    if choice.layout is not None:
-        return _as_trained(name, choice.layout, n, separator)
-    if rules.names:
-        return named_layout(name, rules, choice, rules.names, separator)
-    names = tuple(f"column{i}" for i in range(n)) if choice.columns is None else check_names(choice.columns)
-    if len(names) != n:
-        raise InputError(f"{name} has {counted(n, 'column')}, but `columns` names {len(names)}; name each column")
-    label = names[-1] if choice.label is None else label_name(name, names, choice.label)
-    if label is not None and len(names) == 1:
-        raise InputError(
-            f"{name} has one column, {names[0]!r}, which is the label by default, and none for X; "
-            "give label=False if it has no labels"
-        )
-    attributes = tuple(column for column in names if column != label)
-    return Layout(rules.format, names, label, attributes, separator=separator)
-
-
-def named_layout(name: str, rules: ColumnRules, choice: Choice, names: tuple[str, ...], separator: str) -> Layout:
-    """The layout of a format that names its columns: `columns` chooses those of X."""
-    label = rules.label if choice.label is None else label_name(name, names, choice.label)
-    attributes = check_names(rules.attributes if choice.columns is None else choice.columns)
-    for column in attributes:
-        if column not in names:
-            raise InputError(f"{name} has no column {column!r} for `columns`; its columns are {', '.join(names)}")
-        if column == label:
-            raise InputError(f"column {column!r} cannot be the label and in `columns`; leave it out, or choose `label`")
-    return Layout(rules.format, names, label, attributes, separator=separator)
 
 
 def _as_trained(name: str, layout: Layout, n: int, separator: str) -> Layout:
@@ -145,44 +132,3 @@ def _as_trained(name: str, layout: Layout, n: int, separator: str) -> Layout:
             f"({first_few(layout.columns)}); give the same columns, with or without the label"
         )
     return replace(layout, columns=unlabelled, label=None, separator=separator)
-
-
-def check_names(columns: Sequence[object]) -> tuple[str, ...]:
-    """The argument `columns`; raises InputError unless it holds distinct names."""
-    names = (columns,) if isinstance(columns, str) else tuple(columns)
-    texts = [name for name in names if isinstance(name, str) and name]
-    if len(texts) < len(names):
-        raise InputError(f"`columns` must be names, but got {first_few(list(names))}")
-    twice = first_duplicate(texts)
-    if twice is not None:
-        raise InputError(f"`columns` must be distinct names, but {twice!r} occurs twice; rename one")
-    return tuple(texts)
-
-
-def label_name(name: str, names: Sequence[str], label: str | int | bool | None) -> str | None:
-    """The label column that the caller chose by name or number; None for False."""
-    if label is False or label is None:
-        return None
-    if isinstance(label, str):
-        if label not in names:
-            raise InputError(f"{name} has no column {label!r} for `label`; its columns are {first_few(names)}")
-        return label
-    if not is_count(label):
-        raise InputError(f"label must be a name, a number or False, but got {label!r}")
-    if not -len(names) <= int(label) < len(names):
-        raise InputError(f"{name} has no column {label} for `label`; it has {counted(len(names), 'column')}")
-    return names[int(label)]
-
-
-def _content(source: Source) -> str:
-    if not source.text:
-        return "nothing; is it the right file?"
-    return "only comments and blank lines" if source.text.strip() else "only blank lines"
-
-
-def _refuse(source: Source, kind: str, line: int, column: int) -> NoReturn:
-    if kind == "encoding":
-        source.fail_encoding(line, f" (column {column})")
-    if kind == "nul":
-        source.fail(line, "text must not hold NUL bytes, but this line does; is it text, and the right `encoding`?")
-    source.fail(line, f"column {column} holds a carriage return; end lines with \\n or \\r\\n")

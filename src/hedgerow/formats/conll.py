@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from hedgerow.formats.column_text import ColumnRules
+from hedgerow.formats.column_text import ColumnFormat
 
-RULES = ColumnRules("conll", comments=True, documents=True)
+FORMAT = ColumnFormat("conll", (".conll", ".bio", ".iob", ".iob2"), comments=True, documents=True)

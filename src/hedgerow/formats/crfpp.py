@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from hedgerow.formats.column_text import ColumnRules
+from hedgerow.formats.column_text import ColumnFormat
 
-RULES = ColumnRules("crf++", tabs=False)
+FORMAT = ColumnFormat("crf++", (".crfpp",), tabs=False)

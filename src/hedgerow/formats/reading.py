@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hedgerow.formats.column_text import Choice, parse
+from hedgerow.formats.base import Choice
 from hedgerow.formats.corpus import Corpus, Layout
-from hedgerow.formats.registry import COLUMN_FORMATS, check_format, detect
+from hedgerow.formats.registry import detect, find_format
 from hedgerow.formats.source import PathLike, open_source
 
 HEAD = 1 << 16  # bytes from which a format is detected
@@ -67,6 +67,8 @@ def read(
     [['B', 'I'], ['B']]
     """
     source = open_source(path, encoding)
-    if format is None:
-        format = detect(source.text[:HEAD], source.name) if layout is None else layout.format  # noqa: A001
-    return parse(source, COLUMN_FORMATS[check_format(format)], Choice(label, columns, sequence, layout)).corpus
+    if format is None and layout is None:
+        chosen = detect(source.text[:HEAD], source.name)
+    else:
+        chosen = find_format(layout.format if format is None and layout is not None else format)
+    return chosen.parse(source, Choice(label, columns, sequence, layout)).corpus

@@ -1,0 +1,82 @@
+"""CRFsuite's items: a label and attributes between tabs, weights behind a colon, and @weight lines for sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import _core
+from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.columns import BAG, BagColumn, trusted
+from hedgerow.data.read_y import read_labels
+from hedgerow.data.sequences import Sequences
+from hedgerow.errors import InputError
+from hedgerow.formats.base import Choice, Format, Parsed, empty, refuse, refuse_empty, text_labels
+from hedgerow.formats.corpus import Corpus, Layout
+from hedgerow.formats.label_text import printable
+from hedgerow.formats.source import Source
+
+LABEL = "label"
+
+
+class CrfsuiteFormat(Format):
+    """The text format of the program crfsuite; X has one column, the bag of attributes."""
+
+    name = "crfsuite"
+    extensions = (".crfsuite", ".crfsuite.txt")
+
+    def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
+        labelled = _is_labelled(choice)
+        starts, lines, labels, bags, weights, n_lines, fault = _core.read_items(source.text, labelled)
+        if fault is not None:
+            kind, line, column, _ = fault
+            refuse(source, kind, line + first_line - 1, column)
+        columns = (LABEL, BAG) if labelled else (BAG,)
+        layout = Layout(self.name, columns, LABEL if labelled else None, (BAG,), separator="\t")
+        if len(lines) == 0:
+            if not partial:
+                refuse_empty(source)
+            return empty(layout, n_lines, first_line)
+        *arrays, blob, offsets = bags
+        bag = trusted(BagColumn, BAG, *arrays, Alphabet.trusted(blob, offsets))
+        codes, blob, offsets = labels
+        y = text_labels(codes, Alphabet.trusted(blob, offsets), starts) if labelled else None
+        lines = lines if first_line == 1 else lines + (first_line - 1)
+        sample_weight = None if (weights == 1).all() else weights
+        corpus = Corpus(Sequences.trusted(starts, (bag,)), y, sample_weight, layout, lines)
+        return Parsed(corpus, n_lines, first_line)
+
+    def end_of_sequences(self, text: NDArray[np.uint8], begin: int) -> int:
+        return _core.end_of_sequences(text, begin)
+
+    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+        """The text with the labels in front of the attributes, instead of those that were there."""
+        rows, corpus = text.split(b"\n"), parsed.corpus
+        assert corpus.lines is not None
+        numbers = (corpus.lines - parsed.places).tolist()
+        for row, label in zip(numbers, read_labels(labels, corpus.X).tolist(), strict=True):
+            name = escape(printable(str(label))).encode()
+            attributes = rows[row].lstrip(b"\t").partition(b"\t")[1:] if corpus.y is not None else (b"\t", rows[row])
+            rows[row] = name + b"".join(attributes)
+        return b"\n".join(rows)
+
+
+def _is_labelled(choice: Choice) -> bool:
+    if choice.columns is not None or choice.label not in (None, False, LABEL, 0):
+        raise InputError(
+            "the crfsuite format has one label and one bag: `label` can only be False, `columns` not given"
+        )
+    if choice.label is False:
+        return False
+    return choice.layout is None or choice.layout.label is not None
+
+
+def escape(name: str) -> str:
+    """The name of an attribute or label as CRFsuite reads it."""
+    return name.replace("\\", "\\\\").replace(":", "\\:")
+
+
+FORMAT = CrfsuiteFormat()

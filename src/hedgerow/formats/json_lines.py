@@ -1,0 +1,201 @@
+"""JSON lines: a sequence on each line, as an object of columns or as a list of positions.
+
+``{"word": ["the", "cat"], "labels": ["D", "N"], "weight": 2}`` has a list for every column; what is no list is ignored,
+except the weight of the sequence. ``[{"word": "the", "label": "D"}, {"word": "cat", "label": "N"}]`` has an object for
+every position, which may leave columns out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.read_y import FlatLabels, read_labels
+from hedgerow.data.sequences import Sequences
+from hedgerow.errors import InputError, type_name
+from hedgerow.formats.base import (
+    Choice,
+    Format,
+    Parsed,
+    chosen_attributes,
+    empty,
+    label_name,
+    refuse_empty,
+    split_labels,
+)
+from hedgerow.formats.corpus import Corpus, Layout
+from hedgerow.formats.source import Source
+from hedgerow.utilities import counted
+
+LABELS = "labels"  # the label column of an object of columns
+LABEL = "label"  # the label of an object of one position
+WEIGHT = "weight"
+PREDICTION = "prediction"
+
+
+@dataclass
+class _Lines:
+    """What the lines of a file held."""
+
+    positions: list[list[dict[str, Any]]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)  # the line of each sequence
+    weights: list[float] = field(default_factory=list)
+    names: dict[str, None] = field(default_factory=dict)  # of columns, in the order of their first occurrence
+    label: str = LABELS  # the usual name of the label in these lines
+
+
+class JsonLinesFormat(Format):
+    """One sequence on a line; values keep their types."""
+
+    name = "jsonl"
+    extensions = (".jsonl", ".ndjson", ".json")
+
+    def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
+        lines = _Lines()
+        n_lines = 0
+        for number, row in _rows(source.text, first_line):
+            n_lines += 1
+            if row.strip():
+                _read_line(source, number, row, lines)
+        if not lines.positions:
+            if not partial:
+                refuse_empty(source)
+            return empty(Layout(self.name, (), None, ()), n_lines)
+        layout = self._layout(source.name, choice, lines)
+        chosen = set(layout.attributes)
+        rows = [[{k: v for k, v in at.items() if k in chosen} for at in sequence] for sequence in lines.positions]
+        try:
+            X = Sequences(rows)
+        except InputError as error:
+            _refuse_values(source, lines, error)
+        y = None if layout.label is None else _labels(source, lines, layout.label, X)
+        weights = np.array(lines.weights)
+        at = np.repeat(np.array(lines.numbers, np.int64), X.lengths)
+        return Parsed(Corpus(X, y, None if (weights == 1).all() else weights, layout, at), n_lines, first_line)
+
+    def _layout(self, name: str, choice: Choice, lines: _Lines) -> Layout:
+        names = tuple(lines.names)
+        if choice.layout is not None:
+            label = choice.layout.label if choice.layout.label in names else None
+            attributes: Sequence[str] = [column for column in choice.layout.attributes if column in names]
+        else:
+            usual = lines.label if lines.label in names else None
+            label = usual if choice.label is None else label_name(name, names, choice.label)
+            attributes = [column for column in names if column != label]
+        return Layout(self.name, names, label, chosen_attributes(name, choice, names, [label], attributes))
+
+    def end_of_sequences(self, text: NDArray[np.uint8], begin: int) -> int:
+        ends = np.flatnonzero(text[begin:] == ord("\n"))
+        return int(ends[-1]) + begin + 1 if len(ends) else -1
+
+    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+        """The text with the labels as column "prediction"."""
+        flat = read_labels(labels, parsed.corpus.X)
+        answers = iter(split_labels(_array(flat), flat.starts))
+        written = []
+        for row in text.splitlines(keepends=True):
+            if not row.strip():
+                written.append(row)
+                continue
+            value, predicted = json.loads(row), next(answers).tolist()
+            if isinstance(value, list):
+                value = [{**at, PREDICTION: label} for at, label in zip(value, predicted, strict=True)]
+            else:
+                value[PREDICTION] = predicted
+            written.append(dumps(value).encode() + b"\n")
+        return b"".join(written)
+
+
+def dumps(value: Any) -> str:
+    """The value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _rows(text: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:
+    rows = text.split(b"\n")
+    if rows[-1] == b"":
+        rows.pop()
+    return enumerate(rows, start=first_line)
+
+
+def _read_line(source: Source, number: int, row: bytes, lines: _Lines) -> None:
+    value = _load(source, number, row)
+    if isinstance(value, list):
+        lines.label = LABEL
+        if not value or not all(isinstance(position, dict) for position in value):
+            source.fail(number, "a list must hold an object for each position, but it does not")
+        positions = value
+    elif isinstance(value, dict):
+        positions = _positions(source, number, value)
+    else:
+        source.fail(number, f"a line must be an object of columns or a list of positions, but it is {type_name(value)}")
+    for position in positions:
+        lines.names |= dict.fromkeys(position)
+    lines.positions.append(positions)
+    lines.numbers.append(number)
+    weight = value.get(WEIGHT, 1) if isinstance(value, dict) and not isinstance(value.get(WEIGHT), list) else 1
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or weight < 0:
+        source.fail(number, f"the weight of a sequence must be a number from 0, but it is {weight!r:.40}")
+    lines.weights.append(float(weight))
+
+
+def _load(source: Source, number: int, row: bytes) -> Any:
+    def constant(name: str) -> NoReturn:
+        source.fail(number, f"{name} is not JSON; use null where a value is missing")
+
+    try:
+        return json.loads(row.decode(), parse_constant=constant)
+    except UnicodeDecodeError:
+        source.fail_encoding(number)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        source.fail(number, f"a line must be JSON, but this one is not ({error}); is it format='jsonl'?")
+
+
+def _positions(source: Source, number: int, value: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = {name: values for name, values in value.items() if isinstance(values, list)}
+    if not columns:
+        source.fail(number, 'an object must have a list for each column, as in {"word": [...], "labels": [...]}')
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        source.fail(number, f"the lists of a line must have the same length, but they have {lengths}"[:200])
+    if 0 in lengths.values():
+        source.fail(number, "a sequence must have at least one position, but its lists are empty")
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _refuse_values(source: Source, lines: _Lines, error: InputError) -> NoReturn:
+    found = re.match(r"sequence (\d+)", str(error))
+    if found is None:
+        raise InputError(f"{source.name}: {error}") from None
+    raise InputError(f"{source.name}, line {lines.numbers[int(found[1])]}: {error}") from None
+
+
+def _labels(source: Source, lines: _Lines, label: str, X: Sequences) -> list[NDArray[Any]]:
+    for number, sequence in zip(lines.numbers, lines.positions, strict=True):
+        n_absent = sum(label not in position for position in sequence)
+        if n_absent:
+            source.fail(number, f"{counted(n_absent, 'position')} without {label!r}; label all of them, or label=False")
+    try:
+        flat = read_labels([[position[label] for position in sequence] for sequence in lines.positions], X)
+    except InputError as error:
+        _refuse_values(source, lines, error)
+    return split_labels(_array(flat), flat.starts)
+
+
+def _array(flat: FlatLabels) -> NDArray[Any]:
+    """The labels of all positions as an array."""
+    if flat.alphabet is None:
+        return flat.values
+    labels: NDArray[np.str_] = np.array(list(flat.alphabet), np.str_)[flat.values]
+    return labels
+
+
+FORMAT = JsonLinesFormat()

@@ -1,0 +1,91 @@
+"""Parquet tables, read and written by polars, pandas or pyarrow, whichever is installed."""
+
+from __future__ import annotations
+
+import importlib
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from hedgerow.data.frames import from_frame, to_frame
+from hedgerow.errors import InputError
+from hedgerow.formats.base import Choice, Format, Parsed
+from hedgerow.formats.corpus import Corpus
+from hedgerow.formats.delimited import PREDICTION, table_layout
+from hedgerow.formats.source import Source
+
+MAGIC = b"PAR1"
+_ONE = "_one_sequence"
+
+
+class ParquetFormat(Format):
+    """A table with typed columns."""
+
+    name = "parquet"
+    extensions = (".parquet", ".pq")
+
+    def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
+        del first_line, partial  # a table is read at once
+        frame = _read(source)
+        layout = table_layout(self, source.name, choice, list(getattr(frame, "column_names", frame.columns)))
+        sequence = list(layout.sequence)
+        kept = [*sequence, *layout.attributes, *([] if layout.label is None else [layout.label])]
+        table = _narwhals(frame).select(kept)
+        if not sequence:
+            import narwhals
+
+            table, sequence = table.with_columns(narwhals.lit(0).alias(_ONE)), [_ONE]
+        try:
+            X, y = from_frame(table.to_native(), sequence=sequence, label=layout.label)
+        except InputError as error:
+            raise InputError(f"{source.name}: {error}") from None
+        return Parsed(Corpus(X, y, None, layout), 0, frame)
+
+    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+        """The table with the labels as its last column, "prediction"."""
+        del text
+        return encode_frame(to_frame(parsed.places, labels, parsed.corpus.X, name=PREDICTION))
+
+
+def _narwhals(frame: Any) -> Any:
+    try:
+        import narwhals
+    except ImportError as error:
+        raise InputError("Parquet files need narwhals; pip install hedgerow[frames]") from error
+    return narwhals.from_native(frame, eager_only=True)
+
+
+def library(name: str) -> Any:
+    """The first library that can read Parquet; raises InputError, about the file `name`, if none is installed."""
+    for module, needs in (("polars", ()), ("pyarrow.parquet", ()), ("pandas", ("fastparquet",))):
+        try:
+            for needed in needs:
+                importlib.import_module(needed)
+            return importlib.import_module(module)
+        except ImportError:
+            continue
+    raise InputError(f"{name} is a Parquet file, which needs polars or pyarrow; pip install polars hedgerow[frames]")
+
+
+def _read(source: Source) -> Any:
+    module = library(source.name)
+    read = getattr(module, "read_parquet", None) or module.read_table
+    try:
+        return read(io.BytesIO(source.text))
+    except Exception as error:  # each library has errors of its own
+        raise InputError(f"{source.name} must be a Parquet file, but it cannot be read ({error})") from error
+
+
+def encode_frame(frame: Any) -> bytes:
+    """A frame of polars, pandas or pyarrow as Parquet."""
+    file = io.BytesIO()
+    if hasattr(frame, "write_parquet"):
+        frame.write_parquet(file)
+    elif hasattr(frame, "to_parquet"):
+        frame.to_parquet(file)
+    else:
+        importlib.import_module("pyarrow.parquet").write_table(frame, file)
+    return file.getvalue()
+
+
+FORMAT = ParquetFormat()
