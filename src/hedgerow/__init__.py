@@ -25,7 +25,7 @@ Classes
     TuningResult           what tune returns
 
 Modules
-    callbacks, datasets, errors, formats, inspection, metrics, significance, templates
+    callbacks, compat, datasets, errors, formats, inspection, metrics, significance, templates
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow import callbacks as callbacks
+    from hedgerow import compat as compat
     from hedgerow import datasets as datasets
     from hedgerow import errors as errors
     from hedgerow import formats as formats
@@ -79,6 +80,7 @@ _HOME = {
     "TreeCRF": "hedgerow.estimators",
     "TuningResult": "hedgerow.tuning",
     "callbacks": "hedgerow.callbacks",
+    "compat": "hedgerow.compat",
     "cross_val_predict": "hedgerow.tuning",
     "datasets": "hedgerow.datasets",
     "errors": "hedgerow.errors",

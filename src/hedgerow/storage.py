@@ -82,6 +82,11 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: M
             os.close(folder)
 
 
+def file_size(arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> int:
+    """The number of bytes that `write` would write."""
+    return sum(len(part) for part in _encode(arrays, metadata))
+
+
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise the OSError that `write` would raise for this path, by creating and removing an empty file beside it."""
     target = _target(path)

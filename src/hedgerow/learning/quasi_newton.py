@@ -19,7 +19,7 @@ from hedgerow.utilities import Floats64
 
 Function = Callable[[Floats64], tuple[float, Floats64]]
 
-MEMORY = 16  # steps from which the inverse Hessian is approximated
+MEMORY = 16
 IMPROVEMENT_PERIOD = 10  # iterations over which the improvement is compared with the tolerance
 MAX_HALVINGS = 20
 MAX_WEIGHT_STEP = 4.0  # the first directions are poor, and inference is slow for large weights
@@ -38,12 +38,18 @@ class Penalty:
 
 @dataclass(frozen=True, kw_only=True)
 class QuasiNewtonRules:
-    """`tol`: stop when ten iterations lower the loss by less than this share of it."""
+    """`tol`: stop when ten iterations lower the loss by less than this share of it.
+
+    `memory` is the number of steps from which the inverse Hessian is approximated. No step changes a weight by more
+    than `max_weight_step`.
+    """
 
     penalty: Penalty
     max_iter: int
     tol: float
     stopping: Stopping | None = None
+    memory: int = MEMORY
+    max_weight_step: float = MAX_WEIGHT_STEP
 
 
 class Minimizer:
@@ -61,6 +67,8 @@ class Minimizer:
         because the gradient is more precise than that.
     comparable
         Whether the first value can be compared with later ones; if not, the first step is always accepted.
+    memory, max_weight_step
+        As in `QuasiNewtonRules`.
     """
 
     def __init__(
@@ -73,12 +81,14 @@ class Minimizer:
         n_threads: int,
         noise: float = 0.0,
         comparable: bool = True,
+        memory: int = MEMORY,
+        max_weight_step: float = MAX_WEIGHT_STEP,
     ) -> None:
         self._function, self._penalty, self._tol, self._n_threads = function, penalty, tol, n_threads
-        self._noise = noise
+        self._noise, self._max_weight_step = noise, max_weight_step
         self._keeps_orthant = penalty.l1 > 0
         self.weights = start
-        self._memory = _core.QuasiNewton(len(start), MEMORY)
+        self._memory = _core.QuasiNewton(len(start), memory)
         self.value, self._gradient = self._evaluate(start)
         if not comparable:
             self.value = np.inf
@@ -94,6 +104,11 @@ class Minimizer:
     def is_converged(self) -> bool:
         """Whether the tolerance is reached."""
         return self._relative_gradient(self._slope()) <= self._tol or self._improves_little()
+
+    @property
+    def gradient_norm(self) -> float:
+        """The Euclidean norm of the gradient; with an L1 penalty, of the pseudo-gradient."""
+        return self._norm(self._slope())
 
     def _relative_gradient(self, slope: Floats64) -> float:
         return self._norm(slope) / max(1.0, self._norm(self.weights))
@@ -112,8 +127,9 @@ class Minimizer:
                 return
             direction = self._memory.down(slope, self._keeps_orthant, self._n_threads)
             first = 1.0 if len(self._values) > 1 else 1 / self._norm(slope)
-            longest = max(direction.max(initial=MAX_WEIGHT_STEP), -direction.min(initial=-MAX_WEIGHT_STEP))
-            first = min(first, MAX_WEIGHT_STEP / float(longest))
+            most = self._max_weight_step
+            longest = max(direction.max(initial=most), -direction.min(initial=-most))
+            first = min(first, most / float(longest))
             length = self._search(direction, slope, first)
             predicted = -self._dot(slope, direction)
             if length == 0 and predicted > self._noise and self._memory.forget():
@@ -176,6 +192,8 @@ def likelihood_minimizer(
         noise=ROUNDING * float(training.position_weights.sum()),
         # While all weights are 0 all labels are tied, and which of them a beam keeps is arbitrary.
         comparable=not training.prunes,
+        memory=rules.memory,
+        max_weight_step=rules.max_weight_step,
     )
 
 
@@ -193,6 +211,7 @@ class QuasiNewtonLearner(LinearLearner):
             self._weights = minimizer.weights
             loss = training.per_sequence(minimizer.value)
             record: Record = {"unit": "iteration", "step": iteration, "loss": loss, "step_size": length}
+            record["gradient_norm"] = minimizer.gradient_norm
             if rules.penalty.l1:
                 record["n_active"] = int(np.count_nonzero(self._weights))
             if training.dev is not None:

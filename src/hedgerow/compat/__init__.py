@@ -1,0 +1,11 @@
+"""For users of CRFsuite: a drop-in for `sklearn_crfsuite.CRF`, and CRFsuite's models as models of hedgerow.
+
+Nothing here needs sklearn-crfsuite or python-crfsuite.
+"""
+
+from hedgerow.compat.crf import CRF
+from hedgerow.compat.items import read_items
+from hedgerow.compat.tagger import ModelInfo, Tagger
+from hedgerow.compat.training_log import LabelScore, TrainingLog
+
+__all__ = ["CRF", "LabelScore", "ModelInfo", "Tagger", "TrainingLog", "read_items"]
