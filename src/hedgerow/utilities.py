@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,12 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+def is_masked(array: NDArray[Any]) -> bool:
+    """Whether this is a masked array. Without the module numpy.ma there is none; importing it takes time."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(array, masked.MaskedArray)
 
 
 def counted(n: int, noun: str) -> str:

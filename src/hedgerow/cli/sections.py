@@ -6,8 +6,10 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from hedgerow.cli.plain_values import PlainValues
 
-class SectionedCommand(TyperCommand):
+
+class SectionedCommand(PlainValues, TyperCommand):
     """A command whose help shows each option under the heading that `rich_help_panel` names."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

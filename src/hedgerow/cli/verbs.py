@@ -11,6 +11,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from hedgerow.cli.failures import FAILED, close_quietly, warn_in_one_line
+from hedgerow.cli.plain_values import PlainValues
+from hedgerow.cli.sections import SectionedCommand
 
 #: Each command with the line that `hedgerow --help` shows; its module in this package has the same name.
 VERBS = {
@@ -30,7 +32,14 @@ WITHOUT_RICH: dict[str, Any] = {  # rich would take longer to import than everyt
 }
 
 
-class Verbs(TyperGroup):
+class App(typer.Typer):
+    """Makes commands that read their flags plainly and show them in sections."""
+
+    def command(self, name: str | None = None, *, cls: Any = SectionedCommand, **settings: Any) -> Any:
+        return super().command(name, cls=cls, **settings)
+
+
+class Verbs(PlainValues, TyperGroup):
     """The commands by name; closed pipes end a command quietly."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -78,7 +87,7 @@ def group() -> Any:
 
 def load(name: str) -> TyperCommand:
     """The command of a module."""
-    app = typer.Typer(add_completion=False, **WITHOUT_RICH)
+    app = App(add_completion=False, **WITHOUT_RICH)
     importlib.import_module(f"hedgerow.cli.{name}").add_to(app)
     command = get_command(app)
     command.name = name

@@ -16,7 +16,7 @@ from hedgerow.data.columns import BAG, FOLDED, BagColumn, CharacterColumn, Colum
 from hedgerow.data.frame_columns import is_frame, numeric_column, open_frame, read_frames
 from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError, type_name
-from hedgerow.utilities import counted
+from hedgerow.utilities import counted, is_masked
 
 
 class Ragged(NamedTuple):
@@ -84,7 +84,7 @@ def _plain(sequence: Any, i: int) -> Any:
 
 def _unmasked(array: NDArray[Any]) -> NDArray[Any]:
     """The array as a plain one, with masked entries as NaN or None."""
-    if not isinstance(array, np.ma.MaskedArray):
+    if not is_masked(array):
         return np.asarray(array)  # a subclass, such as np.matrix, may index differently
     numbers = array.dtype.kind in "biuf"
     data = np.asarray(array.data).astype(np.float64 if numbers else object)

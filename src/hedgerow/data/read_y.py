@@ -16,7 +16,7 @@ from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import CategoricalColumn, column_of
 from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError, type_name
-from hedgerow.utilities import counted
+from hedgerow.utilities import counted, is_masked
 
 LabelKind: TypeAlias = Literal["strings", "integers", "bools"]
 
@@ -99,7 +99,7 @@ def _row(labels: Any, i: int) -> Any:
             raise InputError(
                 f"the labels of sequence {i} must have 1 dimension, but they have {labels.ndim}; flatten them"
             )
-        return labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels  # masked entries become None
+        return labels.tolist() if is_masked(labels) else labels  # masked entries become None
     if isinstance(labels, (bytes, Mapping, set, frozenset)) or not isinstance(labels, Iterable):
         raise InputError(
             f"the labels of sequence {i} must be a list, but got {type_name(labels)}; "
