@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Callback", "Progress", "TrainingRecord", "TrialRecord"]
 
 log = logging.getLogger("hedgerow")
+WIDTH, BESIDE = 20, 20  # of the bar, and of steps, time left and spaces beside it
 
 
 class TrainingRecord(dict[str, Any]):
@@ -169,7 +170,8 @@ class Progress:
         self.begin(record.estimator)
         assert self._bar is not None
         self._last = record
-        self._bar.update(self._task, description=_summary(record), completed=record["step"], total=record.total)
+        text = _cut(_summary(record), self._bar.console.width - WIDTH - BESIDE)
+        self._bar.update(self._task, description=text, completed=record["step"], total=record.total)
 
     def close(self) -> None:
         """Replace the bar by one line. `fit` calls this at the end.
@@ -197,7 +199,8 @@ def _started_bar() -> Bar:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    text = TextColumn("{task.description}", markup=False)
+    columns = text, BarColumn(WIDTH), MofNCompleteColumn(), TimeRemainingColumn()
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     bar.start()
     return bar
@@ -209,8 +212,18 @@ def _fit(record: TrainingRecord | TrialRecord) -> str:
 
 
 def _summary(record: TrainingRecord | TrialRecord) -> str:
-    """The estimator, the loss and the scores on the dev data."""
-    return ", ".join([f"{record.estimator} {record['unit']}s{_fit(record)}", *_figures(record)])
+    """The loss, a score on the dev data, and the estimator; what matters comes first, because the end may be cut."""
+    dev = next((name for name in ("dev_span_f1", "dev_accuracy", "dev_loss") if record.get(name) is not None), None)
+    shown = [name for name in ("loss", dev, "score", "best_score") if name and record.get(name) is not None]
+    figures = [f"{name.replace('_', ' ')} {record[name]:.3g}" for name in shown]
+    setting = [record["setting"]] if "setting" in record else []
+    return ", ".join([*figures, f"{record.estimator} {record['unit']}s{_fit(record)}", *setting])
+
+
+def _cut(text: str, room: int) -> str:
+    """The text, or its beginning: in a narrow window the bar, the steps and the time left stay."""
+    room = max(room, 8)
+    return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
 def _last_line(record: TrainingRecord | TrialRecord) -> str:

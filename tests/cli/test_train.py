@@ -95,6 +95,20 @@ def test_template_by_name(hedgerow, template):
     assert (hr.load("m.hedgerow").features is None) == (template == "none")
 
 
+def test_template_of_a_file(hedgerow):
+    hedgerow.write("t.toml", hr.templates.tags().to_toml())
+    assert hedgerow("train", "train.txt", "-m", "hmm", "--template", "t.toml", "-o", "m.hedgerow").code == 0
+    assert hr.load("m.hedgerow").features == hr.templates.tags()
+    hedgerow.write("t.toml", hr.templates.words("lemma").to_toml())
+    done = hedgerow("train", "train.txt", "-m", "hmm", "--template", "t.toml", "-o", "n.hedgerow", "--quiet")
+    assert done.code == 2
+    assert "column 'lemma'" in done.err
+    hedgerow.write("t.toml", "words = [")
+    done = hedgerow("train", "train.txt", "-m", "hmm", "--template", "t.toml", "-o", "n.hedgerow", "--quiet")
+    assert done.code == 2
+    assert "t.toml" in done.err
+
+
 def test_settings_from_a_file_and_flags_win(hedgerow):
     hedgerow.write(
         "c.toml",

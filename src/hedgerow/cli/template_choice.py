@@ -18,8 +18,7 @@ def template_of(text: str) -> Any:
     if text == "none":
         return None
     if Path(text).exists():
-        read: Any = getattr(templates, "read")  # noqa: B009
-        return read(text)
+        return templates.read(text)
     try:
         return templates.parse_template(text)
     except InputError:

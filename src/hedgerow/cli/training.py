@@ -215,11 +215,11 @@ def _is_plain(value: Any) -> bool:
 
 
 def _defaults(cls: type[Any], template: Any) -> dict[str, Any]:
-    """Parameters that differ from the defaults of the estimator: trees over a linear model where text has many values.
+    """Parameters that differ from the defaults of the estimator: trees over a linear model where attributes are sparse.
 
-    docs/index.md recommends it for words; attributes that somebody designed (no template) are as sparse as words.
+    docs/choosing.md recommends it for words; attributes that somebody designed are as sparse.
     """
-    is_sparse = template is None or "words" in template.to_json()
+    is_sparse = template is None or not set(template.to_json()) <= {"tags", "letters", "numbers"}
     return {"linear": True} if cls.__name__ == "TreeCRF" and is_sparse else {}
 
 
