@@ -40,6 +40,7 @@ html_title = "hedgerow"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_favicon = "_static/logo.svg"
+html_use_index = False
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False

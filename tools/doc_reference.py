@@ -59,9 +59,10 @@ def api_page(name: str, value: Any) -> str:
 
 def directive(name: str, value: Any) -> str:
     if inspect.isclass(value):
-        return f".. autoclass:: {name}\n   :members:\n   :inherited-members: {FOREIGN}\n"
-    kind = "autofunction" if callable(value) and inspect.isfunction(value) else "autodata"
-    return f".. {kind}:: {name}\n"
+        fields = ", ".join(getattr(value, "_fields", ()))  # of a named tuple; its docstring describes them
+        excluded = f"   :exclude-members: {fields}\n" if fields else ""
+        return f".. autoclass:: {name}\n   :members:\n   :inherited-members: {FOREIGN}\n{excluded}"
+    return f".. autofunction:: {name}\n" if inspect.isfunction(value) else f".. autodata:: {name}\n   :no-value:\n"
 
 
 def write_api_pages(root: Path) -> None:
