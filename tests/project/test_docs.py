@@ -1,12 +1,12 @@
 """Every ```python block and every `$ hedgerow ...` line of a ```console block in README.md and docs/ runs.
 
 The blocks of a page run in order, in one namespace and one temporary directory; a warning is an error, and a
-command must leave with 0. Only `<!-- not run: reason -->` on the line before a block exempts it.
+command must leave with 0 and print the lines that the page shows below it. Only `<!-- not run: reason -->` on the line
+before a block exempts it.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -59,6 +59,8 @@ def find_blocks(text: str) -> list[Block]:
             start, language = number + 1, fence[1]
             if language in {"py", "python3", "pycon", "Python"}:
                 raise ValueError(f"line {number + 1}: write ```python, not ```{language}; only that is run")
+            if language in {"sh", "bash", "shell"}:
+                raise ValueError(f"line {number + 1}: write ```console and $, not ```{language}; only that is run")
             continue
         if language in {"python", "console"}:
             before = EXEMPTION.fullmatch(lines[start - 2].strip()) if start >= 2 else None
@@ -75,20 +77,28 @@ def run_python(page: Page, block: Block) -> None:
     exec(compile(source, str(page.path), "exec"), page.namespace)
 
 
-def commands(block: Block) -> list[str]:
-    text = block.text.replace("\\\n", " ")
-    return [line[2:] for line in text.splitlines() if re.match(r"\$ hedgerow\b", line)]
+def commands(block: Block) -> list[tuple[str, list[str]]]:
+    """The lines that call hedgerow, at the beginning or behind a pipe, each with the output that the page shows."""
+    found: list[tuple[str, list[str]]] = []
+    for line in block.text.replace("\\\n", " ").splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found and line.strip():
+            found[-1][1].append(line.rstrip())
+    return [(command, shown) for command, shown in found if re.match(r"(.*\| *)?hedgerow\b", command)]
 
 
 def run_console(page: Page, block: Block) -> None:
-    installed = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for command in commands(block):
-        done = subprocess.run(
-            command, shell=True, env={**os.environ, "PATH": installed}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True,
-        )  # fmt: skip
-        place = f"{page.path.name}:{block.line}"
-        assert done.returncode == 0, f"{place}: {command}\nleft with {done.returncode}\n{done.stderr}"
+    """Run the commands. Each shown line must be printed by its command; `...` in it stands for any text."""
+    module = f'hedgerow() {{ "{sys.executable}" -m hedgerow "$@"; }}\n'  # the package that is tested, installed or not
+    for command, shown in commands(block):
+        done = subprocess.run(module + command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        place = f"{page.path.name}:{block.line}: {command}"
+        assert done.returncode == 0, f"{place}\nleft with {done.returncode}\n{done.stderr}"
+        printed = "\n".join(line.rstrip() for line in f"{done.stdout}\n{done.stderr}".splitlines())
+        for line in shown:
+            pattern = re.escape(line).replace(re.escape("..."), ".*")
+            assert re.search(f"^{pattern}$", printed, re.MULTILINE), f"{place}\ndoes not print {line!r} but\n{printed}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -120,6 +130,8 @@ $ hedgerow not a command
 $ hedgerow train \\
     words.txt
 output
+$ cat words.txt | hedgerow tag m.hedgerow -
+$ pip install hedgerow
 $ ls
 ```
 """
@@ -130,7 +142,10 @@ def test_blocks_are_found_with_their_lines() -> None:
     assert first == Block("python", 2, "first = 1")
     assert exempt == Block("python", 6, "raise OSError", "needs a network")
     assert listed == Block("python", 10, "second = first + 1")
-    assert [" ".join(command.split()) for command in commands(console)] == ["hedgerow train words.txt"]
+    assert [(" ".join(command.split()), shown) for command, shown in commands(console)] == [
+        ("hedgerow train words.txt", ["output"]),
+        ("cat words.txt | hedgerow tag m.hedgerow -", []),
+    ]
 
 
 def test_blocks_share_a_namespace_and_exempt_ones_do_not_run() -> None:
@@ -152,11 +167,19 @@ def test_a_failing_command_is_an_error() -> None:
         page.run()
 
 
+def test_the_output_of_a_command_must_be_what_the_page_shows() -> None:
+    Page(Path("sample.md"), find_blocks("```console\n$ hedgerow --version\nhedgerow ...\n```\n")).run()
+    page = Page(Path("sample.md"), find_blocks("```console\n$ hedgerow --version\nhedgerow ... x\n```\n"))
+    with pytest.raises(AssertionError, match=r"does not print 'hedgerow \.\.\. x'"):
+        page.run()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("```python\nx\n", "line 1: the block is never closed"),
         ("```py\nx\n```\n", "line 1: write ```python"),
+        ("```sh\nx\n```\n", "line 1: write ```console"),
     ],
 )
 def test_a_block_that_would_escape_is_refused(text: str, message: str) -> None:
