@@ -184,6 +184,31 @@ def test_a_closed_pipe_ends_quietly(model_file, tmp_path):
     assert (done.stdout, done.stderr) == ("the DT B-NP B-NP\n", "")
 
 
+FILES = {
+    "t.jsonl": json.dumps([{"word": "the", "label": "D"}, {"word": "cat", "label": "N"}]) + "\n",
+    "t.crfsuite": "D\tw=the\tlast\nN\tw=cat:2\n\n",
+    "t.csv": "sequence,word,label\n1,the,D\n1,cat,N\n",
+    "t.conllu": "# text = x\n1\tthe\t_\tD\t_\t_\t0\t_\t_\t_\n2\tcat\t_\tN\t_\t_\t0\t_\t_\t_\n\n",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_is_trained_tagged_and_evaluated(hedgerow, name):
+    hedgerow.write(name, FILES[name])
+    flags = ("--sequence", "sequence") if name == "t.csv" else ()
+    done = hedgerow("train", name, *flags, "-m", "hmm", "--template", "none", "-o", "m.hedgerow")
+    assert done.code == 0, done.err
+    done = hedgerow("tag", "m.hedgerow", name)
+    assert done.code == 0, done.err
+    assert len(done.out.splitlines()) == len(FILES[name].splitlines())
+    labels = [json.loads(line)["labels"] for line in hedgerow("tag", "m.hedgerow", name, "--json").out.splitlines()]
+    assert labels == [["D", "N"]]
+    refused = hedgerow("tag", "m.hedgerow", name, "--proba")
+    assert (refused.code == 2) == (name != "t.conllu")
+    assert "add --json" in refused.err or name == "t.conllu"
+    assert json.loads(hedgerow("evaluate", "m.hedgerow", name, "--json").out)["right"] == 2
+
+
 def test_blocks_do_not_change_the_answer(hedgerow, model_file, monkeypatch):
     text = column_text(40)
     whole = {flags: hedgerow("tag", model_file, *flags, stdin=text).out for flags in ((), ("--proba",), ("--json",))}

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from hedgerow.formats import Block
 
 
+COLUMN_FORMATS = ("conll", "conllu", "crf++")  # the label stands behind the line
+
+
 @dataclass(frozen=True, kw_only=True)
 class TagOptions:
     """What to write for each sequence."""
@@ -62,7 +65,6 @@ def _blocks(model: Estimator, model_path: str, path: str, choice: FileChoice) ->
     from hedgerow.formats import read_blocks
 
     arguments = arguments_for(model, model_path, choice)
-    arguments.pop("sequence", None)
     with naming_flags():
         for block in read_blocks(path, **arguments):
             if len(block.X):
@@ -83,7 +85,7 @@ def _opened(output: str | None, encoding: str | None) -> Iterator[Callable[[byte
 
         def send(text: bytes) -> None:
             if is_terminal:
-                text = escaped(text.decode("utf-8")).encode()
+                text = escaped(text.decode("utf-8", "backslashreplace")).encode()
             elif not is_utf8:
                 text = text.decode("utf-8").encode(encoding or "utf-8", "backslashreplace")
             stream.write(text)
@@ -131,7 +133,7 @@ class _Writer:
         return block.with_labels(self._model.predict(block.X, **self._keywords))
 
     def with_probabilities(self, block: Block) -> bytes:
-        separator = self._separator(block)
+        separator = block.layout.separator
         endings = [
             [f"{separator}{label}{separator}{p:.4f}" for label, p in zip(labels, chances, strict=True)]
             for labels, chances in self._with_chances(block)
@@ -146,7 +148,7 @@ class _Writer:
         assert self._options.nbest is not None
         if len(block.X) == 0:
             return block.text
-        separator, (lines, rows) = self._separator(block), self._lines(block)
+        separator, (lines, rows) = block.layout.separator, self._lines(block)
         found, first, done = [], 0, 0
         for best in self._model.predict_nbest(block.X, self._options.nbest, **self._keywords):
             own = rows[first : first + len(best[0][1])] if best else []
@@ -166,7 +168,7 @@ class _Writer:
         texts = []
         first_position = 0
         for facts in self._facts(block):
-            line = int(block.lines[first_position]) if facts["positions"] else None
+            line = None if block.lines is None else int(block.lines[first_position])
             texts.append(json.dumps({"sequence": self._n_sequences, "line": line, **facts}) + "\n")
             first_position += facts["positions"]
             self._n_sequences += 1
@@ -205,13 +207,15 @@ class _Writer:
 
     def _lines(self, block: Block) -> tuple[list[str], list[int]]:
         """(lines of the block, the line of each position among them)."""
+        if block.lines is None or block.layout.format not in COLUMN_FORMATS:
+            raise InputError(
+                f"--proba and --nbest write behind the lines of column files, but the format is {block.layout.format}; "
+                "add --json"
+            )
         lines = block.text.decode("utf-8").split("\n")
         rows = (block.lines - 1 - self._n_lines).tolist()
         self._n_lines += len(lines) - 1
         return lines, rows
-
-    def _separator(self, block: Block) -> str:
-        return block.layout.separator or "\t"
 
 
 def _append(line: str, ending: str) -> str:
