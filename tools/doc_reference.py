@@ -6,6 +6,7 @@ The page of each public name is written to docs/generated/api, which git ignores
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -14,19 +15,20 @@ from types import ModuleType
 from typing import Any
 
 import hedgerow as hr
-import hedgerow.typing
 from doc_navigation import write_if_changed
 from hedgerow.estimators.parameters import parameters
 
 MARKER = re.compile(r"<!-- generated: (\w+) -->")
+IMPORTED = ("inference.lattice", "topology", "typing")  # modules that `import hedgerow` does not name
 # Methods that come from these classes are Python's own.
 FOREIGN = "BaseException, Exception, dict, tuple, object"
 
 
 def public_names() -> dict[str, Any]:
-    """The names that `import hedgerow as hr` gives, with their values; the main estimator first."""
+    """The names that `import hedgerow as hr` gives, and the modules that guides import; the main estimator first."""
     names = sorted(hr.__all__, key=lambda name: name != "TreeCRF")
-    return {name: getattr(hr, name) for name in names} | {"typing": hedgerow.typing}
+    imported = {name: importlib.import_module(f"hedgerow.{name}") for name in IMPORTED}
+    return {name: getattr(hr, name) for name in names} | imported
 
 
 def members(module: ModuleType) -> list[str]:
@@ -87,7 +89,8 @@ def api_index() -> str:
     parts = []
     for heading, belongs in groups.items():
         names = [name for name, value in public_names().items() if belongs(value)]
-        rows = [f"| [`hr.{name}`](generated/api/hedgerow.{name}.rst) | {_about(name)} |" for name in names]
+        prefix = "hedgerow" if heading == "Modules" else "hr"
+        rows = [f"| [`{prefix}.{name}`](generated/api/hedgerow.{name}.rst) | {_about(name)} |" for name in names]
         pages = [f"{name} <generated/api/hedgerow.{name}>" for name in names]
         table = ["| name | what it is |", "|---|---|", *rows]
         tree = ["```{toctree}", ":hidden:", f":caption: {heading}", "", *pages, "```"]
