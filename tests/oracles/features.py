@@ -116,14 +116,29 @@ def defined(definitions: dict[str, Any], columns: dict[str, list[Any]], t: int) 
     """What a template of `columns` derives of the columns of one sequence at position t."""
     found: dict[str, Any] = {}
     for name, definition in definitions.items():
-        if "join" in definition:
-            members = definition["join"]
-            found[name] = joined(*(found[m] if isinstance(m, str) else text_value(m, columns, t) for m in members))
+        if "any" in definition:
+            values = [found[m] if isinstance(m, str) else member_value(m, found, columns, t) for m in definition["any"]]
+            found[name] = bag_of(values)
+        elif "join" in definition:
+            found[name] = member_value(definition, found, columns, t)
         elif "statistic" in definition:
             found[name] = statistic(definition, columns[definition["from"]], t)
         else:
             found[name] = text_value(definition, columns, t)
     return found
+
+
+def member_value(definition: dict[str, Any], found: dict[str, Any], columns: dict[str, list[Any]], t: int) -> Any:
+    """The value of a part or of a join."""
+    if "join" not in definition:
+        return text_value(definition, columns, t)
+    return joined(*(found[m] if isinstance(m, str) else text_value(m, columns, t) for m in definition["join"]))
+
+
+def bag_of(values: list[Any]) -> Any:
+    """How often each value occurs; missing if nothing but missing values is there."""
+    known = [value for value in values if value is not None and value is not GONE]
+    return None if not known and None in values else {value: float(known.count(value)) for value in known}
 
 
 def text_value(definition: dict[str, Any], columns: dict[str, list[Any]], t: int) -> Any:

@@ -17,7 +17,7 @@ from hedgerow import Sequences
 from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
 from hedgerow.templates import columns, letters, numbers, tags, template_from_json, words
-from oracles.encoding import cells
+from oracles.encoding import weighted_cells
 from oracles.features import defined
 
 PARTS = ["text", "lower", "shape", "outline", "constant", "prefix1", "suffix2", "suffix8"]
@@ -42,12 +42,16 @@ STATISTIC = st.one_of(
 
 @st.composite
 def templates(draw: Any) -> dict[str, Any]:
-    """Definitions of columns, with joins of some of those before them."""
+    """Definitions of columns, with joins and bags of some of those before them."""
+    bags: dict[str, Any] = {}
     found: dict[str, Any] = {f"text {i}": draw(TEXT) for i in range(draw(st.integers(1, 3)))}
     for i in range(draw(st.integers(0, 3))):
         members = draw(st.lists(st.one_of(st.sampled_from(list(found)), TEXT), min_size=2, max_size=4))
         found[f"join {i}"] = {"join": members}
-    return found | {f"number {i}": draw(STATISTIC) for i in range(draw(st.integers(0, 2)))}
+    for i in range(draw(st.integers(0, 2))):
+        one = st.one_of(st.sampled_from(list(found)), TEXT, st.builds(lambda a, b: {"join": [a, b]}, TEXT, TEXT))
+        bags[f"bag {i}"] = {"any": draw(st.lists(one, min_size=2, max_size=3))}
+    return found | bags | {f"number {i}": draw(STATISTIC) for i in range(draw(st.integers(0, 2)))}
 
 
 WORD = st.one_of(st.sampled_from(["", "The", "cat", "_B-1", "<outside>", "é9"]), st.none())
@@ -57,7 +61,10 @@ X = st.lists(st.lists(POSITION, min_size=1, max_size=5), min_size=1, max_size=3)
 
 def rows(encoder: Encoder, sequences: Sequences) -> list[dict[str, Any]]:
     derived = [column for column in encoder.transform(sequences).columns if column.name != "heat"]
-    return [dict(zip([c.name for c in derived], row, strict=True)) for row in zip(*map(cells, derived), strict=True)]
+    return [
+        dict(zip([c.name for c in derived], row, strict=True))
+        for row in zip(*map(weighted_cells, derived), strict=True)
+    ]
 
 
 @given(templates(), X)
@@ -174,10 +181,13 @@ def test_a_template_can_be_expanded(template: Any, given_x: Any, tmp_path: Path)
         ('[columns]\na = { from = "f", statistic = "mean", at = [2, 1] }\n', "columns.'a'.at must be the first and"),
         ('[columns]\na = { join = ["b"] }\n', "columns.'a'.join must be a list of two or more columns, but got"),
         ('[columns]\na = { join = ["b", 1] }\n', r"columns.'a'.join\[1\] must be the name of a column of the template"),
-        ('[columns]\na = { join = ["b", "c"] }\n', "'a'.join must name columns of text .* got 'b': those before are"),
+        (
+            '[columns]\na = { join = ["b", "c"] }\n',
+            "columns.'a' must name columns of text .* got 'b': those before",
+        ),
         (
             '[columns]\nn = { from = "n", statistic = "change", at = 1 }\na = { join = ["n", "n"] }\n',
-            "columns.'a'.join must name columns of text that the template defines before it, but got 'n': it holds num",
+            "columns.'a' must name columns of text that the template defines before it, but got 'n': it holds no",
         ),
         ('[columns]\na = { from = "b" }\na = { from = "c" }\n', r"t.toml must be a template in TOML: .*line 3"),
     ],

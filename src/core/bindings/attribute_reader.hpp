@@ -63,7 +63,7 @@ class AttributeReader {
     }
 
     void add_bag(Input<int64_t, 1> starts, Input<int32_t, 1> ids, std::optional<Input<float, 1>> weights,
-                 int32_t n_values) {
+                 int32_t n_values, bool local) {
         check_rising(starts, "the starts of a bag");
         check_size(starts.shape(0) - 1);
         if (starts.data()[n_positions()] != static_cast<int64_t>(ids.shape(0)))
@@ -78,7 +78,7 @@ class AttributeReader {
         if (!valid) refuse("an id of a bag lies outside its alphabet");
         add(ColumnView{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr,
                        nullptr, has_missing},
-            n_values);
+            n_values, local);
         kept_.emplace_back(nb::cast(starts));
         kept_.emplace_back(nb::cast(ids));
         if (weights) kept_.emplace_back(nb::cast(*weights));

@@ -91,7 +91,7 @@ void register_attributes(nb::module_& m) {
              "Add a column with one number per position, the weight of a single attribute; NaN where "
              "missing.")
         .def("add_bag", &AttributeReader::add_bag, nb::arg("starts").noconvert(), nb::arg("ids").noconvert(),
-             nb::arg("weights").noconvert().none(), nb::arg("n_values"),
+             nb::arg("weights").noconvert().none(), nb::arg("n_values"), nb::arg("local") = false,
              "Add a column of bags.\n\n"
              "starts: where the ids of each position begin, and the end; ids: a single -1 where missing;\n"
              "weights: one per id, or None if all weights are 1.")

@@ -177,13 +177,18 @@ class FoldedBag(BagColumn):
     """Numeric keys of dicts that are many and mostly absent: the keys that are not 0, with their values as weights."""
 
 
+@dataclass(frozen=True, eq=False)
+class LocalBag(BagColumn):
+    """A bag that windows read at offset 0 only."""
+
+
 Column: TypeAlias = CategoricalColumn | NumericColumn | BagColumn
 C = TypeVar("C", bound=_Base)
 
 
 def is_local(column: Column) -> bool:
     """Whether windows read the column at offset 0 only."""
-    return isinstance(column, (LocalColumn, LocalNumericColumn))
+    return isinstance(column, (LocalColumn, LocalNumericColumn, LocalBag))
 
 
 def column_of(parts: tuple[Any, ...]) -> Column:

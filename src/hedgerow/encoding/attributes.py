@@ -102,7 +102,7 @@ class AttributeReader:
             else:
                 self.reader.add_numbers(rule.transform(column.values), is_local(column))
         else:
-            self.reader.add_bag(column.starts, column.ids, column.weights, size)
+            self.reader.add_bag(column.starts, column.ids, column.weights, size, is_local(column))
 
     @property
     def n_ids(self) -> int:

@@ -20,6 +20,7 @@ from hedgerow.data.columns import (
     Column,
     FoldedBag,
     Kind,
+    LocalBag,
     LocalColumn,
     LocalNumericColumn,
     NumericColumn,
@@ -28,7 +29,7 @@ from hedgerow.data.columns import (
 from hedgerow.data.ragged import starts_of
 from hedgerow.encoding.imputation import FillValue, fill_value_from_json, fill_value_to_json
 from hedgerow.encoding.presence import NEVER, Presence
-from hedgerow.encoding.rules import Pair, Rule, Summary, rule_from_json, rule_to_json
+from hedgerow.encoding.rules import Bag, Pair, Rule, Summary, rule_from_json, rule_to_json
 from hedgerow.errors import InputError
 
 
@@ -46,7 +47,7 @@ class ColumnSpec:
     folded: bool = False  # the bag of numeric keys that are mostly absent
     characters: bool = False  # the characters of sequences that are str
     rule: Rule | None = None  # of a derived column: how it is computed
-    hidden: bool = False  # a derived column that only pairs read
+    hidden: bool = False  # a derived column that only pairs and bags read
 
 
 def spec_of(column: Column, starts: NDArray[np.int64]) -> ColumnSpec:
@@ -77,7 +78,7 @@ def without_values(spec: ColumnSpec, missing: NDArray[np.bool_]) -> Column:
     if spec.kind == "categorical":
         categorical = LocalColumn if spec.local else CategoricalColumn
         return trusted(categorical, spec.name, np.where(missing, np.int32(MISSING), np.int32(ABSENT)), spec.alphabet)
-    bag = FoldedBag if spec.folded else BagColumn
+    bag = FoldedBag if spec.folded else LocalBag if spec.local else BagColumn
     ids = np.full(np.count_nonzero(missing), MISSING, np.int32)
     return trusted(bag, spec.name, starts_of(missing), ids, None, spec.alphabet)
 
@@ -174,6 +175,10 @@ def derived_spec_from_json(
                 starts, rights = _stored_arrays(i, arrays, "starts", "rights")
                 pairs = PairAlphabet(left, right, starts, rights)
                 return ColumnSpec(name, "categorical", pairs, local=True, rule=rule, hidden=hidden)
+            if isinstance(rule, Bag):
+                if any(name not in earlier or earlier[name].kind != "categorical" for name in rule.members):
+                    raise InputError(f"column {i} of an encoder must be a bag of columns before it, but got {rule}")
+                return ColumnSpec(name, "bag", _stored_alphabet(i, arrays), local=True, rule=rule)
             owner = earlier.get(str(details.get("alphabet_of")))
             alphabet = _stored_alphabet(i, arrays) if owner is None else owner.alphabet
             if isinstance(alphabet, Alphabet):

@@ -20,12 +20,13 @@ from hedgerow.data.columns import (
     CategoricalColumn,
     Column,
     Kind,
+    LocalBag,
     LocalColumn,
     LocalNumericColumn,
     trusted,
 )
 from hedgerow.encoding.column_spec import ColumnSpec
-from hedgerow.encoding.rules import Outside, Pair, Part, Plan, Summary
+from hedgerow.encoding.rules import Bag, Outside, Pair, Part, Plan, Rule, Summary
 from hedgerow.encoding.text_parts import AFTER, BEFORE, OUTSIDE, WHOLE, Parts, parts_of
 
 
@@ -87,11 +88,12 @@ class Sources:
 
 
 class Derivation:
-    """Computes derived columns one after the other; a pair reads columns that were computed before it."""
+    """Computes derived columns one after the other; pairs and bags read columns that were computed before them."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._codes: dict[str, NDArray[np.int32]] = {}
+        self._alphabets: dict[str, Values] = {}
         self._ids: dict[tuple[str, str, Outside], NDArray[np.int32]] = {}
 
     def column(self, spec: ColumnSpec) -> Column:
@@ -101,6 +103,8 @@ class Derivation:
             numbers = self._sources.numbers[rule.source]
             summary = _core.number_statistic(starts, numbers, rule.statistic, rule.first, rule.last)
             return trusted(LocalNumericColumn, name, summary)
+        if isinstance(rule, Bag):
+            return self._bag(name, rule, alphabet)
         if isinstance(rule, Part):
             assert isinstance(alphabet, Alphabet)
             texts, outside = self._sources.texts[rule.source], alphabet.codes(_outside(rule))
@@ -109,8 +113,25 @@ class Derivation:
             assert isinstance(rule, Pair)
             assert isinstance(alphabet, PairAlphabet)
             codes = alphabet.codes(self._codes[rule.left], self._codes[rule.right])
-        self._codes[name] = codes
+        self._codes[name], self._alphabets[name] = codes, alphabet
         return trusted(LocalColumn, name, codes, alphabet)
+
+    def _bag(self, name: str, rule: Bag, alphabet: Values | None) -> Column:
+        """The bag of other columns. What is missing is left out, unless nothing else is there."""
+        assert isinstance(alphabet, Alphabet)
+        read = [(self._codes[member], self._alphabets[member]) for member in rule.members]
+        ids = np.stack([_in_bag(codes, values, alphabet) for codes, values in read], axis=1)
+        nothing_known = (ids < 0).all(axis=1, keepdims=True)
+        kept = (ids >= 0) | (nothing_known & (ids == MISSING))
+        # One number for each position and value, rising in both.
+        keys = np.arange(len(ids))[:, None] * np.int64(len(alphabet) + 1) + ids + 1
+        found, counts = np.unique(keys[kept], return_counts=True)
+        positions, values = np.divmod(found, len(alphabet) + 1)
+        starts = np.searchsorted(positions, np.arange(len(ids) + 1)).astype(np.int64)
+        weights = counts.astype(np.float32)
+        known = (values - 1).astype(np.int32)
+        weights[known == MISSING] = 1
+        return trusted(LocalBag, name, starts, known, None if (weights == 1).all() else weights, alphabet)
 
     def _read(self, rule: Part, alphabet: Alphabet) -> NDArray[np.int32]:
         """The code of each distinct text; all offsets of a part share it."""
@@ -121,7 +142,7 @@ class Derivation:
     def fit(self, plan: Plan) -> list[ColumnSpec]:
         """The derived columns and their alphabets. The columns of a part at several offsets share one."""
         texts = _part_alphabets(plan, self._sources)
-        in_pairs = {name for column in plan if isinstance(column.rule, Pair) for name in vars(column.rule).values()}
+        read = {name for column in plan for name in _members(column.rule)}
         specs: dict[str, ColumnSpec] = {}
         for name, rule, hidden in plan:
             alphabet: Values | None = None
@@ -132,11 +153,28 @@ class Derivation:
                 assert left is not None
                 assert right is not None
                 alphabet = PairAlphabet.fit(left, right, self._codes[rule.left], self._codes[rule.right])
-            kind: Kind = "numeric" if alphabet is None else "categorical"
+            elif isinstance(rule, Bag):
+                alphabet = Alphabet.of({value for member in rule.members for value in specs[member].alphabet or ()})
+            kind: Kind = "numeric" if alphabet is None else "bag" if isinstance(rule, Bag) else "categorical"
             specs[name] = ColumnSpec(name, kind, alphabet, local=True, rule=rule, hidden=hidden)
-            if name in in_pairs:
+            if name in read:
                 self.column(specs[name])
         return list(specs.values())
+
+
+def _members(rule: Rule) -> tuple[str, ...]:
+    """The derived columns that a rule reads."""
+    if isinstance(rule, Bag):
+        return rule.members
+    return (rule.left, rule.right) if isinstance(rule, Pair) else ()
+
+
+def _in_bag(codes: NDArray[np.int32], values: Values, alphabet: Alphabet) -> NDArray[np.int32]:
+    """The codes of a column as ids of the alphabet of a bag; negative codes stay as they are."""
+    occurring, places = np.unique(codes, return_inverse=True)
+    n_negative = int(np.searchsorted(occurring, 0))
+    ids = alphabet.codes([values[code] for code in occurring[n_negative:].tolist()])
+    return np.concatenate([occurring[:n_negative], ids])[places]
 
 
 def _part(rule: Part) -> str:

@@ -40,7 +40,7 @@ from hedgerow.encoding.imputation import (
     indicator_column,
     indicator_name,
 )
-from hedgerow.encoding.rules import Pair, Part, Plan, Rule, Summary, Template
+from hedgerow.encoding.rules import Bag, Pair, Part, Plan, Rule, Summary, Template
 from hedgerow.errors import InputError
 
 
@@ -139,7 +139,7 @@ class Encoder:
             training have no column in common, unless all columns are optional.
         """
         if self.raw:
-            needed = frozenset(rule.source for rule in self._rules if not isinstance(rule, Pair))
+            needed = frozenset(rule.source for rule in self._rules if isinstance(rule, (Part, Summary)))
             return self._derived(sequences, Encoder(self.raw)._encode(sequences, needed))
         return self._encode(sequences)
 
@@ -258,7 +258,7 @@ def _check_derived(columns: tuple[ColumnSpec, ...], raw: tuple[ColumnSpec, ...])
     kinds = {spec.name: spec.kind for spec in raw}
     alphabets: dict[tuple[str, ...], Values | None] = {}  # the columns of a part share theirs
     for i, spec in enumerate(columns):
-        if isinstance(spec.rule, Pair):
+        if isinstance(spec.rule, (Pair, Bag)):
             continue
         if spec.rule is None:
             valid = kinds.get(spec.name) == spec.kind

@@ -42,6 +42,13 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Bag:
+    """The values of several derived columns as a bag with one alphabet. A value that occurs twice has the weight 2."""
+
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Summary:
     """A statistic of a numeric column from `first` to `last` positions after the position."""
 
@@ -51,18 +58,18 @@ class Summary:
     last: int
 
 
-Rule: TypeAlias = Part | Pair | Summary
+Rule: TypeAlias = Part | Pair | Bag | Summary
 
 
 class Derived(NamedTuple):
-    """A column to derive. A hidden one is only read by pairs."""
+    """A column to derive. A hidden one is only read by pairs and bags."""
 
     name: str
     rule: Rule
     hidden: bool = False
 
 
-# Derived columns in their order; the columns of a pair come before it.
+# Derived columns in their order; the columns of a pair or a bag come before it.
 Plan: TypeAlias = Sequence[Derived]
 
 
@@ -80,7 +87,7 @@ class Template:
 
 def rule_to_json(rule: Rule) -> dict[str, Any]:
     """The rule in types that JSON has."""
-    return dict(vars(rule))
+    return {"members": list(rule.members)} if isinstance(rule, Bag) else dict(vars(rule))
 
 
 def rule_from_json(entry: object) -> Rule:
@@ -91,6 +98,8 @@ def rule_from_json(entry: object) -> Rule:
                 return Part(source, part, offset, outside)  # type: ignore[arg-type]
         case {"left": str(left), "right": str(right)}:
             return Pair(left, right)
+        case {"members": [*members]} if members and all(isinstance(member, str) for member in members):
+            return Bag(tuple(members))
         case {"source": str(source), "statistic": str(name), "first": int(first), "last": int(last)}:
             if name in get_args(Statistic) and is_offset(first) and is_offset(last) and first <= last:
                 return Summary(source, name, first, last)  # type: ignore[arg-type]

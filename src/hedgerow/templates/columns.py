@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hedgerow.data.columns import CategoricalColumn, NumericColumn
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding.rules import Derived, Pair, Part, Plan, Rule, Summary
+from hedgerow.encoding.rules import Bag, Derived, Pair, Part, Plan, Rule, Summary
 from hedgerow.errors import InputError, first_few, type_name
 from hedgerow.templates.base import Section, names_of, section
-from hedgerow.templates.definitions import Definition, Join, definition_from_json, definition_to_json
+from hedgerow.templates.definitions import AnyOf, Definition, Join, definition_from_json, definition_to_json
 
 
 @section
@@ -25,7 +25,7 @@ class Columns(Section):
     def __post_init__(self) -> None:
         if not self.definitions:
             raise InputError("columns: a template must define at least one column, but it defines none")
-        _check_joins(self.definitions)
+        _check_members(self.definitions)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Columns:
@@ -61,11 +61,13 @@ class Columns(Section):
 
 
 def _definition(rule: Rule) -> Definition:
+    """The definition of a rule that a preset plans."""
+    assert not isinstance(rule, Bag)
     return Join((rule.left, rule.right)) if isinstance(rule, Pair) else rule
 
 
 class _Planner:
-    """Turns definitions into rules. A join becomes a chain of pairs; what only pairs read is hidden."""
+    """Turns definitions into rules. A join becomes a chain of pairs; what only pairs and bags read is hidden."""
 
     def __init__(self) -> None:
         self.plan: list[Derived] = []
@@ -73,14 +75,24 @@ class _Planner:
 
     def add(self, name: str, definition: Definition) -> None:
         """Plan a column after those that it reads."""
-        if isinstance(definition, Join):
-            *others, last = [m if isinstance(m, str) else self._hidden(m) for m in definition.members]
-            left = others[0]
-            for right in others[1:]:
-                left = self._hidden(Pair(left, right))
-            self._append(Derived(name, Pair(left, last)))
+        if isinstance(definition, AnyOf):
+            rule: Rule = Bag(tuple(map(self._member, definition.members)))
         else:
-            self._append(Derived(name, definition))
+            rule = self._joined(definition) if isinstance(definition, Join) else definition
+        self._append(Derived(name, rule))
+
+    def _joined(self, join: Join) -> Pair:
+        *others, last = map(self._member, join.members)
+        left = others[0]
+        for right in others[1:]:
+            left = self._hidden(Pair(left, right))
+        return Pair(left, last)
+
+    def _member(self, member: str | Part | Join) -> str:
+        """The name of the column of a member."""
+        if isinstance(member, str):
+            return member
+        return self._hidden(self._joined(member) if isinstance(member, Join) else member)
 
     def _hidden(self, rule: Part | Pair) -> str:
         """The name of a column with this rule; a hidden one if there is none yet."""
@@ -93,15 +105,15 @@ class _Planner:
         self._names.setdefault(column.rule, column.name)
 
 
-def _check_joins(definitions: Sequence[tuple[str, Definition]]) -> None:
-    """Raise InputError unless each join reads columns of text that are defined before it."""
+def _check_members(definitions: Sequence[tuple[str, Definition]]) -> None:
+    """Raise InputError unless joins and bags name columns of text that are defined before them."""
     before: dict[str, Definition] = {}
     for name, definition in definitions:
-        for member in definition.members if isinstance(definition, Join) else ():
+        for member in _leaves(definition):
             if isinstance(member, str) and not isinstance(before.get(member), (Part, Join)):
-                found = "it holds numbers" if member in before else f"those before are {first_few(list(before))}"
+                found = "it holds no text" if member in before else f"those before are {first_few(list(before))}"
                 raise InputError(
-                    f"columns.{name!r}.join must name columns of text that the template defines before it, but got "
+                    f"columns.{name!r} must name columns of text that the template defines before it, but got "
                     f"{member!r}: {found}"
                 )
         before[name] = definition
@@ -121,11 +133,18 @@ def _check_sources(definitions: Sequence[tuple[str, Definition]], sequences: Seq
                 )
 
 
+def _leaves(definition: Definition) -> Iterator[str | Part | Summary]:
+    """The columns of the template, by name, and the parts and statistics that a definition reads."""
+    if isinstance(definition, (Join, AnyOf)):
+        for member in definition.members:
+            yield from (member,) if isinstance(member, str) else _leaves(member)
+    else:
+        yield definition
+
+
 def _read(definition: Definition) -> list[Part | Summary]:
     """What a definition reads of X."""
-    if isinstance(definition, Join):
-        return [member for member in definition.members if isinstance(member, Part)]
-    return [definition]
+    return [leaf for leaf in _leaves(definition) if not isinstance(leaf, str)]
 
 
 def columns(definitions: Mapping[str, Mapping[str, Any]]) -> Columns:
@@ -145,6 +164,8 @@ def columns(definitions: Mapping[str, Mapping[str, Any]]) -> Columns:
           one at that offset.
         - ``{"join": ["form[-1]", {"from": "tag"}]}``: the values of two or more columns together. A name is a column
           that was described before; a dict is a part of a text that is not a column itself.
+        - ``{"any": [{"from": "form", "at": -1}, {"from": "form", "at": 1}]}``: a bag of the values of several columns.
+          Equal values of different columns are one attribute.
 
     Returns
     -------

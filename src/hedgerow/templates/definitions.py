@@ -3,6 +3,7 @@
 {from = "form", part = "suffix3", at = -1}                part of a text at an offset
 {from = "heat", statistic = "mean", at = [-5, 5]}         statistic of numbers over a range of offsets
 {join = ["form[-1]", {from = "tag"}]}                     values of several columns together
+{any = ["form[-1]", {from = "form", at = 1}]}             values of several columns, of which each is an attribute
 """
 
 from __future__ import annotations
@@ -24,13 +25,21 @@ class Join:
     members: tuple[str | Part, ...]
 
 
-Definition: TypeAlias = Part | Summary | Join
+@dataclass(frozen=True)
+class AnyOf:
+    """A bag of the values of several columns: equal values of different columns are one attribute."""
+
+    members: tuple[str | Part | Join, ...]
+
+
+Definition: TypeAlias = Part | Summary | Join | AnyOf
 
 
 def definition_to_json(definition: Definition) -> dict[str, Any]:
     """The definition in types that JSON and TOML have; what is at its default is left out."""
-    if isinstance(definition, Join):
-        return {"join": [m if isinstance(m, str) else definition_to_json(m) for m in definition.members]}
+    if isinstance(definition, (Join, AnyOf)):
+        key = "join" if isinstance(definition, Join) else "any"
+        return {key: [m if isinstance(m, str) else definition_to_json(m) for m in definition.members]}
     if isinstance(definition, Summary):
         first, last = definition.first, definition.last
         at: Any = first if definition.statistic == "change" else [first, last]
@@ -51,8 +60,10 @@ def definition_from_json(name: str, stored: object) -> Definition:
     if not isinstance(stored, Mapping):
         raise InputError(f'{key} must be a table such as {{ from = "form", part = "suffix3" }}, but got {stored!r}')
     if "join" in stored:
-        _check_keys(key, stored, ("join",))
-        return Join(_members(key, stored["join"]))
+        return _join(key, stored)
+    if "any" in stored:
+        _check_keys(key, stored, ("any",))
+        return AnyOf(_any_members(f"{key}.any", stored["any"]))
     if not isinstance(stored.get("from"), str):
         raise InputError(
             f"{key} must have a key 'from' with the name of a column of X, or a key 'join', but got {stored!r}"
@@ -60,21 +71,33 @@ def definition_from_json(name: str, stored: object) -> Definition:
     return _statistic(key, stored) if "statistic" in stored else _part(key, stored)
 
 
-def _members(key: str, stored: object) -> tuple[str | Part, ...]:
+def _join(key: str, stored: Mapping[str, Any]) -> Join:
+    _check_keys(key, stored, ("join",))
+    return Join(tuple(_text_member(place, member) for place, member in _listed(f"{key}.join", stored["join"])))
+
+
+def _any_members(key: str, stored: object) -> tuple[str | Part | Join, ...]:
+    return tuple(
+        _join(place, member) if isinstance(member, Mapping) and "join" in member else _text_member(place, member)
+        for place, member in _listed(key, stored)
+    )
+
+
+def _listed(key: str, stored: object) -> list[tuple[str, object]]:
+    """The members of a join or a bag, each with its key."""
     if not isinstance(stored, (list, tuple)) or len(stored) < 2:
-        raise InputError(f"{key}.join must be a list of two or more columns, but got {stored!r}")
-    members: list[str | Part] = []
-    for i, member in enumerate(stored):
-        if isinstance(member, str):
-            members.append(member)
-        elif isinstance(member, Mapping) and isinstance(member.get("from"), str):
-            members.append(_part(f"{key}.join[{i}]", member))
-        else:
-            raise InputError(
-                f"{key}.join[{i}] must be the name of a column of the template, or a table with a key 'from', but got "
-                f"{member!r}"
-            )
-    return tuple(members)
+        raise InputError(f"{key} must be a list of two or more columns, but got {stored!r}")
+    return [(f"{key}[{i}]", member) for i, member in enumerate(stored)]
+
+
+def _text_member(key: str, member: object) -> str | Part:
+    if isinstance(member, str):
+        return member
+    if isinstance(member, Mapping) and isinstance(member.get("from"), str):
+        return _part(key, member)
+    raise InputError(
+        f"{key} must be the name of a column of the template, or a table with a key 'from', but got {member!r}"
+    )
 
 
 def _part(key: str, stored: Mapping[str, Any]) -> Part:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from hedgerow.errors import InputError
 from hedgerow.templates.base import Template, template_from_json
+from hedgerow.templates.crfpp import is_crfpp, parse_crfpp
 
 
-def read(path: str | os.PathLike[str]) -> Template:
+def read(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Template:
     """Read a template from a file.
 
     Parameters
     ----------
     path : str or path
-        A TOML file, as `to_toml` writes it.
+        A TOML file, as `to_toml` writes it, or a template file of CRF++. Which one it is follows from its content.
+    columns : list of str, optional
+        The names of the columns that a CRF++ file numbers from 0. By default "column0", "column1", ..., as
+        `hedgerow.read` names them.
 
     Returns
     -------
@@ -35,6 +40,12 @@ def read(path: str | os.PathLike[str]) -> Template:
     >>> _ = Path("words.toml").write_text(hr.templates.words("form").to_toml())
     >>> hr.templates.read("words.toml")
     words(column='form')
+    >>> _ = Path("template").write_text("U00:%x[-1,0]\\nU01:%x[0,0]/%x[0,1]\\nB\\n")
+    >>> print(hr.templates.read("template", columns=["form", "tag"]).to_toml())
+    [columns]
+    U00 = { from = "form", at = -1, outside = "distance" }
+    U01 = { join = [{ from = "form", outside = "distance" }, { from = "tag", outside = "distance" }] }
+    <BLANKLINE>
     """
     try:
         text = Path(path).read_text("utf-8")
@@ -42,8 +53,9 @@ def read(path: str | os.PathLike[str]) -> Template:
         raise InputError(f"{path} must be in UTF-8, but byte {error.start} is not; convert the file") from None
     except IsADirectoryError:
         raise InputError(f"{path} must be a template, but it is a directory; give a file") from None
+    text = text.removeprefix("\ufeff")
     try:
-        return template_from_json(tomllib.loads(text.removeprefix("\ufeff")))
+        return parse_crfpp(text, columns) if is_crfpp(text) else template_from_json(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} must be a template in TOML: {error}") from None
     except InputError as error:
