@@ -188,12 +188,28 @@ def test_longer_strings_are_refused_after_str() -> None:
             known.transform(Sequences([["a", "bab"]]))
 
 
-def test_attributes_as_dicts_and_as_lists_are_not_mixed() -> None:
+def test_lists_of_attributes_are_refused_after_dicts() -> None:
     dicts = [[{f"w={t % 150}": 1.0} for t in range(300)]]
     lists = [[list(position) for position in dicts[0]] + [[]]]
     with pytest.raises(InputError, match="training read dicts of attributes, but X holds lists of strings"):
         Encoder.fit(Sequences(dicts)).transform(Sequences(lists))
-    for X in (dicts, [[{"w=1": 1.0}]]):
-        with pytest.raises(InputError, match=r"training read lists of strings .* but X holds dicts of attributes"):
-            Encoder.fit(Sequences(lists)).transform(Sequences(X))
     silent(Encoder.fit(Sequences([[{"bag": ["a"]}, {}]])), [[{"other": 1.0}]])  # a key called "bag" is a key
+
+
+def test_dicts_are_read_as_attributes_after_lists() -> None:
+    lists = [[["word:the", "title"], ["in:deep:x", "in:set:s", "n", "word:cat"]]]
+    dicts = [
+        [{"word": "the", "title": True, "n": 0}, {"in": {"deep": {"x": 1.0}, "set": ["s"]}, "n": 1, "word": "cat"}]
+    ]
+    encoder = Encoder.fit(Sequences(lists))
+    (expected,), (found,) = (encoder.transform(Sequences(X)).columns for X in (lists, dicts))
+    assert found.starts.tolist() == expected.starts.tolist()
+    assert found.ids.tolist() == expected.ids.tolist()
+    assert found.weights is None or (found.weights == 1).all()
+    weighted = encoder.transform(Sequences([[{"n": 2.5, "new": 1.0}]]))
+    assert weighted.column("bag").weights.tolist() == [2.5]
+    assert weighted.unseen == {"bag": 1}
+    with pytest.raises(InputError, match="X must have columns of training, but it has none of them"):
+        encoder.transform(Sequences([[{"other": 1.0}]]))
+    with pytest.raises(InputError, match="column 'n' must not have missing values, because training read lists"):
+        encoder.transform(Sequences([[{"n": None, "word": "the"}, {"n": 1.0}]]))

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.compat.crfsuite_models import with_layout
 from hedgerow.compat.training_log import EndRules, LabelledData, LogWriter, TrainingLog
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import ConvergenceWarning, InputError
@@ -77,6 +78,7 @@ def train(
             warnings.simplefilter("ignore", ConvergenceWarning)
         callbacks = checked_callbacks([writer], settings.verbose)
         run_learner(learner, settings, training, None, callbacks, began, report, estimator._set_model)
+    with_layout(estimator)
     return estimator, log
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow import storage
 from hedgerow.compat.algorithms import check_algorithm, train
+from hedgerow.compat.crfsuite_models import from_crfsuite, is_crfsuite_file
 from hedgerow.compat.items import read_items
 from hedgerow.compat.tagger import ModelInfo, Tagger
 from hedgerow.data.sequences import Sequences
@@ -335,7 +336,7 @@ class CRF(Conventions):
 
 
 def _loaded(path: str | os.PathLike[str]) -> LinearEstimator:
-    estimator = load(path)
+    estimator = from_crfsuite(path) if is_crfsuite_file(path) else load(path)
     if not isinstance(estimator, LinearEstimator):
         raise InputError(f"model_filename must hold a linear model, but {path} holds a {type(estimator).__name__}")
     return estimator

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import FOLDED, FoldedBag, trusted
+from hedgerow.data.columns import BagColumn
 from hedgerow.data.ragged import starts_of
 from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.attribute_bag import merged_bag
 from hedgerow.errors import InputError, type_name
 
 
@@ -56,7 +56,7 @@ def read_items(X: Iterable[Any]) -> Sequences:
         if length == 0:
             raise InputError(f"sequence {i} must have at least one position, but it is empty; drop it")
         lengths.append(length)
-    return Sequences.trusted(starts_of(np.array(lengths, np.int64)), (reader.column(),), optional_columns=True)
+    return Sequences.trusted(starts_of(np.array(lengths, np.int64)), (reader.column(),))
 
 
 class _Reader:
@@ -107,7 +107,7 @@ class _Reader:
                 read.append(ids.setdefault(name, len(ids)))
                 values.append(_number(name, value))
 
-    def column(self) -> FoldedBag:
+    def column(self) -> BagColumn:
         """The bag of all positions; raises InputError for a value that is not finite."""
         names = list(self._ids)
         alphabet = Alphabet.of(names)
@@ -122,22 +122,7 @@ class _Reader:
             )
         ends = np.array(self._ends, np.int64)
         counts = np.diff(ends, prepend=0)
-        return _bag(np.repeat(np.arange(len(counts)), counts), ids, values, alphabet, len(counts))
-
-
-def _bag(
-    positions: NDArray[np.int64], ids: NDArray[np.int32], values: NDArray[np.float32], alphabet: Alphabet, n: int
-) -> FoldedBag:
-    """The bag of attributes at n positions; values of an attribute that a position has twice are added."""
-    order = np.lexsort((ids, positions))
-    positions, ids, values = positions[order], ids[order], values[order]
-    first = np.ones(len(ids), np.bool_)
-    first[1:] = (ids[1:] != ids[:-1]) | (positions[1:] != positions[:-1])
-    if not first.all():
-        values = np.add.reduceat(values, np.flatnonzero(first))
-        positions, ids = positions[first], ids[first]
-    weights = None if (values == 1).all() else values
-    return trusted(FoldedBag, FOLDED, starts_of(np.bincount(positions, minlength=n)), ids, weights, alphabet)
+        return merged_bag(np.repeat(np.arange(len(counts)), counts), ids, values, alphabet, len(counts))
 
 
 def _members(item: Any, prefix: str) -> Iterable[Any]:

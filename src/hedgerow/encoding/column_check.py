@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from hedgerow.data.columns import BAG, FOLDED
+from hedgerow.data.columns import BAG
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.errors import AbsentColumnWarning, InputError, first_few, warn_user
@@ -67,19 +67,12 @@ def check_columns(training: Sequence[ColumnSpec], sequences: Sequences, needed: 
 
 
 def _refuse_other_form(training: Sequence[ColumnSpec], sequences: Sequences) -> None:
-    """Raise InputError if attributes were dicts in training and lists in X, or the other way round."""
-    names, known = [column.name for column in sequences.columns], [column.name for column in training]
+    """Raise InputError if attributes were dicts in training and are lists in X."""
+    names = [column.name for column in sequences.columns]
     if names == [BAG] and not sequences.optional_columns and any(column.folded for column in training):
         raise InputError(
             "training read dicts of attributes, but X holds lists of strings (or sparse matrices); use one form for "
             "both: write each list as a dict, {attribute: 1.0 for attribute in attributes}"
-        )
-    attributes = training[0].alphabet or ()
-    read_dicts = sequences.optional_columns and any(name == FOLDED or name in attributes for name in names)
-    if known == [BAG] and read_dicts:
-        raise InputError(
-            "training read lists of strings (or sparse matrices), but X holds dicts of attributes; use one form for "
-            "both: write each dict as a list of its keys"
         )
 
 

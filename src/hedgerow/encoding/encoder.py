@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet, Values
-from hedgerow.data.columns import ABSENT, CategoricalColumn, Column, NumericColumn, trusted
+from hedgerow.data.columns import ABSENT, BAG, BagColumn, CategoricalColumn, Column, NumericColumn, trusted
 from hedgerow.data.ragged import first_duplicate, starts_of
 from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.attribute_bag import as_attribute_bag
 from hedgerow.encoding.column_check import check_columns, is_missing_without
 from hedgerow.encoding.column_spec import (
     ColumnSpec,
@@ -164,7 +165,7 @@ class Encoder:
         return [spec.rule for spec in self.derived if spec.rule is not None]
 
     def _aligned(self, sequences: Sequences, needed: frozenset[str]) -> Encoded:
-        sequences = refold(sequences, {spec.name: spec for spec in self.columns})
+        sequences = refold(self._as_attributes(sequences), {spec.name: spec for spec in self.columns})
         if len(sequences):
             check_columns([spec for spec in self.columns if spec.indicates is None], sequences, needed)
         unread = {column.name: column for column in sequences.columns}
@@ -181,6 +182,18 @@ class Encoder:
         unseen |= {name: _occurrences(column) for name, column in unread.items()}
         counted = {name: count for name, count in unseen.items() if count}
         return Encoded.trusted(sequences.starts, tuple(columns.values()), counted)
+
+    def _as_attributes(self, sequences: Sequences) -> Sequences:
+        """The sequences; dicts as lists of attributes if training read such lists and knows one of the attributes."""
+        (bag, *others), names = self.columns, {column.name for column in sequences.columns}
+        if bag.name != BAG or not all(spec.indicates for spec in others):
+            return sequences
+        if not sequences.optional_columns or BAG in names or not isinstance(bag.alphabet, Alphabet):
+            return sequences
+        read = as_attribute_bag(sequences)
+        (column,) = read.columns
+        assert isinstance(column, BagColumn)
+        return read if (column.alphabet.into(bag.alphabet) >= 0).any() else sequences
 
     def _filled(self, sequences: Encoded) -> Encoded:
         columns = tuple(
