@@ -17,7 +17,7 @@ Functions
     cross_val_predict      predictions by models that did not see the sequence
     from_frame, to_frame   read a data frame, write predictions beside its rows
     from_padded            cut padding off
-    read                   sequences and labels of a file
+    read, write            sequences and labels of a file
 
 Classes
     Sequences              sequences that are read once and used often
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators import TreeCRF as TreeCRF
     from hedgerow.estimators import load as load
     from hedgerow.formats import read as read
+    from hedgerow.formats import write as write
     from hedgerow.tuning import TuningResult as TuningResult
     from hedgerow.tuning import cross_val_predict as cross_val_predict
     from hedgerow.tuning import tune as tune
@@ -95,6 +96,7 @@ _HOME = {
     "templates": "hedgerow.templates",
     "to_frame": "hedgerow.data.frames",
     "tune": "hedgerow.tuning",
+    "write": "hedgerow.formats",
 }
 
 __all__ = sorted(_HOME)

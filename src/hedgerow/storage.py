@@ -10,7 +10,7 @@ import mmap
 import os
 import stat
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from math import prod
@@ -57,8 +57,13 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: M
     read-only file, all before any work, and OSError when writing fails (a full disk). Then, and on Ctrl-C, an old file
     at `path` stays as it was.
     """
+    _target(path)
+    write_parts(path, _encode(arrays, metadata))
+
+
+def write_parts(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
+    """Write bytes as the file `path`, beside it first and then renamed; raises what `write` raises."""
     target = _target(path)
-    parts = _encode(arrays, metadata)
     kept = "the old file is intact" if target.exists() else "no file was left behind"
     temporary = _temporary(target)
     try:

@@ -24,11 +24,11 @@ def read_columns(
     """Sequences of positions of values; None for what is absent."""
     n_columns = None
     raw = [line.decode("latin-1").rstrip("\r") for line in _lines(text)]
-    for line in raw:
-        skipped = (comments and line.startswith("#")) or (documents and line.startswith("-DOCSTART-"))
-        if line.strip(" \t\r") and not skipped:
-            n_columns = len(_split(line, tabs))
-            break
+    lines = [line for line in raw if line.strip(" \t\r") and not (documents and line.startswith("-DOCSTART-"))]
+    certain = [line for line in lines if not (comments and line.startswith("#"))]
+    for line in certain or [line for line in lines if tabs and "\t" in line]:
+        n_columns = len(_split(line, tabs))
+        break
     sequences: list[list[list[str | None]]] = [[]]
     for number, line in enumerate(raw, start=1):
         if "\0" in line:

@@ -151,7 +151,7 @@ void register_column_text(nb::module_& m) {
           "read_columns, or of kind 'number'.");
     m.def(
         "has_tabs", [](const nb::bytes& text) { return has_tabs(view(text)); }, nb::arg("text"),
-        "Whether the first line that is neither blank nor a comment holds a tab.");
+        "Whether the first line that cannot be a comment holds a tab.");
     m.def(
         "end_of_sequences",
         [](const Input<uint8_t, 1>& text, int64_t begin) {

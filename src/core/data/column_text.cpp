@@ -66,16 +66,20 @@ class Reader {
     }
 
   private:
-    // The columns of the first line that cannot be a comment; if every line begins with #, those of none.
+    // The columns of the first line that cannot be a comment. If every line begins with #: of the first with
+    // a tab.
     int64_t count_columns() {
         Lines lines(text_);
+        int64_t n_columns = 0;
         for (Bytes line; lines.read(line);) {
-            if (is_blank(line) || (rules_.comments && line.data[0] == '#')) continue;
-            if (rules_.documents && begins_with(line, kDocument)) continue;
+            if (is_blank(line) || (rules_.documents && begins_with(line, kDocument))) continue;
+            const bool doubtful = rules_.comments && line.data[0] == '#';
+            if (doubtful && (n_columns > 0 || !rules_.tabs || !holds(line, '\t'))) continue;
             split(line);
-            return static_cast<int64_t>(fields_.size());
+            n_columns = static_cast<int64_t>(fields_.size());
+            if (!doubtful) break;
         }
-        return 0;
+        return n_columns;
     }
 
     void split(Bytes line) {
@@ -149,9 +153,13 @@ ColumnText read_column_text(Bytes text, const ColumnRules& rules) {
 
 bool has_tabs(Bytes text) {
     Lines lines(text);
-    for (Bytes line; lines.read(line);)
-        if (!is_blank(line) && line.data[0] != '#') return holds(line, '\t');
-    return false;
+    bool found = false;
+    for (Bytes line; lines.read(line);) {
+        if (is_blank(line)) continue;
+        if (line.data[0] != '#') return holds(line, '\t');
+        found |= holds(line, '\t');
+    }
+    return found;
 }
 
 int64_t end_of_sequences(Bytes text, int64_t begin) {

@@ -38,7 +38,7 @@ struct ColumnText {
 // Stops at the first fault. The columns refer to `text`. Calls poll_interrupt.
 ColumnText read_column_text(Bytes text, const ColumnRules& rules);
 
-// Whether the first line that is neither blank nor a comment holds a tab.
+// Whether the first line that cannot be a comment holds a tab; if every line begins with #, whether one does.
 bool has_tabs(Bytes text);
 
 // The offset behind the last blank line that begins at or after `begin`, which is the begin of a line; -1

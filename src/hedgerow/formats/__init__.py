@@ -3,5 +3,6 @@
 from hedgerow.formats.blocks import Block, read_blocks
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.reading import read
+from hedgerow.formats.writing import write
 
-__all__ = ["Block", "Corpus", "Layout", "read", "read_blocks"]
+__all__ = ["Block", "Corpus", "Layout", "read", "read_blocks", "write"]

@@ -15,6 +15,7 @@ from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.ragged import first_duplicate
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError, first_few
+from hedgerow.formats.content import Content
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.source import Source
 from hedgerow.utilities import counted, is_count
@@ -52,6 +53,10 @@ class Format(ABC):
     @abstractmethod
     def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
         """The text with a label added to every position."""
+
+    @abstractmethod
+    def encode(self, content: Content) -> Iterable[bytes]:
+        """The text of a file; raises InputError for what the format cannot hold."""
 
     def settled(self, parsed: Parsed) -> Format:
         """The format with the rules that the first part of a file has settled, for the parts that follow."""

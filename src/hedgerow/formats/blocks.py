@@ -36,7 +36,7 @@ class Block:
     layout
         How the lines are arranged.
     lines
-        The line of each position in the stream, counted from 1; None for Parquet.
+        The line of each position in the stream, counted from 1; for Parquet, its row.
     text
         All lines of the block as UTF-8, with comments and blank lines. The texts of all blocks are the stream.
     sample_weight
@@ -46,7 +46,7 @@ class Block:
     X: Sequences
     y: list[NDArray[Any]] | None
     layout: Layout
-    lines: NDArray[np.int64] | None
+    lines: NDArray[np.int64]
     text: bytes
     sample_weight: Floats64 | None
     _format: Format

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,8 @@ from hedgerow.formats.base import (
     refuse_empty,
     text_labels,
 )
+from hedgerow.formats.column_writer import write_columns, write_numbered
+from hedgerow.formats.content import Content
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.label_text import label_codes
 from hedgerow.formats.source import Source
@@ -93,6 +95,9 @@ class ColumnFormat(Format):
         blob, offsets, codes = label_codes(labels, parsed.corpus.X)
         separator = (parsed.corpus.layout.separator or "\t").encode()
         return _core.with_labels(text, parsed.places, separator, blob, offsets, codes)
+
+    def encode(self, content: Content) -> Iterable[bytes]:
+        return write_numbered(content, self.names) if self.numbered else write_columns(content, self.name)
 
     def _layout(self, name: str, choice: Choice, n: int, separator: str) -> Layout:
         if choice.layout is not None:

@@ -118,14 +118,14 @@ class Corpus:
     layout
         How the file was arranged.
     lines
-        The line of each position, counted from 1; None for formats without lines.
+        The line of each position, counted from 1; for Parquet, its row.
     """
 
     X: Sequences
     y: list[NDArray[Any]] | None
     sample_weight: Floats64 | None
     layout: Layout
-    lines: NDArray[np.int64] | None = None
+    lines: NDArray[np.int64]
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.X, self.y))

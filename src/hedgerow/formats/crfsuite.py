@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,18 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import BAG, BagColumn, trusted
+from hedgerow.data.columns import BAG, BagColumn, Column, NumericColumn, trusted
 from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
 from hedgerow.formats.base import Choice, Format, Parsed, empty, refuse, refuse_empty, text_labels
+from hedgerow.formats.content import Content, check_texts, values
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.label_text import printable
 from hedgerow.formats.source import Source
 
 LABEL = "label"
+WEIGHT = "@weight"
 
 
 class CrfsuiteFormat(Format):
@@ -55,13 +58,53 @@ class CrfsuiteFormat(Format):
     def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
         """The text with the labels in front of the attributes, instead of those that were there."""
         rows, corpus = text.split(b"\n"), parsed.corpus
-        assert corpus.lines is not None
         numbers = (corpus.lines - parsed.places).tolist()
         for row, label in zip(numbers, read_labels(labels, corpus.X).tolist(), strict=True):
             name = escape(printable(str(label))).encode()
             attributes = rows[row].lstrip(b"\t").partition(b"\t")[1:] if corpus.y is not None else (b"\t", rows[row])
             rows[row] = name + b"".join(attributes)
         return b"\n".join(rows)
+
+    def encode(self, content: Content) -> Iterator[bytes]:
+        """A column of text gives attributes `name=value`, a number `name` with a weight, a bag its members."""
+        items = _items(content)
+        weights = content.sequence_weights()
+        for weight, sequence in zip(weights, content.sequences(items), strict=True):
+            head = "" if weight is None else f"@weight:{weight!r}\n"
+            yield (head + "\n".join(sequence) + "\n\n").encode()
+
+
+def _items(content: Content) -> list[str]:
+    """The line of each position."""
+    labels = content.labels()
+    fields = [[] if labels is None else [escape(str(label))] for label in labels or [None] * content.X.n_positions]
+    if labels is not None:
+        check_texts(set(map(str, labels)), "a label of crfsuite", lambda text: text != WEIGHT, f"must not be {WEIGHT}")
+    for column in content.X.columns:
+        for item, value in zip(fields, values(column, None), strict=True):
+            item.extend(_attributes(column, value))
+    distinct = {field for item in fields for field in item}
+    check_texts(distinct, "crfsuite", _is_field, "needs names that are not empty, without tab, line break or NUL")
+    for at, item in enumerate(fields):
+        if not item or not "".join(item).strip(" "):
+            raise content.fail(at, "an item without label and attributes is the end of a sequence in a file")
+    return ["\t".join(item) for item in fields]
+
+
+def _attributes(column: Column, value: Any) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(column, NumericColumn):
+        return [f"{escape(column.name)}:{value!r}"]
+    if isinstance(value, str):
+        return [f"{escape(column.name)}={escape(value)}"]
+    if isinstance(value, dict):
+        return [f"{escape(name)}:{weight!r}" for name, weight in value.items()]
+    return [escape(name) for name in value]
+
+
+def _is_field(text: str) -> bool:
+    return bool(text) and not text.startswith(":") and not re.search("[\t\n\r\0]", text)
 
 
 def _is_labelled(choice: Choice) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError, first_few
 from hedgerow.formats.base import Choice, Format, Parsed, chosen_attributes, label_name, refuse_empty, split_labels
+from hedgerow.formats.content import Content, check_texts
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.label_text import printable
 from hedgerow.formats.source import Source
@@ -96,6 +97,17 @@ class DelimitedFormat(Format):
         for row, label in zip(X.rows.tolist(), read_labels(labels, X).tolist(), strict=True):
             predictions[row] = printable(str(label))
         return self.text([*table.names, PREDICTION], zip(*zip(*table.rows, strict=True), predictions, strict=True))
+
+    def encode(self, content: Content) -> Iterator[bytes]:
+        """A row for each position; the first column is the number of the sequence."""
+        content.refuse_weights(self.name)
+        columns = content.text_columns(self.name)
+        if SEQUENCE in columns:
+            raise InputError(f"the column of sequences is called {SEQUENCE!r}, but X has such a column too; rename it")
+        for name, texts in columns.items():
+            check_texts({name, *texts}, f"column {name!r}", lambda text: "\0" not in text, "must hold no NUL")
+        numbers = np.repeat(np.arange(len(content.X)), content.X.lengths).tolist()
+        yield self.text([SEQUENCE, *columns], zip(numbers, *columns.values(), strict=True))
 
     def text(self, names: list[str], rows: Any) -> bytes:
         """A header and rows as text."""

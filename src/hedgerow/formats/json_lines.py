@@ -29,6 +29,7 @@ from hedgerow.formats.base import (
     refuse_empty,
     split_labels,
 )
+from hedgerow.formats.content import Content, values
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.source import Source
 from hedgerow.utilities import counted
@@ -110,6 +111,31 @@ class JsonLinesFormat(Format):
                 value[PREDICTION] = predicted
             written.append(dumps(value).encode() + b"\n")
         return b"".join(written)
+
+    def encode(self, content: Content) -> Iterator[bytes]:
+        """Objects of columns; lists of positions if a value is absent, which the columns cannot show."""
+        columns = {column.name: values(column, ...) for column in content.X.columns}
+        by_position = any(value is ... for listed in columns.values() for value in listed)
+        labels = content.labels()
+        if labels is not None:
+            columns[content.label_name(LABEL if by_position else LABELS, columns)] = labels
+        if by_position:
+            content.refuse_weights("a list of positions, which absent values need,")
+        rows = list(zip(*columns.values(), strict=True))
+        for weight, sequence in zip(content.sequence_weights(), content.sequences(rows), strict=True):
+            if by_position:
+                value: Any = [{k: v for k, v in zip(columns, row, strict=True) if v is not ...} for row in sequence]
+            else:
+                value = dict(zip(columns, zip(*sequence, strict=True), strict=True))
+                value |= {} if weight is None else {WEIGHT: weight}
+            yield _encoded(value)
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return dumps(value).encode() + b"\n"
+    except UnicodeEncodeError:
+        raise InputError("text must be UTF-8, but a value holds a lone surrogate; replace it") from None
 
 
 def dumps(value: Any) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from hedgerow.data.columns import BagColumn
 from hedgerow.data.frames import from_frame, to_frame
 from hedgerow.errors import InputError
 from hedgerow.formats.base import Choice, Format, Parsed
+from hedgerow.formats.content import Content, values
 from hedgerow.formats.corpus import Corpus
-from hedgerow.formats.delimited import PREDICTION, table_layout
+from hedgerow.formats.delimited import PREDICTION, SEQUENCE, table_layout
 from hedgerow.formats.source import Source
 
 MAGIC = b"PAR1"
@@ -39,12 +43,30 @@ class ParquetFormat(Format):
             X, y = from_frame(table.to_native(), sequence=sequence, label=layout.label)
         except InputError as error:
             raise InputError(f"{source.name}: {error}") from None
-        return Parsed(Corpus(X, y, None, layout), 0, frame)
+        assert X.rows is not None
+        return Parsed(Corpus(X, y, None, layout, X.rows + 1), 0, frame)
 
     def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
         """The table with the labels as its last column, "prediction"."""
         del text
         return encode_frame(to_frame(parsed.places, labels, parsed.corpus.X, name=PREDICTION))
+
+    def encode(self, content: Content) -> Iterator[bytes]:
+        """A row for each position; the first column is the number of the sequence."""
+        content.refuse_weights(self.name)
+        columns = {SEQUENCE: np.repeat(np.arange(len(content.X)), content.X.lengths).tolist()}
+        for column in content.X.columns:
+            if column.name == SEQUENCE or (isinstance(column, BagColumn) and column.weights is not None):
+                raise InputError(
+                    f"parquet cannot hold column {column.name!r}: it has weights, or the name of sequences"
+                )
+            columns[column.name] = values(column, None)
+        labels = content.labels()
+        if labels is not None:
+            columns[content.label_name("label", columns)] = labels
+        module = library("the file")
+        frame = getattr(module, "DataFrame", None)
+        yield encode_frame(importlib.import_module("pyarrow").table(columns) if frame is None else frame(columns))
 
 
 def _narwhals(frame: Any) -> Any:
