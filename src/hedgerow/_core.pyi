@@ -77,9 +77,7 @@ def read_items(text: bytes, labelled: bool) -> tuple[Annotated[NDArray[numpy.int
     """
 
 def has_tabs(text: bytes) -> bool:
-    """
-    Whether the first line that is neither blank nor a comment holds a tab.
-    """
+    """Whether the first line that cannot be a comment holds a tab."""
 
 def end_of_sequences(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int) -> int:
     """

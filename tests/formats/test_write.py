@@ -141,6 +141,13 @@ def test_a_corpus_is_written_as_it_was_read():
     assert written(middle, None, None).decode() == text
 
 
+def test_labels_of_a_corpus_in_other_formats():
+    corpus = hr.read(io.StringIO("a x B\nb y I\n"), columns=["word", "pos", "chunk"])
+    for file_format in ("jsonl", "csv", "parquet", "crfsuite"):
+        again = hr.read(io.BytesIO(written(corpus, None, file_format)), file_format)
+        assert labels(again) == [["B", "I"]]
+
+
 def test_formats_by_name_and_files(tmp_path, capsysbinary):
     path = tmp_path / "a.jsonl"
     hr.write(path, [["a"]], [["B"]])

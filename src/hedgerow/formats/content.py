@@ -43,7 +43,7 @@ class Content:
 
     def label_name(self, usual: str, taken: Collection[str]) -> str:
         """The name of the label column; raises InputError if a column of X has it."""
-        name = usual if self.label is None else self.label
+        name = usual if self.label is None else self.label  # JSON lines are read with their usual name by default
         if name in taken:
             raise InputError(f"the label column must have a name of its own, but X has {name!r}; give another `label`")
         return name
@@ -58,7 +58,8 @@ class Content:
                 )
             columns[column.name] = _texts(column)
         if self.y is not None:
-            columns[self.label_name(usual, columns)] = [str(label) for label in self.y.tolist()]
+            kept = None if self.layout is None else self.layout.label
+            columns[self.label_name(kept or usual, columns)] = [str(label) for label in self.y.tolist()]
         return columns
 
     def sequences(self, rows: list[T]) -> Iterator[list[T]]:

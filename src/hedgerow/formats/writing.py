@@ -51,7 +51,8 @@ def write(
     sample_weight : list of float, optional
         The weight of each sequence. CRFsuite items and JSON lines can hold it.
     label : str, optional
-        The name of the label column, in formats that name their columns.
+        The name of the label column, in formats that name their columns. By default "labels" in JSON lines, elsewhere
+        that of `layout`, or "label".
     layout : Layout, optional
         The order of columns and the separator of another file.
     overwrite : bool, default=False
@@ -107,8 +108,6 @@ def _content(X: object, y: object, sample_weight: object, label: str | None, lay
             raise InputError(
                 f"sample_weight must hold a number from 0 for each of the {len(sequences)} sequences, but it does not"
             )
-    if label is None:
-        label = layout.label if layout is not None and layout.label is not None else None
     labels = None if y is None else read_labels(y, sequences)
     return Content(sequences, labels, weights, label, layout)
 
