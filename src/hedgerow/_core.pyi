@@ -39,6 +39,13 @@ class SortedSet:
         Return the index of each str of a list, -2 for None and if the set does not have it.
         """
 
+    def part_codes(self, texts: SortedSet, part: str, outside: str) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
+        """
+        Return (the index of a part of each string of `texts`, -2 if the text or the set does not have it; the texts whose part is undecided).
+
+        Lower case and shapes of texts that are not ASCII are undecided. A text or lower-case text that begins with `outside` has an apostrophe at its end.
+        """
+
     def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """
         Return the index in `other` of each string, -1 if `other` does not have it.

@@ -4,9 +4,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,12 +17,32 @@
 #include "bindings/column_builder.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/interner.hpp"
+#include "data/string_index.hpp"
+#include "data/text_parts.hpp"
 
 namespace hedgerow {
 namespace {
 
 void check_text(PyObject* value) {
     if (!PyUnicode_Check(value)) refuse("an alphabet holds str, but got %s; convert it", type_name(value));
+}
+
+// The part of a name such as "lower" or "suffix3".
+TextPart named(const std::string& name) {
+    using Kind = TextPart::Kind;
+    constexpr std::array<std::pair<const char*, Kind>, 6> kNames{{{"whole", Kind::whole},
+                                                                  {"text", Kind::text},
+                                                                  {"lower", Kind::lower},
+                                                                  {"shape", Kind::shape},
+                                                                  {"outline", Kind::outline},
+                                                                  {"constant", Kind::constant}}};
+    for (const auto& [known, kind] : kNames)
+        if (name == known) return {kind};
+    if (name.size() == 7 && name[6] >= '1' && name[6] <= '9') {
+        if (name.compare(0, 6, "prefix") == 0) return {Kind::prefix, name[6] - '0'};
+        if (name.compare(0, 6, "suffix") == 0) return {Kind::suffix, name[6] - '0'};
+    }
+    throw nb::value_error("there is no such part of a text");
 }
 
 // A sorted set of strings. The constructor checks the offsets, so that other methods need not.
@@ -59,7 +82,7 @@ class SortedSet {
         }
     }
 
-    Array<int32_t, 1> ids(const nb::typed<nb::list, nb::str>& values) const {
+    Array<int32_t, 1> ids(const nb::typed<nb::list, nb::str>& values) {
         std::vector<int32_t> found;
         found.reserve(values.size());
         std::vector<uint8_t> text;
@@ -67,13 +90,13 @@ class SortedSet {
             check_text(value.ptr());
             text.clear();
             append_utf8(text, value.ptr());
-            found.push_back(find(strings_, {text.data(), static_cast<int64_t>(text.size())}));
+            found.push_back(index_.find(strings_, bytes(text)));
         }
         return to_array(std::move(found));
     }
 
     // As ids, but None is allowed, and what the set does not have is absent.
-    Array<int32_t, 1> codes(const nb::typed<nb::list, nb::object>& values) const {
+    Array<int32_t, 1> codes(const nb::typed<nb::list, nb::object>& values) {
         std::vector<int32_t> found;
         found.reserve(values.size());
         std::vector<uint8_t> text;
@@ -83,11 +106,32 @@ class SortedSet {
                 check_text(value.ptr());
                 text.clear();
                 append_utf8(text, value.ptr());
-                code = find(strings_, {text.data(), static_cast<int64_t>(text.size())});
+                code = index_.find(strings_, bytes(text));
             }
             found.push_back(code < 0 ? kAbsent : code);
         }
         return to_array(std::move(found));
+    }
+
+    // (the index of a part of each string of `texts`, absent if the text or the set does not have it; the
+    // texts whose part is undecided). `outside` is what no text may be.
+    std::pair<Array<int32_t, 1>, Array<int64_t, 1>> part_codes(const SortedSet& texts,
+                                                               const std::string& name,
+                                                               const std::string& outside) {
+        const TextPart part = named(name);
+        const Bytes apart{reinterpret_cast<const uint8_t*>(outside.data()),
+                          static_cast<int64_t>(outside.size())};
+        std::vector<int32_t> found(static_cast<size_t>(texts.size()), kAbsent);
+        std::vector<int64_t> undecided;
+        std::vector<uint8_t> text;
+        for (int64_t i = 0; i < texts.size(); ++i) {
+            const PartState state = read_part(part, texts.strings_[i], apart, text);
+            if (state == PartState::undecided) undecided.push_back(i);
+            if (state != PartState::found) continue;
+            const int32_t code = index_.find(strings_, bytes(text));
+            if (code >= 0) found[static_cast<size_t>(i)] = code;
+        }
+        return {to_array(std::move(found)), to_array(std::move(undecided))};
     }
 
     Array<int32_t, 1> into(const SortedSet& other) const {
@@ -113,9 +157,14 @@ class SortedSet {
     }
 
   private:
+    static Bytes bytes(const std::vector<uint8_t>& text) {
+        return {text.data(), static_cast<int64_t>(text.size())};
+    }
+
     Input<uint8_t, 1> blob_;
     Input<int64_t, 1> offsets_;
     Strings strings_{};
+    StringIndex index_;
 };
 
 std::pair<Array<uint8_t, 1>, Array<int64_t, 1>> sort_strings(const nb::typed<nb::list, nb::str>& values) {
@@ -149,6 +198,12 @@ void register_alphabet(nb::module_& m) {
              nb::sig("def codes(self, values: list[str | None]) -> "
                      "Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]"),
              "Return the index of each str of a list, -2 for None and if the set does not have it.")
+        .def(
+            "part_codes", &SortedSet::part_codes, nb::arg("texts"), nb::arg("part"), nb::arg("outside"),
+            "Return (the index of a part of each string of `texts`, -2 if the text or the set does not have "
+            "it; the texts whose part is undecided).\n\n"
+            "Lower case and shapes of texts that are not ASCII are undecided. A text or lower-case text that "
+            "begins with `outside` has an apostrophe at its end.")
         .def("into", &SortedSet::into, nb::arg("other"),
              "Return the index in `other` of each string, -1 if `other` does not have it.")
         .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"),

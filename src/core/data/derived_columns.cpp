@@ -46,16 +46,31 @@ PairLists distinct_pairs(const int32_t* left, const int32_t* right, int64_t n, i
     return {std::move(starts), std::move(rights)};
 }
 
+namespace {
+
+// The index of a code among rising codes, absent if it is not there. Every step halves what is left, without
+// a branch: which half is as good as random, and a wrong guess costs more than the step.
+int64_t find_rising(const int32_t* codes, int64_t begin, int64_t end, int32_t code) {
+    int64_t left = end - begin;
+    while (left > 1) {
+        const int64_t half = left / 2;
+        begin += codes[begin + half] <= code ? half : 0;
+        left -= half;
+    }
+    return left == 1 && codes[begin] == code ? begin : kAbsentCode;
+}
+
+}  // namespace
+
 void find_pairs(Pairs pairs, const int32_t* left, const int32_t* right, int64_t n, int32_t* found) {
     for (int64_t t = 0; t < n; ++t) {
         if (left[t] < 0 || right[t] < 0) {
             found[t] = left[t] == kMissingCode || right[t] == kMissingCode ? kMissingCode : kAbsentCode;
             continue;
         }
-        const int32_t* row = pairs.rights + pairs.starts[left[t]];
-        const int32_t* end = pairs.rights + pairs.starts[left[t] + 1];
-        const int32_t* at = std::lower_bound(row, end, right[t]);
-        found[t] = at < end && *at == right[t] ? static_cast<int32_t>(at - pairs.rights) : kAbsentCode;
+        const int64_t at =
+            find_rising(pairs.rights, pairs.starts[left[t]], pairs.starts[left[t] + 1], right[t]);
+        found[t] = static_cast<int32_t>(at);
     }
 }
 

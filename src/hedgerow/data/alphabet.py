@@ -100,6 +100,13 @@ class Alphabet(Values):
         """The id of each value; ABSENT for None and for a value that the alphabet does not have."""
         return self._strings.codes(list(values))
 
+    def part_codes(self, texts: Alphabet, part: str, outside: str) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """(the id of a part of each text, ABSENT if there is none; the texts whose part the core cannot compute).
+
+        The parts are those of `hedgerow.encoding.text_parts`, where no text has the value `outside`.
+        """
+        return self._strings.part_codes(texts._strings, part, outside)
+
     def into(self, other: Alphabet) -> NDArray[np.int32]:
         """The id in `other` of each string of this alphabet; -1 for a string that `other` does not have."""
         if other is self:

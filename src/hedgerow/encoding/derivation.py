@@ -7,7 +7,7 @@ is found by the codes of its two values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from hedgerow.data.columns import (
 )
 from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.encoding.rules import Bag, Outside, Pair, Part, Plan, Rule, Summary
-from hedgerow.encoding.text_parts import AFTER, BEFORE, OUTSIDE, WHOLE, Parts, parts_of
+from hedgerow.encoding.text_parts import AFTER, BEFORE, OUTSIDE, WHOLE, Parts, part_codes, parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,47 +35,36 @@ class Texts:
     """The distinct texts of a column, and the code of the text at each position."""
 
     codes: NDArray[np.int32]
-    distinct: list[str]
-    _parts: dict[str, Parts] = field(default_factory=dict)
+    distinct: Alphabet
 
     @classmethod
     def of(cls, column: CategoricalColumn, fill: str | int | None) -> Texts:
         """The texts of a column; `fill` replaces missing ones, unless it is None."""
-        codes = column.codes
-        used, codes = _without_gaps(codes, len(column.alphabet))
-        distinct = list(column.alphabet) if used is None else [column.alphabet[i] for i in used.tolist()]
+        assert isinstance(column.alphabet, Alphabet)  # columns of X hold no pairs
+        codes, distinct = _without_gaps(column.codes, column.alphabet)
         if fill is not None and column.n_missing:
             code: int = ABSENT
             if isinstance(fill, str):
                 if fill not in distinct:
-                    distinct.append(fill)
-                code = distinct.index(fill)
+                    more = Alphabet.of([*distinct, fill])
+                    codes, distinct = distinct.recode(codes, more)[0], more
+                code = int(distinct.ids([fill])[0])
             codes = np.where(codes == MISSING, np.int32(code), codes)
         return cls(codes, distinct)
 
     def parts(self, name: str) -> Parts:
         """The part of each distinct text."""
-        if name not in self._parts:
-            self._parts[name] = parts_of(self.distinct, name)
-        return self._parts[name]
+        return parts_of(list(self.distinct), name)
 
 
-def _without_gaps(codes: NDArray[np.int32], n: int) -> tuple[NDArray[np.int32] | None, NDArray[np.int32]]:
-    """(the codes that occur, codes as indices of these); (None, codes) if all n codes occur.
-
-    A slice of sequences has the alphabet of all of them.
-    """
-    known = codes[codes >= 0]
-    if len(known) < n:
-        used = np.unique(known)
-    else:
-        occurs = np.zeros(n, np.bool_)
-        occurs[known] = True
-        used = np.flatnonzero(occurs).astype(np.int32)
-    if len(used) == n:
-        return None, codes
-    places = np.searchsorted(used, codes).astype(np.int32)
-    return used, np.where(codes < 0, codes, places)
+def _without_gaps(codes: NDArray[np.int32], alphabet: Alphabet) -> tuple[NDArray[np.int32], Alphabet]:
+    """(codes, alphabet) of the texts that occur: a slice of sequences has the alphabet of all of them."""
+    occurs = np.zeros(len(alphabet), np.bool_)
+    occurs[codes[codes >= 0]] = True
+    if occurs.all():
+        return codes, alphabet
+    places = np.append(np.cumsum(occurs, dtype=np.int32) - 1, [ABSENT, MISSING]).astype(np.int32)
+    return places[codes], alphabet.subset(occurs)  # -1 and -2 count from the end
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +125,7 @@ class Derivation:
     def _read(self, rule: Part, alphabet: Alphabet) -> NDArray[np.int32]:
         """The code of each distinct text; all offsets of a part share it."""
         if rule.values not in self._ids:
-            self._ids[rule.values] = alphabet.codes(self._sources.texts[rule.source].parts(_part(rule)))
+            self._ids[rule.values] = part_codes(alphabet, self._sources.texts[rule.source].distinct, _part(rule))
         return self._ids[rule.values]
 
     def fit(self, plan: Plan) -> list[ColumnSpec]:

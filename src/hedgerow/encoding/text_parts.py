@@ -10,6 +10,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.alphabet import Alphabet
+
 # The value of a neighbour outside the sequence. A text that begins like this gets an apostrophe at its end, so that no
 # text has this value, and different texts stay different.
 OUTSIDE = "<outside>"
@@ -38,6 +43,14 @@ def parts_of(texts: Sequence[str], name: str) -> Parts:
     if kind == "prefix":
         return [text[:n] if len(text) >= n else None for text in texts]
     return [text[-n:] if len(text) >= n else None for text in texts]
+
+
+def part_codes(alphabet: Alphabet, texts: Alphabet, name: str) -> NDArray[np.int32]:
+    """The code in `alphabet` of the part of each text; ABSENT if the text or the alphabet does not have it."""
+    codes, undecided = alphabet.part_codes(texts, name, OUTSIDE)
+    if len(undecided):  # classes of characters beyond ASCII are those of Python's str
+        codes[undecided] = alphabet.codes(parts_of([texts[i] for i in undecided.tolist()], name))
+    return codes
 
 
 @lru_cache
