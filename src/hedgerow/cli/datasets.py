@@ -1,4 +1,4 @@
-"""hedgerow datasets: list the data sets, or describe one."""
+"""hedgerow datasets: list the data sets, describe one, or write one to a file."""
 
 from __future__ import annotations
 
@@ -7,23 +7,43 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli import options
+
 
 def add_to(app: typer.Typer) -> None:
     @app.command("datasets")
     def _datasets(
-        name: Annotated[str | None, typer.Argument(help="the data set to describe; without it all are listed")] = None,
-        split: Annotated[str, typer.Option(help="the split to describe")] = "train",
-        as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
+        name: Annotated[
+            str | None, typer.Argument(metavar="NAME", help="Data set to describe; without it all are listed.")
+        ] = None,
+        split: Annotated[str, typer.Option("--split", metavar="SPLIT", help="Split to describe or write.")] = "train",
+        output: Annotated[
+            str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the split to a file.")
+        ] = None,
+        to_format: Annotated[
+            str | None, typer.Option("--to", metavar="FORMAT", help="Format of the file. [default: by its name]")
+        ] = None,
+        force: options.Force = False,
+        as_json: options.Json = False,
     ) -> None:
-        """List the data sets, or describe one."""
+        """List, describe or write the data sets."""
         from hedgerow.datasets import load, names
+        from hedgerow.errors import InputError
 
         if name is None:
+            if output is not None:
+                raise InputError(f"--output writes one data set; name it: {', '.join(names())}")
             print(json.dumps(names()) if as_json else "\n".join(names()))
             return
         data = load(name, split)
+        if output is not None:
+            from hedgerow import write
+            from hedgerow.cli.output import check_output
+
+            check_output(output, force=force)
+            write(output, data.X, data.y, format=to_format, overwrite=force)
         if as_json:
             facts = {"name": data.name, "split": data.split, "sequences": len(data), "positions": sum(map(len, data.y))}
             print(json.dumps(facts))
-        else:
+        elif output is None:
             print(data.describe())
