@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hedgerow.formats.base import Choice
+from hedgerow.formats.base import Choice, Format
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.registry import detect, find_format
-from hedgerow.formats.source import PathLike, open_source
+from hedgerow.formats.source import PathLike, Source, open_source
 
 HEAD = 1 << 16  # bytes from which a format is detected
 
@@ -67,8 +67,11 @@ def read(
     [['B', 'I'], ['B']]
     """
     source = open_source(path, encoding)
-    if format is None and layout is None:
-        chosen = detect(source.text[:HEAD], source.name)
-    else:
-        chosen = find_format(layout.format if format is None and layout is not None else format)
-    return chosen.parse(source, Choice(label, columns, sequence, layout)).corpus
+    return choose_format(source, format, layout).parse(source, Choice(label, columns, sequence, layout)).corpus
+
+
+def choose_format(source: Source, name: str | None, layout: Layout | None = None) -> Format:
+    """The format of this name, otherwise that of the layout, otherwise the one that the content shows."""
+    if name is None and layout is None:
+        return detect(source.text[:HEAD], source.name)
+    return find_format(layout.format if name is None and layout is not None else name)
