@@ -250,11 +250,27 @@ class LinearScorer:
         A position with fewer than `skip` positions before it in its sequence gets 0.
         """
 
+class LinearScorer64:
+    """The same in double precision; slower."""
+
+    def __init__(self, features: LinearFeatures, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def score(self, reader: AttributeReader, first: int, last: int, skip: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        Fill scores (positions first..last, width).
+
+        A position with fewer than `skip` positions before it in its sequence gets 0.
+        """
+
 class LinearPostings:
     """Where the attributes of positions first..last occur."""
 
     def __init__(self, reader: AttributeReader, features: LinearFeatures, first: int, last: int, skip: int) -> None: ...
 
+    @overload
+    def add_gradient(self, residuals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None: ...
+
+    @overload
     def add_gradient(self, residuals: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
         """
         Add the sum of value * residual over the occurrences of each feature to the gradient.

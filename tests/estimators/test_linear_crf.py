@@ -158,6 +158,46 @@ def test_scores_of_wide_and_narrow_attributes_are_sums_of_weights():
     np.testing.assert_allclose(gradient, sums[rows, np.concatenate(outputs)], atol=1e-4)
 
 
+def test_scores_and_gradients_in_double_precision():
+    rng = np.random.default_rng(1)
+    n, width, n_values = 1200, 5, 7
+    codes, numbers = rng.integers(0, n_values, n).astype(np.int32), rng.normal(size=n).astype(np.float32)
+    reader = _core.AttributeReader(np.array([0, 500, n]), np.array([0]))
+    reader.add_categorical(codes, n_values)
+    reader.add_numbers(numbers)
+    starts, outputs = np.arange(n_values + 2) * width, np.tile(np.arange(width, dtype=np.int32), n_values + 1)
+    features = _core.LinearFeatures(starts, outputs, width)
+    weights = rng.normal(size=(n_values + 1, width))
+    scores = np.zeros((n - 10, width))
+    _core.LinearScorer64(features, weights.ravel()).score(reader, 10, n, 2, scores, 2)
+    expected = weights[codes] + numbers[:, None].astype(np.float64) * weights[-1]
+    expected[500:502] = 0  # the first two positions of the second sequence
+    np.testing.assert_allclose(scores, expected[10:], rtol=0, atol=1e-13)
+    residuals = rng.normal(size=(n - 10, width))
+    gradient = np.zeros(weights.size)
+    _core.LinearPostings(reader, features, 10, n, 2).add_gradient(residuals, gradient, 2)
+    residuals[490:492] = 0
+    sums = np.zeros((n_values + 1, width))
+    np.add.at(sums, codes[10:], residuals)
+    sums[-1] = numbers[10:].astype(np.float64) @ residuals
+    np.testing.assert_allclose(gradient, sums.ravel(), rtol=0, atol=1e-11)
+
+
+def test_the_likelihood_in_double_precision_is_that_in_single():
+    X, y = draw(3, n=30, numeric=False)
+    training = training_of(X, y, 1)
+    space = LinearSpace.of(training, 1)
+    weights = np.random.default_rng(0).normal(size=space.n_weights)
+    (single, slope), (double, precise) = (Likelihood(training, space, double=d)(weights) for d in (False, True))
+    assert single == pytest.approx(double, rel=1e-5)
+    np.testing.assert_allclose(slope, precise, atol=1e-3)
+    for i in range(0, space.n_weights, 7):  # differences that single precision could not show
+        step = np.zeros(space.n_weights)
+        step[i] = 1e-5
+        above, below = (Likelihood(training, space, double=True)(weights + s)[0] for s in (step, -step))
+        assert (above - below) / 2e-5 == pytest.approx(precise[i], abs=1e-7)
+
+
 def test_the_gradient_of_a_frequent_attribute_is_precise():
     n, width = 50_000, 9
     reader = _core.AttributeReader(np.array([0, n]), np.array([0]))

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bindings/linear_features.hpp"
+#include "linear/double_scorer.hpp"
 #include "linear/postings.hpp"
 #include "linear/scorer.hpp"
 
@@ -25,31 +26,33 @@ std::pair<Array<std::int64_t, 1>, Array<std::int32_t, 1>> select_features(
     return {to_array(std::move(features.starts)), to_array(std::move(features.outputs))};
 }
 
+// Real: float for Scorer, double for DoubleScorer.
+template <class Real, class Kernel>
 class LinearScorer {
   public:
-    LinearScorer(const LinearFeatures& features, const Input<float, 1>& weights)
+    LinearScorer(const LinearFeatures& features, const Input<Real, 1>& weights)
         : features_(features), scorer_(checked(features, weights), weights.data()) {}
 
     void score(const AttributeReader& reader, std::int64_t first, std::int64_t last, std::int64_t skip,
-               InOut<float, 2> scores, std::int64_t n_threads) const {
+               InOut<Real, 2> scores, std::int64_t n_threads) const {
         features_.check(reader);
         reader.check_range(first, last);
         require(static_cast<std::int64_t>(scores.shape(0)) == last - first &&
                     static_cast<std::int64_t>(scores.shape(1)) == features_.features().width,
                 "scores must be (positions, outputs)");
-        float* to = scores.data();
+        Real* to = scores.data();
         const nb::gil_scoped_release release;
         scorer_.score(reader.view(), first, last, skip, to, n_threads);
     }
 
   private:
-    static Features checked(const LinearFeatures& features, const Input<float, 1>& weights) {
+    static Features checked(const LinearFeatures& features, const Input<Real, 1>& weights) {
         require(static_cast<std::int64_t>(weights.shape(0)) == features.features().n(),
                 "there must be one weight per feature");
         return features.features();
     }
     LinearFeatures features_;
-    Scorer scorer_;
+    Kernel scorer_;
 };
 
 class LinearPostings {
@@ -60,14 +63,15 @@ class LinearPostings {
           n_positions_(last - first),
           postings_(build(reader, features, first, last, skip)) {}
 
-    void add_gradient(const Input<float, 2>& residuals, InOut<double, 1> gradient,
+    template <class Real>
+    void add_gradient(const Input<Real, 2>& residuals, InOut<double, 1> gradient,
                       std::int64_t n_threads) const {
         const Features features = features_.features();
         require(static_cast<std::int64_t>(residuals.shape(0)) == n_positions_ &&
                     static_cast<std::int64_t>(residuals.shape(1)) == features.width &&
                     static_cast<std::int64_t>(gradient.shape(0)) == features.n(),
                 "residuals must be (positions, outputs), and the gradient one number per feature");
-        const float* from = residuals.data();
+        const Real* from = residuals.data();
         double* to = gradient.data();
         const nb::gil_scoped_release release;
         postings_.add_gradient(features, from, to, n_threads);
@@ -87,6 +91,18 @@ class LinearPostings {
     Postings postings_;
 };
 
+template <class Real, class Kernel>
+void register_scorer(nb::module_& m, const char* name, const char* doc) {
+    using Bound = LinearScorer<Real, Kernel>;
+    nb::class_<Bound>(m, name, doc)
+        .def(nb::init<const LinearFeatures&, const Input<Real, 1>&>(), nb::arg("features"),
+             nb::arg("weights").noconvert())
+        .def("score", &Bound::score, nb::arg("reader"), nb::arg("first"), nb::arg("last"), nb::arg("skip"),
+             nb::arg("scores").noconvert(), nb::arg("n_threads"),
+             "Fill scores (positions first..last, width).\n\n"
+             "A position with fewer than `skip` positions before it in its sequence gets 0.");
+}
+
 }  // namespace
 
 void register_linear(nb::module_& m) {
@@ -99,18 +115,15 @@ void register_linear(nb::module_& m) {
           "Return (starts, outputs) of the pairs of attribute and output that occur at least min_count "
           "times.\n\n"
           "With all=True: every output for each attribute that occurs at least min_count times.");
-    nb::class_<LinearScorer>(m, "LinearScorer", "The weights of features, laid out for scoring.")
-        .def(nb::init<const LinearFeatures&, const Input<float, 1>&>(), nb::arg("features"),
-             nb::arg("weights").noconvert())
-        .def("score", &LinearScorer::score, nb::arg("reader"), nb::arg("first"), nb::arg("last"),
-             nb::arg("skip"), nb::arg("scores").noconvert(), nb::arg("n_threads"),
-             "Fill scores (positions first..last, width).\n\n"
-             "A position with fewer than `skip` positions before it in its sequence gets 0.");
+    register_scorer<float, Scorer>(m, "LinearScorer", "The weights of features, laid out for scoring.");
+    register_scorer<double, DoubleScorer>(m, "LinearScorer64", "The same in double precision; slower.");
     nb::class_<LinearPostings>(m, "LinearPostings", "Where the attributes of positions first..last occur.")
         .def(nb::init<const AttributeReader&, const LinearFeatures&, std::int64_t, std::int64_t,
                       std::int64_t>(),
              nb::arg("reader"), nb::arg("features"), nb::arg("first"), nb::arg("last"), nb::arg("skip"))
-        .def("add_gradient", &LinearPostings::add_gradient, nb::arg("residuals").noconvert(),
+        .def("add_gradient", &LinearPostings::add_gradient<double>, nb::arg("residuals").noconvert(),
+             nb::arg("gradient").noconvert(), nb::arg("n_threads"))
+        .def("add_gradient", &LinearPostings::add_gradient<float>, nb::arg("residuals").noconvert(),
              nb::arg("gradient").noconvert(), nb::arg("n_threads"),
              "Add the sum of value * residual over the occurrences of each feature to the gradient.\n\n"
              "residuals: (positions first..last, width).");

@@ -53,27 +53,33 @@ Postings::Postings(const AttributeView& attributes, const Features& features, st
     });
 }
 
-// The sum for the i-th attribute that occurs; row: scratch memory, (width).
+// The sum for the i-th attribute that occurs.
+template <class Real>
+void Postings::add_by_feature(std::int64_t i, const Features& features, const Real* residuals,
+                              double* gradient) const {
+    const std::int64_t begin = features.starts[ids_[i]], end = features.starts[ids_[i] + 1];
+    for (std::int64_t o = starts_[i]; o < starts_[i + 1]; ++o) {
+        const Real* residual = residuals + positions_[o] * features.width;
+        const auto number = static_cast<Real>(value(o));
+        for (std::int64_t f = begin; f < end; ++f)
+            gradient[f] += static_cast<double>(number * residual[features.outputs[f]]);
+    }
+}
+
+// The same; row: scratch memory, (width).
 inline void Postings::add_attribute(std::int64_t i, const Features& features, const float* residuals,
                                     float* row, double* gradient) const {
     const std::int64_t begin = features.starts[ids_[i]], end = features.starts[ids_[i] + 1];
     const std::int64_t width = features.width;
-    const auto value_of = [&](std::int64_t o) { return values_.empty() ? 1.0f : values_[o]; };
-    if (is_sparse(end - begin, width) || starts_[i + 1] - starts_[i] == 1) {
-        for (std::int64_t o = starts_[i]; o < starts_[i + 1]; ++o) {
-            const float* residual = residuals + positions_[o] * width;
-            for (std::int64_t f = begin; f < end; ++f)
-                gradient[f] += static_cast<double>(value_of(o) * residual[features.outputs[f]]);
-        }
-        return;
-    }
+    if (is_sparse(end - begin, width) || starts_[i + 1] - starts_[i] == 1)
+        return add_by_feature(i, features, residuals, gradient);
     // Single precision sums only the rows of one batch: over all occurrences of a frequent attribute it would
     // lose four digits.
     WeightedRow rows[kRowsAhead];
     for (std::int64_t o = starts_[i]; o < starts_[i + 1];) {
         std::int64_t n = 0;
         for (; n < kRowsAhead && o < starts_[i + 1]; ++n, ++o) {
-            rows[n] = {residuals + positions_[o] * width, value_of(o)};
+            rows[n] = {residuals + positions_[o] * width, value(o)};
             prefetch(rows[n].row);
         }
         std::fill_n(row, width, 0.0f);
@@ -91,6 +97,16 @@ void Postings::add_gradient(const Features& features, const float* residuals, do
                 for (std::int64_t i = cuts_[c]; i < cuts_[c + 1]; ++i)
                     add_attribute(i, features, residuals, row.data(), gradient);
             };
+    });
+}
+
+void Postings::add_gradient(const Features& features, const double* residuals, double* gradient,
+                            std::int64_t n_threads) const {
+    parallel_for(static_cast<std::int64_t>(cuts_.size()) - 1, n_threads, [&] {
+        return [&](std::int64_t c) {
+            for (std::int64_t i = cuts_[c]; i < cuts_[c + 1]; ++i)
+                add_by_feature(i, features, residuals, gradient);
+        };
     });
 }
 

@@ -22,10 +22,16 @@ class Postings {
     // residuals: (positions first..last, width).
     void add_gradient(const Features& features, const float* residuals, double* gradient,
                       std::int64_t n_threads) const;
+    void add_gradient(const Features& features, const double* residuals, double* gradient,
+                      std::int64_t n_threads) const;
 
   private:
     void add_attribute(std::int64_t i, const Features& features, const float* residuals, float* row,
                        double* gradient) const;
+    template <class Real>
+    void add_by_feature(std::int64_t i, const Features& features, const Real* residuals,
+                        double* gradient) const;
+    float value(std::int64_t occurrence) const { return values_.empty() ? 1.0f : values_[occurrence]; }
 
     std::int64_t first_;
     std::vector<std::int32_t> ids_;     // attributes that occur

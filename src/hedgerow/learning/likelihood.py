@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import TrainingData, edge_counts
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
 from hedgerow.topology import Topology
-from hedgerow.utilities import Floats32, Floats64
+from hedgerow.utilities import Floats, Floats64
 
 BLOCK = 2**20  # scores of a block: 4 MB
 
@@ -138,10 +138,15 @@ class _Block(NamedTuple):
 
 
 class Likelihood:
-    """Minus the weighted sum of log P(labels | sequence) as a function of the weights."""
+    """Minus the weighted sum of log P(labels | sequence) as a function of the weights.
 
-    def __init__(self, training: TrainingData, space: LinearSpace) -> None:
+    With `double` all is computed in double precision: slower, and needed only to follow another library step by step.
+    """
+
+    def __init__(self, training: TrainingData, space: LinearSpace, *, double: bool = False) -> None:
         self.training, self.space = training, space
+        self._dtype = np.dtype(np.float64 if double else np.float32)
+        self._scorer: Any = _core.LinearScorer64 if double else _core.LinearScorer
         self._attributes = space.attributes(training)
         self._features, outputs = [(space.state, 0)], [training.codes]
         if space.edge is not None:
@@ -150,7 +155,7 @@ class Likelihood:
         self._blocks = list(self._cut(outputs))
         longest = max(block.last - block.first for block in self._blocks)
         # Buffers for the scores of a block, reused because fresh memory is slow.
-        self._scores = [np.empty((longest, features.width), np.float32) for features, _ in self._features]
+        self._scores = [np.empty((longest, features.width), self._dtype) for features, _ in self._features]
         self._is_weighted = not (training.weights == 1).all()
         self._observed = space.n_grams.summed(edge_counts(training))
 
@@ -176,20 +181,19 @@ class Likelihood:
         state, edge, n_grams = self.space.split(row)
         return [state, n_grams] if self.space.edge is None else [state, edge, n_grams]
 
-    def _subtract_gold(self, answer: Floats32, gold: NDArray[np.int64], block: _Block) -> None:
+    def _subtract_gold(self, answer: Floats, gold: NDArray[np.int64], block: _Block) -> None:
         """answer <- weight of the sequence * (answer - gold)"""
         answer.reshape(-1)[gold] -= 1
         if self._is_weighted:
-            weights = self.training.weights[block.sequences].astype(np.float32)
+            weights = self.training.weights[block.sequences].astype(self._dtype)
             answer *= np.repeat(weights, np.diff(block.starts))[:, None]
 
     def __call__(self, weights: Floats64) -> tuple[float, Floats64]:
         """The value and its gradient."""
         training, space = self.training, self.space
-        single = weights.astype(np.float32)
-        *by_attribute, n_grams = self._split(single)  # type: ignore[arg-type]
+        *by_attribute, n_grams = self._split(weights.astype(self._dtype))
         scorers = [
-            _core.LinearScorer(features.core, np.ascontiguousarray(own))
+            self._scorer(features.core, np.ascontiguousarray(own))
             for (features, _), own in zip(self._features, by_attribute, strict=True)
         ]
         table = space.n_grams.table(n_grams)
@@ -206,9 +210,7 @@ class Likelihood:
         n_gram_gradient += space.n_grams.summed(expected) - self._observed
         return value, gradient
 
-    def _infer(
-        self, block: _Block, scorers: list[_core.LinearScorer], table: Floats32
-    ) -> tuple[Floats64, list[Floats32], Floats64]:
+    def _infer(self, block: _Block, scorers: list[Any], table: Floats) -> tuple[Floats64, list[Any], Floats64]:
         """(-log P by sequence, residuals by kind of feature, expected counts of the cells of the transition table)
 
         Gold is scored by the same sums as all paths, so that their rounding errors cancel.
@@ -251,7 +253,7 @@ def edge_codes(training: TrainingData) -> NDArray[np.int32]:
     return np.where(contexts >= 0, contexts * k + training.codes, -1).astype(np.int32)
 
 
-def _by_row(pair: Floats32, starts: NDArray[np.int64], weights: Floats64, topology: Topology) -> Floats64:
+def _by_row(pair: Floats, starts: NDArray[np.int64], weights: Floats64, topology: Topology) -> Floats64:
     """Pair marginals (positions, label contexts, labels) summed by row of the transition table."""
     by_position = np.repeat(weights, np.diff(starts))
     return np.concatenate(

@@ -25,6 +25,7 @@ MAX_HALVINGS = 20
 MAX_WEIGHT_STEP = 4.0  # the first directions are poor, and inference is slow for large weights
 SUFFICIENT_DECREASE = 1e-4  # share of the decrease that the gradient predicts (Armijo's rule)
 ROUNDING = 1e-7  # of a position's share in the likelihood, summed in single precision
+DOUBLE_ROUNDING = 1e-15  # the same in double precision
 FLAT_GRADIENT = 1e-3  # relative to the weights; below this, single precision may find no decrease
 
 
@@ -41,7 +42,7 @@ class QuasiNewtonRules:
     """`tol`: stop when ten iterations lower the loss by less than this share of it.
 
     `memory` is the number of steps from which the inverse Hessian is approximated. No step changes a weight by more
-    than `max_weight_step`.
+    than `max_weight_step`. With `double` the likelihood is computed in double precision.
     """
 
     penalty: Penalty
@@ -50,6 +51,7 @@ class QuasiNewtonRules:
     stopping: Stopping | None = None
     memory: int = MEMORY
     max_weight_step: float = MAX_WEIGHT_STEP
+    double: bool = False
 
 
 class Minimizer:
@@ -184,12 +186,12 @@ def likelihood_minimizer(
 ) -> Minimizer:
     """The minimiser of the penalised negative log-likelihood of the training data."""
     return Minimizer(
-        Likelihood(training, space),
+        Likelihood(training, space, double=rules.double),
         start,
         rules.penalty,
         tol=rules.tol,
         n_threads=training.n_threads,
-        noise=ROUNDING * float(training.position_weights.sum()),
+        noise=(DOUBLE_ROUNDING if rules.double else ROUNDING) * float(training.position_weights.sum()),
         # While all weights are 0 all labels are tied, and which of them a beam keeps is arbitrary.
         comparable=not training.prunes,
         memory=rules.memory,

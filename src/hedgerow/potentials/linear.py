@@ -98,10 +98,10 @@ class NGrams:
     def _topology(self) -> Topology:
         return Topology(self.n_labels, self.order)
 
-    def table(self, weights: NDArray[Any]) -> Floats32:
-        """The transition table of the weights."""
+    def table(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """The transition table of the weights, of their type."""
         topology = self._topology
-        cells = np.zeros(topology.n_cells, np.float32)
+        cells = np.zeros(topology.n_cells, weights.dtype)
         cells[self.cells] = weights
         blocks = topology.split_rows(cells.reshape(-1, self.n_labels))
         for m in range(1, self.order + 1):

@@ -1,0 +1,37 @@
+#include "linear/double_scorer.hpp"
+
+#include <algorithm>
+
+#include "util/parallel.hpp"
+
+namespace hedgerow {
+
+namespace {
+
+constexpr std::int64_t kThreadPositions = 512;  // positions that one task of a thread scores
+
+}  // namespace
+
+void DoubleScorer::score(const AttributeView& attributes, std::int64_t first, std::int64_t last,
+                         std::int64_t skip, double* scores, std::int64_t n_threads) const {
+    const auto score_range = [&](std::int64_t from, std::int64_t to) {
+        attributes.for_each_position(from, to, [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+            double* row = scores + (t - first) * features_.width;
+            std::fill_n(row, features_.width, 0.0);
+            if (t - begin < skip) return;
+            for_each_id(attributes.slots, t, begin, end, [&](std::int32_t id, float value) {
+                const auto number = static_cast<double>(value);
+                for (std::int64_t f = features_.starts[id]; f < features_.starts[id + 1]; ++f)
+                    row[features_.outputs[f]] += number * weights_[f];
+            });
+        });
+    };
+    parallel_for((last - first + kThreadPositions - 1) / kThreadPositions, n_threads, [&] {
+        return [&](std::int64_t c) {
+            const std::int64_t from = first + c * kThreadPositions;
+            score_range(from, std::min(last, from + kThreadPositions));
+        };
+    });
+}
+
+}  // namespace hedgerow
