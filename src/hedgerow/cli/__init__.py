@@ -10,10 +10,13 @@ from typing import Any
 def main() -> None:
     """Run `hedgerow ...` with the arguments of the process, and end the process."""
     try:
+        from hedgerow.cli.streams import flush_output, open_streams
+
+        open_streams()
         code = run(sys.argv[1:])
+        sys.exit(flush_output(code))
     except KeyboardInterrupt:  # also during imports
-        code = 130
-    sys.exit(code)
+        sys.exit(130)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -16,10 +17,14 @@ FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 BAD_INPUT = (InputError, ModelFileError, ImpossibleLatticeError, OSError)
 
 
+#: Errors of the system that are not about the input: no space, too much for a quota, a broken device.
+_NO_FAULT_OF_INPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+
+
 def complain(error: Any) -> int:
-    """Print one line on standard error and return the exit code of refused input."""
+    """Print one line on standard error and return the exit code."""
     say(_words(error))
-    return REFUSED
+    return FAILED if isinstance(error, OSError) and error.errno in _NO_FAULT_OF_INPUT else REFUSED
 
 
 def say(message: str) -> None:
@@ -42,10 +47,3 @@ def warn_in_one_line() -> None:
         say(f"warning: {message}")
 
     warnings.showwarning = show
-
-
-def close_quietly() -> None:
-    """Forget standard output: nobody reads it, and nothing must complain when the process ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

@@ -16,6 +16,8 @@ def check_output(path: str, *, force: bool) -> None:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{path} must be a file to write, but it is a folder; name a file in it")
+    if target.exists() and not target.is_file():
+        raise InputError(f"{path} must be a file to write, but it is a device or a pipe; name a file")
     if target.exists() and not force:
         raise InputError(f"{path} exists already; use --force to replace it, or name another file")
     check_writable(path)

@@ -10,9 +10,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from hedgerow.cli.failures import FAILED, close_quietly, warn_in_one_line
+from hedgerow.cli.failures import FAILED, warn_in_one_line
 from hedgerow.cli.plain_values import PlainValues
 from hedgerow.cli.sections import SectionedCommand
+from hedgerow.cli.streams import close_quietly
 
 #: Each command with the line that `hedgerow --help` shows; its module in this package has the same name.
 VERBS = {
