@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from hedgerow import Sequences
 from hedgerow.data.columns import BagColumn
-from hedgerow.encoding import Encoder
+from hedgerow.encoding import AttributeReader, Encoder
 from hedgerow.errors import InputError
 from hedgerow.templates.crfpp import is_crfpp, parse_crfpp
 from oracles.encoding import weighted_cells
@@ -139,13 +139,45 @@ def test_weights_are_those_of_shared_attributes() -> None:
         ("U1:%x[-99999,0]\n", "t: line 1: a row must be from -10000 to 10000, but got -99999"),
         ("U1:%x[0,2]\n", "t: line 1: column 2 must be one of 2 columns, counted from 0; they are 'form', 'tag'"),
         ("B\n", "t: a template of CRF.. must have a line that begins with U, but it has none"),
-        ("U1:%x[0,0]\nB1:%x[0,0]\n", r"t: line 2: 'B1:%x\[0,0\]' gives weights to an attribute with two labels"),
     ],
 )  # fmt: skip
 def test_a_bad_file_is_refused_by_line(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "t").write_text(text)
     with pytest.raises(InputError, match=message):
         hr.templates.read(tmp_path / "t", columns=["form", "tag"])
+
+
+EDGES = """U0:%x[0,0]
+U1:%x[0,1]
+B
+B0:%x[0,1]
+B1:%x[-1,1]/%x[0,1]
+"""
+
+
+def test_lines_for_two_labels(tmp_path: Path) -> None:
+    template = parse_crfpp(EDGES, None)
+    (tmp_path / "t.toml").write_text(template.to_toml())
+    assert hr.templates.read(tmp_path / "t.toml") == template
+    X = [[{"column0": form, "column1": tag} for form, tag in x] for x in TAGGED]
+    y = [["B", "I", "O"], ["O", "O"], ["B"]]
+    model = hr.LinearCRF(features=template, edge_features=True).fit(X, y)
+    assert {name.partition(":")[0] for name, _ in model.state_features_} == {"U0", "U1"}
+    potential = model.model_.potential
+    reader = AttributeReader(model.model_.encode(X), potential.window)
+    named = {reader.name(i)[0] for i in potential.edge_features.attributes.tolist()}
+    assert named == {"B0", "B1"}
+    for estimator in (hr.LinearCRF(), hr.HMM(), hr.LinearCRF(edge_features=True, induce="mccallum")):
+        with pytest.raises(InputError, match=r"features has columns for weights of two labels, 'B0', 'B1', but these"):
+            estimator.set_params(features=template).fit(X, y)
+    assert template.describe(X).endswith("; edges: 2 derived from 'column1'")
+    assert hr.templates.read(tmp_path / "t.toml").expand(X) == template
+
+
+def test_columns_for_two_labels_have_names_of_their_own() -> None:
+    both = hr.templates.words() + hr.templates.edges({"word": {"from": "symbol"}})
+    with pytest.raises(InputError, match="two sections derive a column 'word' in different ways; rename one"):
+        both.describe([["the", "cat"]])
 
 
 def test_columns_are_named_by_number() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hedgerow import Sequences
 from hedgerow.encoding import Encoder
 from hedgerow.errors import InputError
-from hedgerow.templates import letters, numbers, parse_template, tags, template_from_json, words
+from hedgerow.templates import columns, letters, numbers, parse_template, tags, template_from_json, words
 
 TEMPLATES = [words(), words("form"), tags(), tags(["tag"]), letters(3), numbers(), words() + numbers()]
 
@@ -27,6 +27,9 @@ def test_templates_print_as_they_are_written() -> None:
         "numbers()",
         "words() + numbers()",
     ]
+    few = columns({"a": {"from": "b"}})
+    assert repr(few) == "columns({'a': {'from': 'b'}})"
+    assert repr(columns({str(i): {"from": "b"} for i in range(9)})) == "columns(<9: '0', '1', '2', '3', '4', ...>)"
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=repr)
@@ -48,16 +51,16 @@ def test_sums() -> None:
         words() + 1  # type: ignore[operator]
 
 
-def columns(template: Any, X: Any) -> list[str]:
+def derived(template: Any, X: Any) -> list[str]:
     return [spec.name for spec in Encoder.fit(Sequences(X), features=template).columns]
 
 
 def test_a_sum_derives_the_columns_of_all_each_once() -> None:
     X = [[{"form": "The", "tag": "D", "n": 1.0}]]
-    both = columns(words("form") + numbers(), X)
-    assert both == ["n", *columns(words("form"), X)[1:], *columns(numbers(), X)[-6:]]
-    assert columns(words("form") + tags(), X) == [
-        *columns(words("form"), X),
+    both = derived(words("form") + numbers(), X)
+    assert both == ["n", *derived(words("form"), X)[1:], *derived(numbers(), X)[-6:]]
+    assert derived(words("form") + tags(), X) == [
+        *derived(words("form"), X),
         "form[-2]|form[-1]",
         "form[1]|form[2]",
         "form[-2]|form[-1]|form",

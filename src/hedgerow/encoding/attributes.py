@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -107,6 +107,21 @@ class AttributeReader:
     @property
     def n_ids(self) -> int:
         return self.reader.n_ids
+
+    def of_columns(self, names: Collection[str]) -> NDArray[np.bool_]:
+        """For each id whether it belongs to one of these columns; conjunctions do not."""
+        found = np.zeros(self.n_ids, np.bool_)
+        first = 0
+        for column, size in zip(self.sequences.columns, self._sizes, strict=True):
+            last = first + self._n_owned(column, size)
+            found[first:last] = column.name in names
+            first = last
+        return found
+
+    def _n_owned(self, column: Column, size: int) -> int:
+        """The number of ids of a column."""
+        window = HERE if is_local(column) else self.window
+        return (size + (not window.is_trivial)) * len(window.offsets)
 
     def name(self, attribute: int) -> tuple[str, int, Value]:
         """(column, offset, value) of an id that is not a conjunction; raises IndexError if there is no such id."""

@@ -15,7 +15,7 @@ from hedgerow.data.padded import warn_of_padding
 from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
-from hedgerow.errors import BeamWarning, InputError, StopTraining, warn_user
+from hedgerow.errors import BeamWarning, InputError, StopTraining, first_few, warn_user
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint, check_unchanged
 from hedgerow.estimators.dev_spans import span_f1_function
@@ -61,6 +61,7 @@ def prepare(
     if (X_dev is None) != (y_dev is None):
         passed, other = ("X_dev", "y_dev") if y_dev is None else ("y_dev", "X_dev")
         raise InputError(f"X_dev and y_dev must be passed together, but only {passed} was; pass {other} as well")
+    _check_edge_columns(settings)
     raw = Sequences(X)
     gold_labels = read_labels(y, raw)  # once, because y may be a generator
     warn_of_padding(gold_labels)
@@ -210,6 +211,19 @@ def _steps_at_most(settings: Estimator, record: Record) -> int | None:
         return int(record["n_rounds"])
     steps = getattr(settings, STEPS_AT_MOST[record["unit"]], None)
     return steps if isinstance(steps, int) else None
+
+
+def _check_edge_columns(settings: Estimator) -> None:
+    """Raise InputError if the template has columns for two labels, and the estimator no weights for them."""
+    template = settings.features
+    if template is None or not template.edge_columns:
+        return
+    if not getattr(settings, "edge_features", False) or getattr(settings, "induce", None) is not None:
+        raise InputError(
+            f"{type(settings).__name__}: features has columns for weights of two labels, "
+            f"{first_few(sorted(template.edge_columns))}, but these settings have no such weights; use "
+            "LinearCRF(edge_features=True), or leave the columns out"
+        )
 
 
 def _warn_of_wide_beam(training: TrainingData) -> None:

@@ -90,7 +90,9 @@ class LinearCRF(LinearEstimator):
         bool, "Whether labels that never follow each other in training also get a transition weight."
     ] = False
     edge_features: Annotated[
-        bool, "Whether attributes also get weights for pairs of labels that follow each other. Slower and larger."
+        bool,
+        "Whether attributes also get weights for pairs of labels that follow each other. Slower and larger. If "
+        "`features` has columns of `hedgerow.templates.edges`, only these get such weights, and no others.",
     ] = False
     induce: Annotated[
         Literal["mccallum"] | None,
@@ -122,7 +124,7 @@ class LinearCRF(LinearEstimator):
         space = LinearSpace.of(
             training, self.window, min_freq=self.min_freq, observed_only=self.observed_only,
             all_transitions=self.all_transitions, edges=self.edge_features,
-            scale=self.scale,
+            edge_columns=() if self.features is None else self.features.edge_columns, scale=self.scale,
         )  # fmt: skip
         if self._solver == "sgd":
             rules = StochasticRules(

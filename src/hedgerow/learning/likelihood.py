@@ -7,7 +7,7 @@ number of threads does not change the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -48,9 +48,13 @@ class LinearSpace:
         observed_only: bool = True,
         all_transitions: bool = False,
         edges: bool = False,
+        edge_columns: Collection[str] = (),
         scale: bool = True,
     ) -> LinearSpace:
-        """The features that training has. Scaled numbers need a bias, because their mean is subtracted."""
+        """The features that training has. Scaled numbers need a bias, because their mean is subtracted.
+
+        With `edge_columns`, the attributes of these columns have the edge features, and the others the state features.
+        """
         rows, scalings = _read(training, window, scale)
         k, every = len(training.labels), not observed_only
         state = Features.observed(rows, training.codes, k, min_freq=min_freq, all_outputs=every)
@@ -58,6 +62,9 @@ class LinearSpace:
         if edges:
             edge = Features.observed(rows, edge_codes(training), k ** (training.order + 1), min_freq=min_freq,
                                      all_outputs=every)  # fmt: skip
+        if edge and edge_columns:
+            of_edges = rows.of_columns(edge_columns)
+            state, edge = state.where(~of_edges[state.attributes]), edge.where(of_edges[edge.attributes])
         n_grams = NGrams.observed(
             edge_counts(training), k, training.order, bias=scale and bool(scalings), every=all_transitions
         )

@@ -29,6 +29,11 @@ class Template(_Template):
     def sections(self) -> tuple[Section, ...]:
         """The templates of which this one is the sum."""
 
+    @property
+    def edge_columns(self) -> frozenset[str]:
+        """The columns whose attributes have weights for two labels that follow each other, and none for one label."""
+        return frozenset(name for part in self.sections() for name in part.own_edge_columns)
+
     def to_json(self) -> dict[str, Any]:
         """Return the template in types that JSON has.
 
@@ -91,11 +96,11 @@ class Template(_Template):
         >>> print(hr.templates.tags().expand([["on", "off"]]).to_toml().splitlines()[1])
         "tag[-2]" = { from = "symbol", at = -2 }
         """
-        from hedgerow.templates.columns import Columns
+        from hedgerow.templates.columns import expanded
 
         sequences = Sequences(X)
         self.plan(sequences)
-        return Columns.of_sections(self.sections(), sequences)
+        return _sum_of(expanded(self.sections(), sequences))
 
     def describe(self, X: object) -> str:
         """Say in one line which columns are derived from X.
@@ -130,6 +135,11 @@ class Section(Template):
     """A template with a name, such as `words`; its fields are its parameters."""
 
     name: ClassVar[str]
+
+    @property
+    def own_edge_columns(self) -> tuple[str, ...]:
+        """The columns of this section for two labels."""
+        return ()
 
     def sections(self) -> tuple[Section, ...]:
         return (self,)
@@ -180,9 +190,10 @@ class Sum(Template):
         found: dict[str, Derived] = {}
         for part in self.parts:
             for column in part.plan(sequences):
-                if found.setdefault(column.name, column) != column:
+                for_two_labels = column.name in found and column.name in self.edge_columns
+                if for_two_labels or found.setdefault(column.name, column) != column:
                     raise InputError(
-                        f"{self}: two sections derive a column {column.name!r} in different ways; leave one out"
+                        f"{self}: two sections derive a column {column.name!r} in different ways; rename one"
                     )
         return list(found.values())
 

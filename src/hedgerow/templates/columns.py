@@ -13,6 +13,8 @@ from hedgerow.errors import InputError, first_few, type_name
 from hedgerow.templates.base import Section, names_of, section
 from hedgerow.templates.definitions import AnyOf, Definition, Join, definition_from_json, definition_to_json
 
+MOST_SHOWN = 4  # definitions in a repr
+
 
 @section
 @dataclass(frozen=True, repr=False)
@@ -24,40 +26,58 @@ class Columns(Section):
 
     def __post_init__(self) -> None:
         if not self.definitions:
-            raise InputError("columns: a template must define at least one column, but it defines none")
-        _check_members(self.definitions)
+            raise InputError(f"{self.name}: a template must define at least one column, but it defines none")
+        _check_members(self.name, self.definitions)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Columns:
-        return cls(tuple((name, definition_from_json(name, stored)) for name, stored in parameters.items()))
-
-    @classmethod
-    def of_sections(cls, sections: Iterable[Section], sequences: Sequences) -> Columns:
-        """The columns that several sections derive from these sequences."""
-        found: dict[str, Definition] = {}
-        for part in sections:
-            if isinstance(part, Columns):
-                found |= part.definitions
-            else:
-                found |= {name: _definition(rule) for name, rule, _ in part.plan(sequences)}
-        return cls(tuple(found.items()))
+        described = parameters.items()
+        return cls(tuple((name, definition_from_json(f"{cls.name}.{name!r}", stored)) for name, stored in described))
 
     def parameters(self) -> dict[str, Any]:
         return {name: definition_to_json(definition) for name, definition in self.definitions}
 
     def plan(self, sequences: Sequences) -> Plan:
-        _check_sources(self.definitions, sequences)
-        planner = _Planner()
+        _check_sources(self.name, self.definitions, sequences)
+        planner = _Planner(self.name)
         for name, definition in self.definitions:
             planner.add(name, definition)
         return planner.plan
 
     def summary(self, sequences: Sequences) -> str:
         read = {part.source: None for _, definition in self.definitions for part in _read(definition)}
-        return f"columns: {len(self.definitions)} derived from {first_few(list(read))}"
+        return f"{self.name}: {len(self.definitions)} derived from {first_few(list(read))}"
 
     def __repr__(self) -> str:
-        return f"columns({self.parameters()!r})"
+        if len(self.definitions) <= MOST_SHOWN:
+            return f"{self.name}({self.parameters()!r})"
+        return f"{self.name}(<{len(self.definitions)}: {first_few([name for name, _ in self.definitions])}>)"
+
+
+@section
+@dataclass(frozen=True, repr=False)
+class Edges(Columns):
+    """The template of `edges`."""
+
+    name: ClassVar[str] = "edges"
+
+    @property
+    def own_edge_columns(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.definitions)
+
+
+def expanded(sections: Iterable[Section], sequences: Sequences) -> list[Section]:
+    """The sections with each column described: one of columns, and one of edges if there are any."""
+    found: dict[str, Definition] = {}
+    edges: list[Section] = []
+    for part in sections:
+        if isinstance(part, Edges):
+            edges.append(part)
+        elif isinstance(part, Columns):
+            found |= part.definitions
+        else:
+            found |= {name: _definition(rule) for name, rule, _ in part.plan(sequences)}
+    return [Columns(tuple(found.items())), *edges] if found else edges
 
 
 def _definition(rule: Rule) -> Definition:
@@ -69,8 +89,9 @@ def _definition(rule: Rule) -> Definition:
 class _Planner:
     """Turns definitions into rules. A join becomes a chain of pairs; what only pairs and bags read is hidden."""
 
-    def __init__(self) -> None:
+    def __init__(self, section_name: str) -> None:
         self.plan: list[Derived] = []
+        self._section = section_name
         self._names: dict[Rule, str] = {}  # the first column with this rule
 
     def add(self, name: str, definition: Definition) -> None:
@@ -97,7 +118,7 @@ class _Planner:
     def _hidden(self, rule: Part | Pair) -> str:
         """The name of a column with this rule; a hidden one if there is none yet."""
         if rule not in self._names:
-            self._append(Derived(f"<joined {len(self.plan)}>", rule, hidden=True))
+            self._append(Derived(f"<{self._section} {len(self.plan)}>", rule, hidden=True))
         return self._names[rule]
 
     def _append(self, column: Derived) -> None:
@@ -105,7 +126,7 @@ class _Planner:
         self._names.setdefault(column.rule, column.name)
 
 
-def _check_members(definitions: Sequence[tuple[str, Definition]]) -> None:
+def _check_members(section_name: str, definitions: Sequence[tuple[str, Definition]]) -> None:
     """Raise InputError unless joins and bags name columns of text that are defined before them."""
     before: dict[str, Definition] = {}
     for name, definition in definitions:
@@ -113,13 +134,13 @@ def _check_members(definitions: Sequence[tuple[str, Definition]]) -> None:
             if isinstance(member, str) and not isinstance(before.get(member), (Part, Join)):
                 found = "it holds no text" if member in before else f"those before are {first_few(list(before))}"
                 raise InputError(
-                    f"columns.{name!r} must name columns of text that the template defines before it, but got "
+                    f"{section_name}.{name!r} must name columns of text that the template defines before it, but got "
                     f"{member!r}: {found}"
                 )
         before[name] = definition
 
 
-def _check_sources(definitions: Sequence[tuple[str, Definition]], sequences: Sequences) -> None:
+def _check_sources(section_name: str, definitions: Sequence[tuple[str, Definition]], sequences: Sequences) -> None:
     """Raise InputError unless X has the columns that the definitions read, of the kind that they need."""
     here = {column.name: column for column in sequences.columns}
     for name, definition in definitions:
@@ -128,8 +149,8 @@ def _check_sources(definitions: Sequence[tuple[str, Definition]], sequences: Seq
             if not isinstance(here.get(read.source), kind):
                 found = f"it holds no {noun}" if read.source in here else f"the columns are {names_of(sequences)}"
                 raise InputError(
-                    f"columns.{name!r}: X must have a column {read.source!r} of {noun}, but {found}; name a column of "
-                    f"{noun}"
+                    f"{section_name}.{name!r}: X must have a column {read.source!r} of {noun}, but {found}; name a "
+                    f"column of {noun}"
                 )
 
 
@@ -186,9 +207,46 @@ def columns(definitions: Mapping[str, Mapping[str, Any]]) -> Columns:
     >>> model.predict_single(["talked"]).tolist()
     ['V']
     """
-    if not isinstance(definitions, Mapping) or not all(isinstance(name, str) for name in definitions):
+    return Columns.of(_checked("columns", definitions))
+
+
+def edges(definitions: Mapping[str, Mapping[str, Any]]) -> Columns:
+    """Derive columns whose attributes have weights for two labels that follow each other, and none for one label.
+
+    Only ``LinearCRF(edge_features=True)`` has such weights. Add the template to another one, for weights of single
+    labels: ``hr.templates.words() + hr.templates.edges({"tag": {"from": "tag"}})``.
+
+    Parameters
+    ----------
+    definitions : dict of dicts
+        The columns, described as in `columns`.
+
+    Returns
+    -------
+    Template
+        A value for `features` of ``LinearCRF(edge_features=True)``.
+
+    Raises
+    ------
+    InputError
+        If a description is not valid. `fit` raises it if X lacks a column, or for another estimator.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> template = hr.templates.words() + hr.templates.edges({"shape here": {"from": "symbol", "part": "shape"}})
+    >>> X, y = [["He", "walked"], ["She", "jumped"]], [["N", "V"], ["N", "V"]]
+    >>> model = hr.LinearCRF(features=template, edge_features=True).fit(X, y)
+    >>> model.predict_single(["He", "talked"]).tolist()
+    ['N', 'V']
+    """
+    return Edges.of(_checked("edges", definitions))
+
+
+def _checked(name: str, definitions: object) -> Mapping[str, Any]:
+    if not isinstance(definitions, Mapping) or not all(isinstance(key, str) for key in definitions):
         raise InputError(
-            f"columns: definitions must be a dict from names to descriptions, but got {type_name(definitions)}; see "
+            f"{name}: definitions must be a dict from names to descriptions, but got {type_name(definitions)}; see "
             "the documentation of hedgerow.templates.columns"
         )
-    return Columns.of(definitions)
+    return definitions

@@ -2,7 +2,8 @@
 
 A line such as U05:%x[-1,0]/%x[0,0] is an attribute: its text, in which %x[row,column] is replaced by the value of a
 column at an offset. So lines that differ in their macros only share attributes. Before the sequence the values are
-_B-1, _B-2, ..., after it _B+1, _B+2, .... The line B stands for the transition table, which every estimator has.
+_B-1, _B-2, ..., after it _B+1, _B+2, .... A line that begins with B is an attribute with weights for two labels;
+without macros it stands for the transition table, which every estimator has.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import NamedTuple
 from hedgerow.encoding.rules import Part
 from hedgerow.encoding.window import LONGEST
 from hedgerow.errors import InputError
-from hedgerow.templates.columns import Columns
+from hedgerow.templates.base import Template
+from hedgerow.templates.columns import Columns, Edges
 from hedgerow.templates.definitions import AnyOf, Definition, Join
 
 MACRO = "\0"  # stands for a macro in the text of a line
@@ -33,7 +35,7 @@ def is_crfpp(text: str) -> bool:
     return re.match(r"[UuBb*][^=]*$|[UuBb*].*%", first) is not None
 
 
-def parse_crfpp(text: str, names: Sequence[str] | None) -> Columns:
+def parse_crfpp(text: str, names: Sequence[str] | None) -> Template:
     """The template of the text of a file; `names` are the columns of X by number.
 
     Raises InputError that begins with the number of the line.
@@ -43,11 +45,20 @@ def parse_crfpp(text: str, names: Sequence[str] | None) -> Columns:
         for number, line in enumerate(text.split("\n"), 1)
         if line.strip() and not line.startswith("#")
     ]
-    attributes = [line for line in lines if line is not None]
-    if not attributes:
+    states = [line for line in lines if line.text[0] == "U"]
+    edges = [line for line in lines if line.text[0] == "B" and line.macros]
+    if not states and not edges:
         raise InputError("a template of CRF++ must have a line that begins with U, but it has none")
+    if not edges:
+        return Columns(_definitions(states, names))
+    of_edges = Edges(_definitions(edges, names))
+    return Columns(_definitions(states, names)) + of_edges if states else of_edges
+
+
+def _definitions(lines: Sequence[_Line], names: Sequence[str] | None) -> tuple[tuple[str, Definition], ...]:
+    """The columns of the lines; lines of the same text are one column."""
     same_text: dict[str, list[_Line]] = {}
-    for line in attributes:
+    for line in lines:
         same_text.setdefault(line.text, []).append(line)
     definitions: dict[str, Definition] = {}
     for shared, group in same_text.items():
@@ -56,11 +67,11 @@ def parse_crfpp(text: str, names: Sequence[str] | None) -> Columns:
         name = next(name for name in candidates if name not in definitions)
         members = tuple(_definition(line, names) for line in group)
         definitions[name] = members[0] if len(members) == 1 else AnyOf(members)
-    return Columns(tuple(definitions.items()))
+    return tuple(definitions.items())
 
 
-def _line(number: int, line: str) -> _Line | None:
-    """The attribute of a line; None for the line B."""
+def _line(number: int, line: str) -> _Line:
+    """The text of a line, and its macros."""
     if line[0] not in "UB":
         raise InputError(
             f"line {number}: a line must begin with U or B, but got {line!r}; only templates of CRF++ are read, not "
@@ -76,14 +87,7 @@ def _line(number: int, line: str) -> _Line | None:
     for row, _ in macros:
         if abs(row) > LONGEST:
             raise InputError(f"line {number}: a row must be from {-LONGEST} to {LONGEST}, but got {row}")
-    if line[0] == "U":
-        return _Line(number, text, macros)
-    if macros:
-        raise InputError(
-            f"line {number}: {line!r} gives weights to an attribute with two labels, which a template cannot ask for; "
-            "write B, and use LinearCRF(edge_features=True), which gives such weights to all attributes"
-        )
-    return None
+    return _Line(number, text, macros)
 
 
 def _definition(line: _Line, names: Sequence[str] | None) -> Part | Join:

@@ -54,9 +54,8 @@ def definition_to_json(definition: Definition) -> dict[str, Any]:
     return described
 
 
-def definition_from_json(name: str, stored: object) -> Definition:
-    """The definition of column `name`; raises InputError that names the column and the key that breaks a rule."""
-    key = f"columns.{name!r}"
+def definition_from_json(key: str, stored: object) -> Definition:
+    """The definition of a column; raises InputError that begins with `key`, and names the key that breaks a rule."""
     if not isinstance(stored, Mapping):
         raise InputError(f'{key} must be a table such as {{ from = "form", part = "suffix3" }}, but got {stored!r}')
     if "join" in stored:
