@@ -2,16 +2,18 @@
 
 The blocks of a page run in order, in one namespace and one temporary directory; a warning is an error, and a
 command must leave with 0 and print the lines that the page shows below it. Only `<!-- not run: reason -->` on the line
-before a block exempts it.
+before a block exempts it. A ```text block below `<!-- output -->` shows what the ```python block before it prints.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import subprocess
 import sys
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from project.doc_pages import GUIDES
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *GUIDES]
 FENCE = re.compile(r"^ *```(\w*)")
+OUTPUT = "<!-- output -->"
 EXEMPTION = re.compile(r"<!-- not run: *(\S.*?) *-->")
 
 
@@ -30,6 +33,7 @@ class Block:
     line: int  # of the first line inside the fence, counted from 1
     text: str
     exemption: str | None = None
+    output: str = ""  # what the page shows as printed
 
 
 @dataclass
@@ -66,6 +70,8 @@ def find_blocks(text: str) -> list[Block]:
             before = EXEMPTION.fullmatch(lines[start - 2].strip()) if start >= 2 else None
             inside = textwrap.dedent("\n".join(lines[start:number]))
             blocks.append(Block(language, start + 1, inside, before and before[1]))
+        elif language == "text" and start >= 2 and lines[start - 2].strip() == OUTPUT:
+            blocks[-1] = replace(blocks[-1], output=textwrap.dedent("\n".join(lines[start:number])))
         start = None
     if start is not None:
         raise ValueError(f"line {start}: the block is never closed")
@@ -74,7 +80,18 @@ def find_blocks(text: str) -> list[Block]:
 
 def run_python(page: Page, block: Block) -> None:
     source = "\n" * (block.line - 1) + block.text  # so that a traceback shows the line of the page
-    exec(compile(source, str(page.path), "exec"), page.namespace)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(source, str(page.path), "exec"), page.namespace)
+    check_shown(f"{page.path.name}:{block.line}", block.output.splitlines(), printed.getvalue())
+
+
+def check_shown(place: str, shown: list[str], printed: str) -> None:
+    """Each shown line must be among the printed ones; `...` in it stands for any text."""
+    lines = [line.rstrip() for line in printed.splitlines()]
+    for line in shown:
+        pattern = re.escape(line.rstrip()).replace(re.escape("..."), ".*")
+        assert any(re.fullmatch(pattern, one) for one in lines), f"{place}\ndoes not print {line!r} but\n{printed}"
 
 
 def commands(block: Block) -> list[tuple[str, list[str]]]:
@@ -89,16 +106,13 @@ def commands(block: Block) -> list[tuple[str, list[str]]]:
 
 
 def run_console(page: Page, block: Block) -> None:
-    """Run the commands. Each shown line must be printed by its command; `...` in it stands for any text."""
+    """Run the commands, and check the output that the page shows."""
     module = f'hedgerow() {{ "{sys.executable}" -m hedgerow "$@"; }}\n'  # the package that is tested, installed or not
     for command, shown in commands(block):
         done = subprocess.run(module + command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         place = f"{page.path.name}:{block.line}: {command}"
         assert done.returncode == 0, f"{place}\nleft with {done.returncode}\n{done.stderr}"
-        printed = "\n".join(line.rstrip() for line in f"{done.stdout}\n{done.stderr}".splitlines())
-        for line in shown:
-            pattern = re.escape(line).replace(re.escape("..."), ".*")
-            assert re.search(f"^{pattern}$", printed, re.MULTILINE), f"{place}\ndoes not print {line!r} but\n{printed}"
+        check_shown(place, shown, f"{done.stdout}\n{done.stderr}")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -171,6 +185,14 @@ def test_the_output_of_a_command_must_be_what_the_page_shows() -> None:
     Page(Path("sample.md"), find_blocks("```console\n$ hedgerow --version\nhedgerow ...\n```\n")).run()
     page = Page(Path("sample.md"), find_blocks("```console\n$ hedgerow --version\nhedgerow ... x\n```\n"))
     with pytest.raises(AssertionError, match=r"does not print 'hedgerow \.\.\. x'"):
+        page.run()
+
+
+def test_the_output_of_python_must_be_what_the_page_shows() -> None:
+    text = "```python\nprint('one\\ntwo')\n```\n\n<!-- output -->\n```text\none\nt...\n```\n"
+    Page(Path("sample.md"), find_blocks(text)).run()
+    page = Page(Path("sample.md"), find_blocks(text.replace("t...", "three")))
+    with pytest.raises(AssertionError, match="does not print 'three'"):
         page.run()
 
 
