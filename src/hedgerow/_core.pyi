@@ -322,13 +322,14 @@ def sequence_digests(reader: AttributeReader, gold: Annotated[NDArray[numpy.int3
 class MarginTrainer:
     """A structured perceptron or SVM, one sequence at a time."""
 
-    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, hamming: bool, margin: float, growth: float, beam: int, early: bool, summed: bool, recorded: bool) -> None:
+    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, bias: bool, hamming: bool, margin: float, growth: float, beam: int, early: bool, summed: bool, recorded: bool) -> None:
         """
         At example t, gold must beat a wrong path by margin + growth * t.
 
         hamming: the margin applies to each wrong label instead of once to a path; early: learn only
         up to the position where the beam drops gold; summed: keep sums for the mean of the weights;
-        recorded: keep all changes, for voting.
+        recorded: keep all changes, for voting; forbidden: cells of the transition table that no label
+        sequence uses; never_last: labels that end none.
         """
 
     def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
@@ -359,10 +360,11 @@ class MarginTrainer:
 class StochasticTrainer:
     """Stochastic gradient descent on the negative log-likelihood."""
 
-    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, rate: float, decay: float) -> None:
+    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, rate: float, decay: float) -> None:
         """
         starts and outputs: the features of each attribute; cells: the n-grams with a weight, as cells
-        of the transition table.
+        of the transition table; forbidden: cells that no label sequence uses; never_last: labels that
+        end none.
         """
 
     def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
@@ -384,7 +386,7 @@ class StochasticTrainer:
     def mean(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Return the mean of the weights so far."""
 
-def votes(reader: AttributeReader, n_labels: int, order: int, beam: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amounts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], survived: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+def votes(reader: AttributeReader, n_labels: int, order: int, beam: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amounts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], survived: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], known: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
     """
     Return the votes (positions, labels) of a voted perceptron.
 
@@ -460,7 +462,11 @@ class AttributeReader:
 class SearchTrainer:
     """Learner of a beam search from one sequence at a time."""
 
-    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, update: str, beam: int, backward: bool, tie: float, summed: bool) -> None: ...
+    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_final: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], update: str, beam: int, backward: bool, tie: float, summed: bool) -> None:
+        """
+        forbidden: n-grams that no labelling has; never_final: labels that the last step of a search
+        does not give.
+        """
 
     def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
         """
@@ -480,7 +486,7 @@ class SparseNGramWeights:
     Weights of label n-grams; cell = number of the label context * K + label.
     """
 
-    def __init__(self, n_labels: int, order: int, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, n_labels: int, order: int, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class SearchBatch:
     """Beam searches of many sequences."""

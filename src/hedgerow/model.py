@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import storage
+from hedgerow.constraints import Constraints
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import DAMAGE, InputError, ModelFileError
 from hedgerow.inference.answers import Answers
-from hedgerow.potentials.base import Potential, Stored, add_prefix, strip_prefix
+from hedgerow.potentials.base import KnownLabels, Potential, Stored, add_prefix, strip_prefix
 from hedgerow.potentials.registry import restore
 from hedgerow.topology import Topology
 
@@ -36,11 +37,12 @@ class Model:
     parameters: Mapping[str, Any]
     training_log: list[dict[str, Any]] = field(default_factory=list)
     origin: str | None = None  # of a checkpoint: which fit it belongs to
+    constraints: Constraints | None = None  # which label sequences exist; None for all
     layout: Mapping[str, Any] | None = None  # plain JSON, as `hedgerow.formats` wrote it
 
     @property
     def topology(self) -> Topology:
-        return Topology(len(self.labels), self.order)
+        return Topology(len(self.labels), self.order, self.constraints)
 
     def encode(self, X: object) -> Encoded:
         """Encode X with the columns and alphabets of training; `.unseen` counts values that training never saw."""
@@ -50,9 +52,21 @@ class Model:
         """Inference over sequences that `encode` returned."""
         return self.potential.answers(encoded, self.topology, beam=beam, n_threads=n_threads)
 
-    def answers_by_block(self, encoded: Encoded, *, beam: int | None = None, n_threads: int = 1) -> Iterator[Answers]:
-        """Inference over one block of sequences at a time, to bound memory."""
-        return self.potential.answers_by_block(encoded, self.topology, beam=beam, n_threads=n_threads)
+    def answers_by_block(
+        self,
+        encoded: Encoded,
+        *,
+        constraints: Constraints | None = None,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
+    ) -> Iterator[Answers]:
+        """Inference over one block of sequences at a time, to bound memory; `constraints` replace those of the model.
+
+        `known` has the label code of each position, -1 where it is not known.
+        """
+        topology = self.topology if constraints is None else replace(self.topology, constraints=constraints)
+        return self.potential.answers_by_block(encoded, topology, known=known, beam=beam, n_threads=n_threads)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an existing file is replaced only when the new one is complete."""
@@ -80,7 +94,10 @@ class Model:
             metadata["origin"] = self.origin
         if self.layout is not None:
             metadata["layout"] = dict(self.layout)
-        return metadata, add_prefix("encoder.", encoder_arrays) | add_prefix("potential.", potential_arrays)
+        arrays = add_prefix("encoder.", encoder_arrays) | add_prefix("potential.", potential_arrays)
+        if self.constraints is not None:
+            arrays |= add_prefix("constraints.", self.constraints.to_arrays())
+        return metadata, arrays
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -112,6 +129,7 @@ class Model:
                     parameters=parameters,
                     training_log=log,
                     origin=metadata.get("origin"),
+                    constraints=Constraints.from_arrays(strip_prefix("constraints.", arrays), len(labels)),
                     layout=_layout(metadata.get("layout")),
                 )
         raise InputError("estimator, parameters or training_log is absent, or is not of the right type")

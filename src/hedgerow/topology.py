@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.constraints import Constraints
 from hedgerow.errors import InputError
 from hedgerow.utilities import is_count
 
@@ -23,11 +24,11 @@ MAX_TABLE_CELLS = 2**28  # 1 GiB in single precision, of which learning needs se
 
 @dataclass(frozen=True)
 class Topology:
-    """The labels, the order, and the allowed transitions."""
+    """The labels, the order of the scores, and the constraints: None allows every label sequence."""
 
     n_labels: int
     order: int = 1
-    allowed: NDArray[np.bool_] | None = None  # (n_rows, n_labels); None allows every transition
+    constraints: Constraints | None = None
 
     def __post_init__(self) -> None:
         n_labels, order = self.n_labels, self.order
@@ -40,11 +41,29 @@ class Topology:
                 f"order {order} with {n_labels} labels needs {n_labels}^{order + 1} numbers for each position, "
                 f"which is more than {MAX_TABLE_CELLS * 4 >> 30} GiB; use a lower order"
             )
-        if self.allowed is not None and self.allowed.shape != (self.n_rows, self.n_labels):
+        if self.constraints is not None and self.constraints.n_labels != n_labels:
             raise InputError(
-                f"allowed must have shape {(self.n_rows, self.n_labels)} (label contexts, labels); "
-                f"its shape is {self.allowed.shape}"
+                f"the constraints must be about the {n_labels} labels, but they are about {self.constraints.n_labels}"
             )
+
+    @property
+    def lattice_order(self) -> int:
+        """The order of the lattice: at least 1 with constraints, which depend on the previous label."""
+        return self.order if self.constraints is None else max(self.order, 1)
+
+    @property
+    def forbidden_cells(self) -> NDArray[np.int64]:
+        """The cells of a transition table of `lattice_order` that the constraints forbid."""
+        if self.constraints is None:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(~self.constraints.table(self.lattice_order))
+
+    @property
+    def never_last(self) -> NDArray[np.int32]:
+        """The labels that cannot be the last of a sequence."""
+        if self.constraints is None:
+            return np.zeros(0, np.int32)
+        return np.flatnonzero(~self.constraints.last).astype(np.int32)
 
     @property
     def n_contexts(self) -> int:
@@ -109,13 +128,16 @@ class Topology:
         rows: NDArray[np.int64] = first_rows[self.context_lengths(starts)] + self.context_numbers(codes, starts)
         return rows
 
-    def allowing(self, follows: Callable[[int | None, int], bool]) -> Topology:
-        """This topology with the transitions where `follows(previous, label)` is true; previous is None at start."""
-        rows = [
-            [follows(labels[0] if labels else None, label) for label in range(self.n_labels)]
-            for labels in self.contexts()
-        ]
-        return replace(self, allowed=np.array(rows, dtype=bool))
+    def allowing(
+        self, follows: Callable[[int | None, int], bool], last: Callable[[int], bool] = lambda _: True
+    ) -> Topology:
+        """This topology with the transitions where `follows(previous, label)` is true; previous is None at start.
+
+        `last(label)` says whether a label may be the last of a sequence.
+        """
+        labels = range(self.n_labels)
+        pairs = np.array([[follows(previous, label) for label in labels] for previous in (None, *labels)], np.bool_)
+        return replace(self, constraints=Constraints(pairs, np.array([last(label) for label in labels], np.bool_)))
 
 
 def positions_in_sequence(starts: NDArray[np.int64]) -> NDArray[np.int64]:

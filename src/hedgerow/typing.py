@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from hedgerow.data.sequences import Sequences
 
-__all__ = ["Label", "LabelsLike", "Position", "SequenceLike", "SequencesLike"]
+__all__ = ["ConstraintsLike", "KnownLike", "Label", "LabelsLike", "Position", "SequenceLike", "SequencesLike"]
 
 
 class Frame(Protocol):
@@ -37,3 +37,7 @@ SequencesLike: TypeAlias = Union["Sequences", Iterable[SequenceLike], NDArray[An
 Label: TypeAlias = str | int | bool | np.generic
 #: y: a list with the labels of each sequence.
 LabelsLike: TypeAlias = Iterable[Iterable[Label] | NDArray[Any]] | NDArray[Any]
+#: Known labels: for each sequence a list with labels, and None where the label is not known; or None for no list.
+KnownLike: TypeAlias = Iterable[Iterable[Label | None] | NDArray[Any] | None]
+#: Constraints: the name of a scheme, or the allowed pairs (previous label or None, label).
+ConstraintsLike: TypeAlias = str | Collection[tuple[Label | None, Label]]

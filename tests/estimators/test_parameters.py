@@ -157,7 +157,7 @@ def test_an_unknown_parameter_is_refused_with_the_nearest_name():
         ("StructuredPerceptron", "n_iter", "use 'epochs' here"),
         ("LinearCRF", "algorithm", "use 'solver' here"),
         ("LinearCRF", "C", "use 'l2' here; a larger l2 does what a smaller C does"),
-        ("HMM", "max_depth", "it has smoothing, order, decode, features, n_jobs, random_state, verbose"),
+        ("HMM", "max_depth", "it has smoothing, order, decode, constraints, features, n_jobs, random_state, verbose"),
         ("StructuredSVM", "c", "did you mean 'C'?"),
     ],
 )

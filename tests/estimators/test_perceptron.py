@@ -55,8 +55,9 @@ def test_a_beam_of_everything_is_exact(order):
     weights = []
     for beam in (0, 3 ** max(order, 1)):
         trainer = _core.MarginTrainer(
-            rows, training.codes, training.weights, np.ones(rows.n_ids, bool), 3, order, bias=False, hamming=True,
-            margin=0.0, growth=0.0, beam=beam, early=True, summed=False, recorded=False,
+            rows, training.codes, training.weights, np.ones(rows.n_ids, bool), 3, order, np.zeros(0, np.int64),
+            np.zeros(0, np.int32), bias=False, hamming=True, margin=0.0, growth=0.0, beam=beam, early=True,
+            summed=False, recorded=False,
         )  # fmt: skip
         trainer.epoch(np.arange(8))
         weights.append([part.tolist() for part in trainer.weights(False, 1.0)])

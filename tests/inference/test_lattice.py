@@ -278,8 +278,6 @@ def test_topologies_that_cannot_be_are_refused():
         Topology(0, 1)
     with pytest.raises(InputError, match="order 9 with 50 labels needs"):
         Topology(50, 9)
-    with pytest.raises(InputError, match="allowed must have shape"):
-        Topology(2, 1, np.ones((2, 2), dtype=bool))
     lattice = Lattice(Topology(2, 1), starts_of(1), state=np.zeros((1, 2)))
     with pytest.raises(InputError, match="n must be an integer of at least 1"):
         lattice.nbest(0)

@@ -19,6 +19,7 @@ from oracles.search import SearchProblem, log_sum, paths_kept, weights_of
 
 pytestmark = pytest.mark.kernel
 
+NO_CELLS = np.zeros(0, np.int64)
 DIRECTIONS = ["left-to-right", "right-to-left"]
 
 
@@ -34,7 +35,7 @@ def test_every_instruction_set_keeps_the_highest(name, n_labels, beam):
     bits = n_labels.bit_length()
     grams = (2**bits - 1 + np.array([n_labels, *range(n_labels)])).astype(np.int64)  # start, then each label
     cells = (grams[:, None] * n_labels + np.arange(n_labels)).ravel()
-    model = _core.SparseNGramWeights(n_labels, 1, cells, np.ascontiguousarray(table.ravel()))
+    model = _core.SparseNGramWeights(n_labels, 1, cells, np.ascontiguousarray(table.ravel()), NO_CELLS)
     before = _core.instruction_set()
     _core.use_instruction_set(name)
     try:
@@ -81,7 +82,7 @@ def test_answers_are_over_the_paths_that_the_search_kept(order, beam, direction)
 
 
 def test_kernels_refuse_what_does_not_fit():
-    grams = _core.SparseNGramWeights(2, 1, np.zeros(0, np.int64), np.zeros(0, np.float32))
+    grams = _core.SparseNGramWeights(2, 1, NO_CELLS, np.zeros(0, np.float32), NO_CELLS)
     state, starts = np.zeros((2, 2), np.float32), np.array([0, 2])
     for change in (
         {"starts": np.array([0, 3])}, {"starts": np.array([1, 2])}, {"starts": np.array([0, 2, 2])},
@@ -93,9 +94,9 @@ def test_kernels_refuse_what_does_not_fit():
             _core.SearchBatch(grams, **(given | change))
     for cells in ([-1], [2 * 7]):
         with pytest.raises(ValueError, match="cells are numbers of n-grams"):
-            _core.SparseNGramWeights(2, 1, np.array(cells), np.zeros(1, np.float32))
+            _core.SparseNGramWeights(2, 1, np.array(cells), np.zeros(1, np.float32), NO_CELLS)
     with pytest.raises(ValueError, match="order is too high"):
-        _core.SparseNGramWeights(2, 1000, np.zeros(0, np.int64), np.zeros(0, np.float32))
+        _core.SparseNGramWeights(2, 1000, NO_CELLS, np.zeros(0, np.float32), NO_CELLS)
 
 
 def test_without_a_beam_the_search_keeps_every_hypothesis():

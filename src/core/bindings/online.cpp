@@ -1,9 +1,11 @@
 // Online learners and the voted perceptron: checks arguments, works without the GIL.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,21 @@ Topology checked_topology(std::int64_t n_labels, std::int64_t order) {
     return topology;
 }
 
+using Cells = Input<std::int64_t, 1>;
+using LabelSet = Input<std::int32_t, 1>;
+
+// cells: of the table of the lattice that these scores need.
+Forbidden checked_forbidden(const Topology& scores, const Cells& cells, const LabelSet& never_last) {
+    Forbidden forbidden{{cells.data(), cells.data() + cells.shape(0)},
+                        {never_last.data(), never_last.data() + never_last.shape(0)}};
+    const std::int64_t n_cells = forbidden.lattice_of(scores).n_rows() * scores.n_labels;
+    for (const std::int64_t cell : forbidden.cells)
+        require(cell >= 0 && cell < n_cells, "forbidden must be cells of the transition table");
+    for (const std::int32_t label : forbidden.never_last)
+        require(label >= 0 && label < scores.n_labels, "never_last must be labels");
+    return forbidden;
+}
+
 Array<std::uint64_t, 1> digests(const AttributeReader& reader, const Input<std::int32_t, 1>& gold,
                                 const Input<double, 1>& weights) {
     require(static_cast<std::int64_t>(gold.shape(0)) == reader.n_positions() &&
@@ -36,13 +53,15 @@ Array<std::uint64_t, 1> digests(const AttributeReader& reader, const Input<std::
 class MarginTrainer {
   public:
     MarginTrainer(const AttributeReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
-                  const Input<bool, 1>& kept, std::int64_t n_labels, std::int64_t order, bool bias,
-                  bool hamming, double margin, double growth, std::int64_t beam, bool early, bool summed,
-                  bool recorded)
+                  const Input<bool, 1>& kept, std::int64_t n_labels, std::int64_t order,
+                  const Cells& forbidden, const LabelSet& never_last, bool bias, bool hamming, double margin,
+                  double growth, std::int64_t beam, bool early, bool summed, bool recorded)
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
           k_(n_labels),
           learner_(build(reader, kept, checked_topology(n_labels, order), bias,
-                         {hamming, margin, growth, beam, early && beam > 0}, summed, recorded)) {}
+                         {hamming, margin, growth, beam, early && beam > 0},
+                         checked_forbidden(checked_topology(n_labels, order), forbidden, never_last), summed,
+                         recorded)) {}
 
     std::int64_t epoch(const Input<std::int64_t, 1>& order) {
         std::int64_t mistakes = 0;
@@ -93,15 +112,19 @@ class MarginTrainer {
 
   private:
     static MarginLearner build(const AttributeReader& reader, const Input<bool, 1>& kept,
-                               const Topology& topology, bool bias, const MarginRules& rules, bool summed,
-                               bool recorded) {
+                               const Topology& topology, bool bias, const MarginRules& rules,
+                               Forbidden forbidden, bool summed, bool recorded) {
         require(static_cast<std::int64_t>(kept.shape(0)) == reader.n_ids(),
                 "kept must have one value per attribute");
         require(rules.margin >= 0 && rules.growth >= 0 && rules.beam >= 0,
                 "margin, growth and beam must be at least 0");
         const std::vector<std::uint8_t> mask(kept.data(), kept.data() + kept.shape(0));
-        return {topology, rules, AttributeWeights(mask.data(), reader.n_ids(), topology.n_labels, summed),
-                NGramWeights(topology, bias, summed), recorded};
+        return {topology,
+                rules,
+                std::move(forbidden),
+                AttributeWeights(mask.data(), reader.n_ids(), topology.n_labels, summed),
+                NGramWeights(topology, bias, summed),
+                recorded};
     }
 
     Examples examples_;
@@ -112,13 +135,15 @@ class MarginTrainer {
 class StochasticTrainer {
   public:
     StochasticTrainer(const AttributeReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
-                      Input<std::int64_t, 1> starts, Input<std::int32_t, 1> outputs,
-                      const Input<std::int64_t, 1>& cells, std::int64_t n_labels, std::int64_t order,
-                      double rate, double decay)
+                      Input<std::int64_t, 1> starts, Input<std::int32_t, 1> outputs, const Cells& cells,
+                      std::int64_t n_labels, std::int64_t order, const Cells& forbidden,
+                      const LabelSet& never_last, double rate, double decay)
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
           starts_(std::move(starts)),
           outputs_(std::move(outputs)),
-          learner_(build(checked_topology(n_labels, order), cells, rate, decay)) {}
+          learner_(build(checked_topology(n_labels, order), cells,
+                         checked_forbidden(checked_topology(n_labels, order), forbidden, never_last), rate,
+                         decay)) {}
 
     double epoch(const Input<std::int64_t, 1>& order) {
         double sum = 0;
@@ -146,8 +171,9 @@ class StochasticTrainer {
     }
 
   private:
-    StochasticLearner build(const Topology& topology, const Input<std::int64_t, 1>& cells, double rate,
+    StochasticLearner build(const Topology& topology, const Cells& cells, Forbidden forbidden, double rate,
                             double decay) {
+        require(!forbidden.any() || topology.order >= 1, "constraints need an order of at least 1");
         const auto n_ids = static_cast<std::int64_t>(starts_.shape(0)) - 1;
         require(n_ids == examples_.reader.n_ids() && starts_.data()[0] == 0 &&
                     starts_.data()[n_ids] == static_cast<std::int64_t>(outputs_.shape(0)),
@@ -166,6 +192,7 @@ class StochasticTrainer {
         return {topology,
                 {n_ids, topology.n_labels, starts_.data(), outputs_.data()},
                 std::vector<std::int64_t>(cells.data(), cells.data() + n_cells_),
+                std::move(forbidden),
                 rate,
                 decay};
     }
@@ -180,8 +207,15 @@ class StochasticTrainer {
 Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std::int64_t order,
                        std::int64_t beam, const Input<std::int64_t, 1>& starts,
                        const Input<std::int64_t, 1>& features, const Input<float, 1>& amounts,
-                       const Input<std::int64_t, 1>& survived, std::int64_t n_threads) {
+                       const Input<std::int64_t, 1>& survived, const Cells& forbidden,
+                       const LabelSet& never_last, const std::optional<Input<std::int32_t, 1>>& known,
+                       std::int64_t n_threads) {
     const Topology topology = checked_topology(n_labels, order);
+    const Forbidden constraints = checked_forbidden(topology, forbidden, never_last);
+    require(!known || static_cast<std::int64_t>(known->shape(0)) == reader.n_positions(),
+            "known must have one label per position");
+    for (std::size_t t = 0; known && t < known->shape(0); ++t)
+        require(known->data()[t] < n_labels, "known labels must be below n_labels");
     const auto n_vectors = static_cast<std::int64_t>(survived.shape(0));
     const std::int64_t n_features = (reader.n_ids() + topology.n_rows()) * n_labels;
     require(beam >= 0 && n_threads >= 1, "beam must be at least 0, and n_threads at least 1");
@@ -200,7 +234,7 @@ Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std
     {
         const nb::gil_scoped_release release;
         add_votes({n_vectors, starts.data(), features.data(), amounts.data(), survived.data()}, topology,
-                  beam, reader.view(), out.data(), n_threads);
+                  beam, constraints, reader.view(), known ? known->data() : nullptr, out.data(), n_threads);
     }
     return out.array();
 }
@@ -212,17 +246,20 @@ void register_online(nb::module_& m) {
           nb::arg("weights").noconvert(),
           "Return a number per sequence that depends only on its attributes, gold labels and weight.");
     nb::class_<MarginTrainer>(m, "MarginTrainer", "A structured perceptron or SVM, one sequence at a time.")
-        .def(nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
-                      std::int64_t, std::int64_t, bool, bool, double, double, std::int64_t, bool, bool,
-                      bool>(),
-             nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
-             nb::arg("weights").noconvert(), nb::arg("kept").noconvert(), nb::arg("n_labels"),
-             nb::arg("order"), nb::kw_only(), nb::arg("bias"), nb::arg("hamming"), nb::arg("margin"),
-             nb::arg("growth"), nb::arg("beam"), nb::arg("early"), nb::arg("summed"), nb::arg("recorded"),
-             "At example t, gold must beat a wrong path by margin + growth * t.\n\n"
-             "hamming: the margin applies to each wrong label instead of once to a path; early: learn only\n"
-             "up to the position where the beam drops gold; summed: keep sums for the mean of the weights;\n"
-             "recorded: keep all changes, for voting.")
+        .def(
+            nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
+                     std::int64_t, std::int64_t, const Cells&, const LabelSet&, bool, bool, double, double,
+                     std::int64_t, bool, bool, bool>(),
+            nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
+            nb::arg("weights").noconvert(), nb::arg("kept").noconvert(), nb::arg("n_labels"),
+            nb::arg("order"), nb::arg("forbidden").noconvert(), nb::arg("never_last").noconvert(),
+            nb::kw_only(), nb::arg("bias"), nb::arg("hamming"), nb::arg("margin"), nb::arg("growth"),
+            nb::arg("beam"), nb::arg("early"), nb::arg("summed"), nb::arg("recorded"),
+            "At example t, gold must beat a wrong path by margin + growth * t.\n\n"
+            "hamming: the margin applies to each wrong label instead of once to a path; early: learn only\n"
+            "up to the position where the beam drops gold; summed: keep sums for the mean of the weights;\n"
+            "recorded: keep all changes, for voting; forbidden: cells of the transition table that no label\n"
+            "sequence uses; never_last: labels that end none.")
         .def("epoch", &MarginTrainer::epoch, nb::arg("order").noconvert(),
              "Learn from the sequences in `order`; return how many of them changed the weights.")
         .def("weights", &MarginTrainer::weights, nb::arg("mean"), nb::arg("scale"),
@@ -237,14 +274,16 @@ void register_online(nb::module_& m) {
                                   "Stochastic gradient descent on the negative log-likelihood.")
         .def(
             nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, Input<std::int64_t, 1>,
-                     Input<std::int32_t, 1>, const Input<std::int64_t, 1>&, std::int64_t, std::int64_t,
-                     double, double>(),
+                     Input<std::int32_t, 1>, const Cells&, std::int64_t, std::int64_t, const Cells&,
+                     const LabelSet&, double, double>(),
             nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
             nb::arg("weights").noconvert(), nb::arg("starts").noconvert(), nb::arg("outputs").noconvert(),
-            nb::arg("cells").noconvert(), nb::arg("n_labels"), nb::arg("order"), nb::kw_only(),
+            nb::arg("cells").noconvert(), nb::arg("n_labels"), nb::arg("order"),
+            nb::arg("forbidden").noconvert(), nb::arg("never_last").noconvert(), nb::kw_only(),
             nb::arg("rate"), nb::arg("decay"),
             "starts and outputs: the features of each attribute; cells: the n-grams with a weight, as cells\n"
-            "of the transition table.")
+            "of the transition table; forbidden: cells that no label sequence uses; never_last: labels that\n"
+            "end none.")
         .def("epoch", &StochasticTrainer::epoch, nb::arg("order").noconvert(),
              "Learn from the sequences in `order`.\n\n"
              "Returns the weighted sum of their negative log-likelihoods, each before its own step.")
@@ -255,7 +294,8 @@ void register_online(nb::module_& m) {
         .def("mean", &StochasticTrainer::mean, "Return the mean of the weights so far.");
     m.def("votes", &votes, nb::arg("reader"), nb::arg("n_labels"), nb::arg("order"), nb::arg("beam"),
           nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("amounts").noconvert(),
-          nb::arg("survived").noconvert(), nb::arg("n_threads"),
+          nb::arg("survived").noconvert(), nb::arg("forbidden").noconvert(),
+          nb::arg("never_last").noconvert(), nb::arg("known").noconvert().none(), nb::arg("n_threads"),
           "Return the votes (positions, labels) of a voted perceptron.\n\n"
           "Each weight vector votes for the labels of its best path, with the number of examples that it\n"
           "survived.");

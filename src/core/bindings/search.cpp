@@ -38,16 +38,28 @@ Update checked_update(const std::string& name) {
     return Update::standard;
 }
 
+// cell = number of the label context * K + label, as in n_gram_weights below.
+void forbid(const Input<std::int64_t, 1>& cells, SparseNGramWeights& n_grams) {
+    const std::int64_t k = n_grams.n_labels(), n_cells = n_grams.codes().n_contexts() * k;
+    for (std::size_t i = 0; i < cells.shape(0); ++i) {
+        const std::int64_t cell = cells.data()[i];
+        require(cell >= 0 && cell < n_cells, "forbidden cells are numbers of n-grams * K + label");
+        n_grams.forbid(cell / k, cell % k);
+    }
+}
+
 class SearchTrainer {
   public:
     SearchTrainer(const AttributeReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
                   const Input<bool, 1>& kept, std::int64_t n_labels, std::int64_t order, bool bias,
+                  const Input<std::int64_t, 1>& forbidden, const Input<std::int32_t, 1>& never_final,
                   const std::string& update, std::int64_t beam, bool backward, double tie, bool summed)
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
           summed_(summed),
           learner_({checked_update(update), checked_beam(beam), backward, static_cast<float>(tie)},
                    attributes(reader, kept, n_labels, summed),
-                   SparseNGramWeights(checked_codes(n_labels, order, bias), n_labels, summed)) {}
+                   n_grams(checked_codes(n_labels, order, bias), n_labels, forbidden, summed),
+                   labels(never_final, n_labels)) {}
 
     nb::tuple epoch(const Input<std::int64_t, 1>& order) {
         std::int64_t mistakes = 0, updates = 0;
@@ -88,6 +100,17 @@ class SearchTrainer {
         const std::vector<std::uint8_t> mask(kept.data(), kept.data() + kept.shape(0));
         return {mask.data(), reader.n_ids(), n_labels, summed};
     }
+    static SparseNGramWeights n_grams(const LabelCodes& codes, std::int64_t n_labels,
+                                      const Input<std::int64_t, 1>& forbidden, bool summed) {
+        SparseNGramWeights weights(codes, n_labels, summed);
+        forbid(forbidden, weights);
+        return weights;
+    }
+    static std::vector<std::int32_t> labels(const Input<std::int32_t, 1>& labels, std::int64_t n_labels) {
+        for (std::size_t i = 0; i < labels.shape(0); ++i)
+            require(labels.data()[i] >= 0 && labels.data()[i] < n_labels, "labels are below n_labels");
+        return {labels.data(), labels.data() + labels.shape(0)};
+    }
     template <class Weights>
     Array<float, 2> by_label(const Weights& weights, std::size_t n_rows, bool mean) const {
         const std::int64_t k = learner_.n_grams().n_labels();
@@ -106,7 +129,8 @@ class SearchTrainer {
 
 // The n-gram weights of a trained model; cell = number of the label context * K + label.
 SparseNGramWeights n_gram_weights(std::int64_t n_labels, std::int64_t order,
-                                  const Input<std::int64_t, 1>& cells, const Input<float, 1>& weights) {
+                                  const Input<std::int64_t, 1>& cells, const Input<float, 1>& weights,
+                                  const Input<std::int64_t, 1>& forbidden) {
     SparseNGramWeights n_grams(checked_codes(n_labels, order, true), n_labels, false);
     require(cells.shape(0) == weights.shape(0), "weights has one number for each cell");
     const std::int64_t n_cells = n_grams.codes().n_contexts() * n_labels;
@@ -115,6 +139,7 @@ SparseNGramWeights n_gram_weights(std::int64_t n_labels, std::int64_t order,
         require(cell >= 0 && cell < n_cells, "cells are numbers of n-grams * K + label");
         n_grams.add(cell / n_labels, cell % n_labels, weights.data()[i], 0);
     }
+    forbid(forbidden, n_grams);
     return n_grams;
 }
 
@@ -217,12 +242,15 @@ nb::object path_score(const Batch& batch, double temperature, const Input<std::i
 void register_search(nb::module_& m) {
     nb::class_<SearchTrainer>(m, "SearchTrainer", "Learner of a beam search from one sequence at a time.")
         .def(nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
-                      std::int64_t, std::int64_t, bool, const std::string&, std::int64_t, bool, double,
-                      bool>(),
+                      std::int64_t, std::int64_t, bool, const Input<std::int64_t, 1>&,
+                      const Input<std::int32_t, 1>&, const std::string&, std::int64_t, bool, double, bool>(),
              nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
              nb::arg("weights").noconvert(), nb::arg("kept").noconvert(), nb::arg("n_labels"),
-             nb::arg("order"), nb::kw_only(), nb::arg("bias"), nb::arg("update"), nb::arg("beam"),
-             nb::arg("backward"), nb::arg("tie"), nb::arg("summed"))
+             nb::arg("order"), nb::kw_only(), nb::arg("bias"), nb::arg("forbidden").noconvert(),
+             nb::arg("never_final").noconvert(), nb::arg("update"), nb::arg("beam"), nb::arg("backward"),
+             nb::arg("tie"), nb::arg("summed"),
+             "forbidden: n-grams that no labelling has; never_final: labels that the last step of a search\n"
+             "does not give.")
         .def(
             "epoch", &SearchTrainer::epoch, nb::arg("order").noconvert(),
             "Learn from the given sequences in order. Returns (sequences that changed the weights, updates).")
@@ -233,7 +261,7 @@ void register_search(nb::module_& m) {
     nb::class_<SparseNGramWeights>(
         m, "SparseNGramWeights", "Weights of label n-grams; cell = number of the label context * K + label.")
         .def(nb::new_(&n_gram_weights), nb::arg("n_labels"), nb::arg("order"), nb::arg("cells").noconvert(),
-             nb::arg("weights").noconvert());
+             nb::arg("weights").noconvert(), nb::arg("forbidden").noconvert());
     nb::class_<Batch>(m, "SearchBatch", "Beam searches of many sequences.")
         .def(
             "__init__",

@@ -14,26 +14,36 @@ constexpr std::int64_t kVectorsPerPoll = 16;  // weight vectors that vote betwee
 
 }  // namespace
 
-void PathFinder::search(const float* table) {
+const float* PathFinder::constrained(const float* table) {
+    if (!forbidden_.any()) return table;
+    forbidden_.apply(scores_topology_, table, table_);
+    return table_.data();
+}
+
+bool PathFinder::search(const float* table) {
+    std::fill(path_.begin(), path_.end(), 0);
     if (beam_ == 0 && topology_.order <= 1) {
         const FastLane<float>& lane = fast_lane<float>();
         const auto size = static_cast<std::size_t>(lane.max_work_size(topology_.n_labels, length_));
         if (work_.size() < size) work_.resize(size);
         double score;
         lane.max_sum(scores(table), topology_.n_labels, topology_.order, path_.data(), work_.data(), &score);
-        return;
+        return score != kMinusInfinity;
     }
     Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
-    lattice.forward();
+    if (lattice.forward() == kMinusInfinity) return false;
     lattice.trace(1.0, path_.data());
+    return true;
 }
 
 const std::vector<std::int32_t>& PathFinder::best(const float* table) {
-    search(table);
+    forbidden_.apply_to_end(label_scores_.data() + (length_ - 1) * topology_.n_labels);
+    found_ = search(constrained(table));
     return path_;
 }
 
 bool PathFinder::next_best(const float* table) {
+    table = constrained(table);
     Lattice<Best, ScoreReader<float>> lattice(topology_, second_, {topology_, scores(table)}, {beam_});
     lattice.forward();
     if (second_.value(lattice.goal(), 1) == kMinusInfinity) return false;
@@ -42,6 +52,7 @@ bool PathFinder::next_best(const float* table) {
 }
 
 std::int64_t PathFinder::positions_with_gold(const float* table, const std::int32_t* gold) {
+    table = constrained(table);
     Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
     lattice.forward();
     const std::int64_t whole = length_;
@@ -57,7 +68,7 @@ std::int64_t PathFinder::positions_with_gold(const float* table, const std::int3
 }
 
 double PathFinder::score(const float* table, const std::int32_t* labels, std::int64_t length) const {
-    return path_score<float>(topology_, {length, label_scores_.data(), nullptr, table}, labels);
+    return path_score<float>(scores_topology_, {length, label_scores_.data(), nullptr, table}, labels);
 }
 
 bool MarginLearner::learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
@@ -95,7 +106,7 @@ bool MarginLearner::violates(const Slots& slots, std::int64_t begin, std::int64_
         return finder_.next_best(table) &&
                finder_.score(table, path.data(), length) + margin > finder_.score(table, gold, length);
     }
-    if (wrong && rules_.early) n_used_ = finder_.positions_with_gold(table, gold);
+    if (wrong && (rules_.early || !finder_.found())) n_used_ = finder_.positions_with_gold(table, gold);
     return wrong;
 }
 
@@ -135,16 +146,17 @@ void MarginLearner::change(std::int64_t feature, float amount) {
     if (recorded_) changes_.push_back({feature, amount});
 }
 
-Voter::Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam)
+Voter::Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam, const Forbidden& forbidden)
     : k_(topology.n_labels),
       attributes_(std::vector<std::uint8_t>(static_cast<std::size_t>(n_ids), 1).data(), n_ids,
                   topology.n_labels, false),
       n_grams_(topology, true, false),
-      finder_(topology, beam) {}
+      finder_(topology, beam, forbidden) {}
 
 // votes(t, y) += sum over vectors v of survived(v) [the best path of v has label y at t]
 void Voter::vote(const WeightVectors& vectors, std::int64_t first, std::int64_t last, const Slots& slots,
-                 const std::int64_t* starts, std::int64_t n_sequences, double* votes) {
+                 const std::int64_t* starts, std::int64_t n_sequences, const std::int32_t* known,
+                 double* votes) {
     const std::int64_t n_attribute_features = attributes_.n_ids() * k_;
     for (std::int64_t v = first; v < last; ++v) {
         for (std::int64_t c = vectors.starts[v]; c < vectors.starts[v + 1]; ++c) {
@@ -157,7 +169,13 @@ void Voter::vote(const WeightVectors& vectors, std::int64_t first, std::int64_t 
         }
         for (std::int64_t i = 0; i < n_sequences; ++i) {
             const std::int64_t length = starts[i + 1] - starts[i];
-            attributes_.score(slots, starts[i], starts[i + 1], finder_.label_scores(length));
+            float* scores = finder_.label_scores(length);
+            attributes_.score(slots, starts[i], starts[i + 1], scores);
+            for (std::int64_t t = 0; known && t < length; ++t) {
+                const std::int32_t label = known[starts[i] + t];
+                for (std::int64_t y = 0; label >= 0 && y < k_; ++y)
+                    if (y != label) scores[t * k_ + y] = Forbidden::kNever;
+            }
             const std::vector<std::int32_t>& path = finder_.best(n_grams_.table());
             for (std::int64_t t = 0; t < length; ++t)
                 votes[(starts[i] + t) * k_ + path[t]] += static_cast<double>(vectors.survived[v]);
@@ -166,15 +184,17 @@ void Voter::vote(const WeightVectors& vectors, std::int64_t first, std::int64_t 
 }
 
 void add_votes(const WeightVectors& vectors, const Topology& topology, std::int64_t beam,
-               const AttributeView& attributes, double* votes, std::int64_t n_threads) {
+               const Forbidden& forbidden, const AttributeView& attributes, const std::int32_t* known,
+               double* votes, std::int64_t n_threads) {
     const std::int64_t n = attributes.n_sequences, n_pieces = std::min(n, n_threads);
-    std::vector<Voter> voters(static_cast<std::size_t>(n_pieces), Voter(topology, attributes.n_ids, beam));
+    std::vector<Voter> voters(static_cast<std::size_t>(n_pieces),
+                              Voter(topology, attributes.n_ids, beam, forbidden));
     for (std::int64_t v = 0; v < vectors.n; v += kVectorsPerPoll) {
         parallel_for(n_pieces, n_threads, [&] {
             return [&](std::int64_t p) {
                 const std::int64_t first = p * n / n_pieces, last = (p + 1) * n / n_pieces;
                 voters[p].vote(vectors, v, std::min(v + kVectorsPerPoll, vectors.n), attributes.slots,
-                               attributes.starts + first, last - first, votes);
+                               attributes.starts + first, last - first, known, votes);
             };
         });
         poll_interrupt();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lattice/fast_lane.hpp"
+#include "lattice/forbidden.hpp"
 #include "lattice/semiring.hpp"
 #include "linear/attribute_weights.hpp"
 #include "linear/n_gram_weights.hpp"
@@ -26,8 +27,12 @@ struct Change {
 class PathFinder {
   public:
     // beam: the largest number of lattice nodes kept per position; 0 keeps all.
-    PathFinder(const Topology& topology, std::int64_t beam)
-        : topology_(topology), beam_(beam < topology.power(topology.memory()) ? beam : 0), second_(2) {}
+    PathFinder(const Topology& topology, std::int64_t beam, Forbidden forbidden)
+        : scores_topology_(topology),
+          topology_(forbidden.lattice_of(topology)),
+          beam_(beam < topology.power(topology.memory()) ? beam : 0),
+          forbidden_(std::move(forbidden)),
+          second_(2) {}
 
     // The buffer (length, labels) for the label scores of the next sequence.
     float* label_scores(std::int64_t length) {
@@ -40,6 +45,8 @@ class PathFinder {
 
     // The best path under the label scores and the transition table.
     const std::vector<std::int32_t>& best(const float* table);
+    // Whether best() found a path: constraints and a beam together may leave none.
+    bool found() const { return found_; }
     // Replaces path() by the second best path; returns false if there is none. Call best() first.
     bool next_best(const float* table);
     const std::vector<std::int32_t>& path() const { return path_; }
@@ -52,10 +59,16 @@ class PathFinder {
 
   private:
     Scores<float> scores(const float* table) const { return {length_, label_scores_.data(), nullptr, table}; }
-    void search(const float* table);
+    // The table under the constraints.
+    const float* constrained(const float* table);
+    bool search(const float* table);
 
-    Topology topology_;
+    Topology scores_topology_;
+    Topology topology_;  // of the lattice
     std::int64_t beam_;
+    Forbidden forbidden_;
+    std::vector<float> table_;  // under the constraints
+    bool found_ = true;
     std::int64_t length_ = 0;
     std::vector<float> label_scores_;
     std::vector<double> work_;
@@ -75,11 +88,11 @@ struct MarginRules {
 
 class MarginLearner {
   public:
-    MarginLearner(const Topology& topology, const MarginRules& rules, AttributeWeights attributes,
-                  NGramWeights n_grams, bool recorded)
+    MarginLearner(const Topology& topology, const MarginRules& rules, Forbidden forbidden,
+                  AttributeWeights attributes, NGramWeights n_grams, bool recorded)
         : topology_(topology),
           rules_(rules),
-          finder_(topology, rules.beam),
+          finder_(topology, rules.beam, std::move(forbidden)),
           attributes_(std::move(attributes)),
           n_grams_(std::move(n_grams)),
           recorded_(recorded) {}
@@ -137,11 +150,12 @@ struct WeightVectors {
 // its best path, with the number of examples that it survived. Vectors must come in order.
 class Voter {
   public:
-    Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam);
+    Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam, const Forbidden& forbidden);
 
     // Adds the votes of the vectors first..last to votes (positions, labels). starts: n_sequences + 1.
+    // known: the label of each position, negative where it is free; or null.
     void vote(const WeightVectors& vectors, std::int64_t first, std::int64_t last, const Slots& slots,
-              const std::int64_t* starts, std::int64_t n_sequences, double* votes);
+              const std::int64_t* starts, std::int64_t n_sequences, const std::int32_t* known, double* votes);
 
   private:
     std::int64_t k_;
@@ -152,6 +166,7 @@ class Voter {
 
 // votes (positions, labels) += the votes of all vectors. Threads divide the sequences.
 void add_votes(const WeightVectors& vectors, const Topology& topology, std::int64_t beam,
-               const AttributeView& attributes, double* votes, std::int64_t n_threads);
+               const Forbidden& forbidden, const AttributeView& attributes, const std::int32_t* known,
+               double* votes, std::int64_t n_threads);
 
 }  // namespace hedgerow

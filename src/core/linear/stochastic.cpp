@@ -13,11 +13,13 @@ constexpr double kMostDecay = 0.5;  // the largest decay of one step
 }  // namespace
 
 StochasticLearner::StochasticLearner(const Topology& topology, const Features& features,
-                                     std::vector<std::int64_t> cells, double rate, double decay)
+                                     std::vector<std::int64_t> cells, Forbidden forbidden, double rate,
+                                     double decay)
     : topology_(topology),
       features_(features),
       entries_(static_cast<std::size_t>(features.n())),
       cells_(std::move(cells)),
+      forbidden_(std::move(forbidden)),
       n_grams_(cells_.size(), 0.0),
       sums_(entries_.size() + cells_.size(), 0.0),
       table_(static_cast<std::size_t>(topology.n_rows() * topology.n_labels)),
@@ -82,6 +84,7 @@ void StochasticLearner::score(std::int64_t length) {
     }
     const auto scale = static_cast<float>(scale_);
     for (float& score : state_) score *= scale;
+    forbidden_.apply_to_end(state_.data() + (length - 1) * k);
 }
 
 void StochasticLearner::fill_table() {
@@ -89,6 +92,7 @@ void StochasticLearner::fill_table() {
     for (std::size_t i = 0; i < cells_.size(); ++i)
         table_[cells_[i]] = static_cast<float>(scale_ * n_grams_[i]);
     sum_shorter_contexts(topology_, table_.data());
+    for (const std::int64_t cell : forbidden_.cells) table_[cell] = Forbidden::kNever;
 }
 
 // residuals_ <- state marginals, n_gram_residuals_ <- pair marginals summed by row of the table. Returns

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lattice/fast_lane.hpp"
+#include "lattice/forbidden.hpp"
 #include "lattice/general_sums.hpp"
 #include "lattice/topology.hpp"
 #include "linear/features.hpp"
@@ -20,9 +21,10 @@ namespace hedgerow {
 
 class StochasticLearner {
   public:
-    // cells: the cells of the table that have a weight, in increasing order.
+    // cells: the cells of the table that have a weight, in increasing order. With constraints the order of
+    // the topology is at least 1: scores of order 0 then have weights in the first row only.
     StochasticLearner(const Topology& topology, const Features& features, std::vector<std::int64_t> cells,
-                      double rate, double decay);
+                      Forbidden forbidden, double rate, double decay);
 
     // Learns from the sequence at positions begin..end. Returns its negative log-likelihood before the step.
     double learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
@@ -60,6 +62,7 @@ class StochasticLearner {
     Features features_;
     std::vector<Entry> entries_;  // of features
     std::vector<std::int64_t> cells_;
+    Forbidden forbidden_;
     std::vector<double> n_grams_;           // the values of cells_
     std::vector<double> sums_;              // of features, then n-grams
     std::vector<float> table_;              // of the weights now

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace hedgerow {
@@ -38,6 +39,10 @@ class WeightRows {
     void grow() {
         values_.resize(values_.size() + static_cast<std::size_t>(stride_), 0.0f);
         if (summed_) sums_.resize(values_.size(), 0.0);
+    }
+    // Sets a weight to minus infinity; it must never change afterwards.
+    void forbid(std::int64_t row, std::int64_t label) {
+        values_[row * stride_ + label] = -std::numeric_limits<float>::infinity();
     }
     void add(std::int64_t row, std::int64_t label, float amount, double before) {
         const std::int64_t at = row * stride_ + label;

@@ -38,6 +38,11 @@ const float* SearchLearner::state(const Example& example, std::int64_t step) {
         attributes_.score(example.slots, example.begin + first, example.begin + first + n, example.begin,
                           example.end, state_.data());
         for (std::int64_t i = 0; i < n; ++i) state_[i * k + example.gold[first + i]] -= rules_.tie;
+        const std::int64_t final_row = place(example, example.length() - 1) - first;
+        for (const std::int32_t y : never_final_) {
+            if (scored_to_ == example.length())
+                state_[final_row * k + y] = -std::numeric_limits<float>::infinity();
+        }
     }
     return state_.data() + (rules_.backward ? scored_to_ - 1 - step : step - scored_from_) * k;
 }

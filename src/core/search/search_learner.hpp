@@ -29,8 +29,11 @@ struct SearchRules {
 
 class SearchLearner {
   public:
-    SearchLearner(const SearchRules& rules, AttributeWeights attributes, SparseNGramWeights n_grams)
+    // never_final: labels that the last step of a search does not give.
+    SearchLearner(const SearchRules& rules, AttributeWeights attributes, SparseNGramWeights n_grams,
+                  std::vector<std::int32_t> never_final)
         : rules_(rules),
+          never_final_(std::move(never_final)),
           attributes_(std::move(attributes)),
           n_grams_(std::move(n_grams)),
           search_(n_grams_, rules.beam, rules.update != Update::laso) {}
@@ -70,6 +73,7 @@ class SearchLearner {
     void update_n_grams(std::int64_t n_steps, const std::int32_t* labels, float amount);
 
     SearchRules rules_;
+    std::vector<std::int32_t> never_final_;
     AttributeWeights attributes_;
     SparseNGramWeights n_grams_;
     BeamSearch search_;

@@ -35,6 +35,13 @@ class SparseNGramWeights {
     }
 
     void add(std::int64_t context, std::int64_t label, float amount, double before) {
+        weights_.add(row_of(context), label, amount, before);
+    }
+    // No hypothesis uses this n-gram.
+    void forbid(std::int64_t context, std::int64_t label) { weights_.forbid(row_of(context), label); }
+
+  private:
+    std::int64_t row_of(std::int64_t context) {
         std::int64_t row = index_.find(context);
         if (row < 0) {
             row = static_cast<std::int64_t>(contexts_.size());
@@ -42,10 +49,9 @@ class SparseNGramWeights {
             contexts_.push_back(context);
             weights_.grow();
         }
-        weights_.add(row, label, amount, before);
+        return row;
     }
 
-  private:
     // A map from numbers to rows: a list for small numbers, open addressing (at most half full) for the
     // others.
     class RowIndex {

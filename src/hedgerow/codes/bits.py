@@ -124,6 +124,7 @@ class BitTrainer:
             decode=self.factory.decode,
             dev=dev,
             n_threads=n_threads,
+            constraints=None,
         )
 
     def _run(self, training: TrainingData, bit: int) -> tuple[Potential, Record]:

@@ -16,7 +16,7 @@ from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import AtLeast, CountOrAll
 from hedgerow.estimators.prediction import Predictions
 from hedgerow.estimators.registry import REGISTRY
-from hedgerow.estimators.value_types import FEATURES, SEED, VERBOSITY
+from hedgerow.estimators.value_types import CONSTRAINTS, FEATURES, SEED, VERBOSITY
 from hedgerow.inference.decoding import DecodeSetting
 from hedgerow.model import Model
 from hedgerow.templates import Template
@@ -51,6 +51,14 @@ class Estimator(Predictions):
         '"auto" is "viterbi" for labels that mark spans (such as B-NP, I-NP, O), and for estimators that learn '
         'from best paths; otherwise "marginal". The first record of `training_log_` says which.',
     ] = "auto"
+    constraints: Annotated[
+        Any,
+        CONSTRAINTS,
+        'Which label sequences exist, in training and prediction. A scheme such as "IOB2" allows the label sequences '
+        "that mark spans correctly. A list of pairs (previous label, label) allows these neighbours, with None as the "
+        "previous label at the start of a sequence; then any label may end a sequence. None allows all label "
+        "sequences. `fit` refuses labels that break the constraints.",
+    ] = None
     features: Annotated[
         Template | None,
         FEATURES,

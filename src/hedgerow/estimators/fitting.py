@@ -16,6 +16,7 @@ from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import BeamWarning, InputError, StopTraining, first_few, warn_user
+from hedgerow.estimators.allowed_labels import check_gold, constraints_of
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint, check_unchanged
 from hedgerow.estimators.dev_spans import span_f1_function
@@ -70,7 +71,8 @@ def prepare(
     if earlier is None:
         encoder = Encoder.fit(raw, settings._treatment, settings.features)
     else:
-        check_unchanged({"features": (earlier.parameters.get("features"), settings._plain_params()["features"])})
+        plain = settings._plain_params()
+        check_unchanged({name: (earlier.parameters.get(name), plain[name]) for name in ("features", "constraints")})
         encoder = earlier.encoder
     codes = labels.codes(gold_labels, raw)
     if (codes < 0).any():
@@ -78,12 +80,15 @@ def prepare(
             f"label {labels.unseen(gold_labels)[0]!r} was not among the labels of the warm-started model; "
             "set warm_start=False"
         )
+    constraints = constraints_of(settings.constraints, labels)
+    check_gold(constraints, codes, raw.starts, labels, "y")
     encoded, dev = settings._encode_checked(encoder, raw, settings.get_params()), None
     if X_dev is not None:
         dev_encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
         gold = read_labels(y_dev, dev_encoded)
         span_f1 = span_f1_function(labels.classes.tolist(), gold.tolist(), dev_encoded.starts)
         dev = DevData(dev_encoded, label_codes(labels, gold, dev_encoded), span_f1)
+        check_gold(constraints, dev.codes, dev_encoded.starts, labels, "y_dev")
     training = TrainingData(
         encoder=encoder,
         labels=labels,
@@ -96,6 +101,7 @@ def prepare(
         decode=settings._decoding(labels.classes.tolist(), settings.decode),
         n_threads=n_threads(settings.n_jobs),
         beam=settings._training_beam,
+        constraints=constraints,
     )
     _warn_of_wide_beam(training)
     if dev is None and settings._validation_fraction is not None:
@@ -157,6 +163,7 @@ def run_learner(
             parameters=parameters,
             training_log=training_log,
             origin=origin,
+            constraints=training.constraints,
         )
 
     finished = False

@@ -311,6 +311,7 @@ BIT_ROUNDS = 100  # where those of the base are "auto": a search for every bit c
 
 # Parameters that a base must not have, and why.
 _FOREIGN = {
+    "constraints": "the labels of a bit are 0 and 1; pass constraints to OutputCode",
     "features": "the bits read the columns of the code; pass features to OutputCode",
     "beam": "a lattice of two labels needs none; leave it out",
     "warm_start": "every bit is learned from the start; leave it out",

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.constraints import Constraints
 from hedgerow.data.frame_columns import is_frame
 from hedgerow.data.sequences import Sequences, with_sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.missing_values import refuse_missing
-from hedgerow.errors import InputError, not_fitted
+from hedgerow.errors import ImpossibleLatticeError, InputError, no_path, not_fitted
+from hedgerow.estimators.allowed_labels import known_codes, overriding_constraints
 from hedgerow.estimators.conventions import Conventions
 from hedgerow.estimators.dev_spans import marks_spans
 from hedgerow.estimators.label_codes import label_codes
@@ -26,13 +28,30 @@ from hedgerow.model import Model
 from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
-    from hedgerow.typing import LabelsLike, SequenceLike, SequencesLike
+    from hedgerow.typing import ConstraintsLike, KnownLike, LabelsLike, SequenceLike, SequencesLike
+
+
+T = TypeVar("T")
+
+
+class Evidence(NamedTuple):
+    """What a prediction is told besides X: constraints instead of those of training, and codes of known labels."""
+
+    constraints: Constraints | None = None
+    known: NDArray[np.int32] | None = None
 
 
 class Predictions(Conventions):
     """The methods of a fitted estimator that answer questions about sequences."""
 
-    def predict(self, X: SequencesLike, *, decode: DecodeSetting | None = None) -> list[NDArray[Any]]:
+    def predict(
+        self,
+        X: SequencesLike,
+        *,
+        decode: DecodeSetting | None = None,
+        known: KnownLike | None = None,
+        constraints: ConstraintsLike | None = None,
+    ) -> list[NDArray[Any]]:
         """Predict the labels of each sequence.
 
         Parameters
@@ -41,6 +60,11 @@ class Predictions(Conventions):
             Read as in `fit`, and with the same columns.
         decode : {"auto", "viterbi", "marginal"}, optional
             Overrides the parameter `decode` of the estimator.
+        known : list of lists, optional
+            For each sequence the labels that are known, such as those of an annotator, and None where none is known; or
+            None for a sequence without any. The other labels are predicted given these.
+        constraints : str or list of pairs, optional
+            Overrides the constraints of training; see the parameter `constraints` of the estimator.
 
         Returns
         -------
@@ -53,7 +77,10 @@ class Predictions(Conventions):
         NotFittedError
             If the estimator is not fitted.
         InputError
-            If X does not fit the training data.
+            If X does not fit the training data, or a known label never occurred in training or contradicts the
+            constraints.
+        ImpossibleLatticeError
+            If the constraints and known labels leave a sequence no labels.
 
         Examples
         --------
@@ -66,7 +93,8 @@ class Predictions(Conventions):
         if _is_empty(X):
             return self._nothing()
         encoded = self._encode(X)
-        codes = self._best_labels(encoded, self._decoding(self._fitted().labels.classes.tolist(), decode))
+        chosen = self._decoding(self._fitted().labels.classes.tolist(), decode)
+        codes = self._best_labels(encoded, chosen, self._evidence(encoded, known, constraints, "predict"))
         return with_sequences(_by_sequence(self._fitted().labels.decode(codes), encoded.starts), X)
 
     def predict_single(self, x: SequenceLike | Sequences) -> NDArray[Any]:
@@ -113,13 +141,20 @@ class Predictions(Conventions):
                 raise InputError(f"predict_single labels one sequence, but x is a list of {n}; use predict") from None
             raise
 
-    def predict_proba(self, X: SequencesLike) -> list[NDArray[np.floating[Any]]]:
+    def predict_proba(
+        self, X: SequencesLike, *, known: KnownLike | None = None, constraints: ConstraintsLike | None = None
+    ) -> list[NDArray[np.floating[Any]]]:
         """Compute the probability of each label at each position.
 
         Parameters
         ----------
         X : list of sequences
             Read as in `fit`, and with the same columns.
+        known : list of lists, optional
+            For each sequence the labels that are known, such as those of an annotator, and None where none is known; or
+            None for a sequence without any. The other labels are predicted given these.
+        constraints : str or list of pairs, optional
+            Overrides the constraints of training; see the parameter `constraints` of the estimator.
 
         Returns
         -------
@@ -131,7 +166,10 @@ class Predictions(Conventions):
         NotFittedError
             If the estimator is not fitted.
         InputError
-            If X does not fit the training data.
+            If X does not fit the training data, or a known label never occurred in training or contradicts the
+            constraints.
+        ImpossibleLatticeError
+            If the constraints and known labels leave a sequence no labels.
 
         Examples
         --------
@@ -142,16 +180,28 @@ class Predictions(Conventions):
         """
         if _is_empty(X):
             return self._nothing()
-        answers = self._answers(self._encode(X))
-        return with_sequences([p for some in answers for p in _by_sequence(some.marginals()[1], some.starts)], X)
+        encoded = self._encode(X)
+        blocks = self._ask(
+            encoded,
+            lambda answers: _by_sequence(answers.marginals()[1], answers.starts),
+            self._evidence(encoded, known, constraints, "predict_proba"),
+        )
+        return with_sequences([p for block in blocks for p in block], X)
 
-    def predict_marginals(self, X: SequencesLike) -> list[list[dict[Any, float]]]:
+    def predict_marginals(
+        self, X: SequencesLike, *, known: KnownLike | None = None, constraints: ConstraintsLike | None = None
+    ) -> list[list[dict[Any, float]]]:
         """Compute the probability of each label at each position, as dicts.
 
         Parameters
         ----------
         X : list of sequences
             Read as in `fit`, and with the same columns.
+        known : list of lists, optional
+            For each sequence the labels that are known, such as those of an annotator, and None where none is known; or
+            None for a sequence without any. The other labels are predicted given these.
+        constraints : str or list of pairs, optional
+            Overrides the constraints of training; see the parameter `constraints` of the estimator.
 
         Returns
         -------
@@ -163,7 +213,10 @@ class Predictions(Conventions):
         NotFittedError
             If the estimator is not fitted.
         InputError
-            If X does not fit the training data.
+            If X does not fit the training data, or a known label never occurred in training or contradicts the
+            constraints.
+        ImpossibleLatticeError
+            If the constraints and known labels leave a sequence no labels.
 
         Examples
         --------
@@ -173,9 +226,17 @@ class Predictions(Conventions):
         ['-', 'a', 'o']
         """
         names = self._fitted().labels.classes.tolist()
-        return [[dict(zip(names, row, strict=True)) for row in p.tolist()] for p in self.predict_proba(X)]
+        probabilities = self.predict_proba(X, known=known, constraints=constraints)
+        return [[dict(zip(names, row, strict=True)) for row in p.tolist()] for p in probabilities]
 
-    def predict_nbest(self, X: SequencesLike, n: int = 3) -> list[list[tuple[float, NDArray[Any]]]]:
+    def predict_nbest(
+        self,
+        X: SequencesLike,
+        n: int = 3,
+        *,
+        known: KnownLike | None = None,
+        constraints: ConstraintsLike | None = None,
+    ) -> list[list[tuple[float, NDArray[Any]]]]:
         """Find the n most probable label sequences of each sequence.
 
         Parameters
@@ -184,6 +245,11 @@ class Predictions(Conventions):
             Read as in `fit`, and with the same columns.
         n : int >= 1, default=3
             Number of label sequences.
+        known : list of lists, optional
+            For each sequence the labels that are known, such as those of an annotator, and None where none is known; or
+            None for a sequence without any. The other labels are predicted given these.
+        constraints : str or list of pairs, optional
+            Overrides the constraints of training; see the parameter `constraints` of the estimator.
 
         Returns
         -------
@@ -196,7 +262,10 @@ class Predictions(Conventions):
         NotFittedError
             If the estimator is not fitted.
         InputError
-            If X does not fit the training data, or n is not an integer of at least 1.
+            If n is not an integer of at least 1, X does not fit the training data, or a known label never occurred in
+            training or contradicts the constraints.
+        ImpossibleLatticeError
+            If the constraints and known labels leave a sequence no labels.
 
         Examples
         --------
@@ -207,8 +276,10 @@ class Predictions(Conventions):
         """
         if _is_empty(X):
             return self._nothing()
-        labels = self._fitted().labels
-        return [best for answers in self._answers(self._encode(X)) for best in _nbest(answers, n, labels)]
+        labels, encoded = self._fitted().labels, self._encode(X)
+        evidence = self._evidence(encoded, known, constraints, "predict_nbest")
+        blocks = self._ask(encoded, lambda answers: list(_nbest(answers, n, labels)), evidence)
+        return [best for block in blocks for best in block]
 
     def score(self, X: SequencesLike, y: LabelsLike) -> float:
         """Compute the accuracy: the share of positions with the right label.
@@ -244,7 +315,14 @@ class Predictions(Conventions):
         decode = self._decoding(self._fitted().labels.classes.tolist(), self._value("decode"))
         return float(np.mean(self._best_labels(encoded, decode) == codes))
 
-    def log_likelihood(self, X: SequencesLike, y: LabelsLike) -> NDArray[np.float64]:
+    def log_likelihood(
+        self,
+        X: SequencesLike,
+        y: LabelsLike,
+        *,
+        known: KnownLike | None = None,
+        constraints: ConstraintsLike | None = None,
+    ) -> NDArray[np.float64]:
         """Compute the log-probability of the labels y of each sequence.
 
         Parameters
@@ -253,18 +331,27 @@ class Predictions(Conventions):
             Read as in `fit`, and with the same columns.
         y : list of lists of labels
             The labels whose probability is wanted.
+        known : list of lists, optional
+            For each sequence the labels that are known, such as those of an annotator, and None where none is known; or
+            None for a sequence without any. The other labels are predicted given these.
+        constraints : str or list of pairs, optional
+            Overrides the constraints of training; see the parameter `constraints` of the estimator.
 
         Returns
         -------
         1-D array
-            log P(labels | sequence) for each sequence; -inf for labels that training never saw.
+            log P(labels | sequence) for each sequence; -inf for labels that training never saw, that the constraints
+            forbid, or that contradict known labels.
 
         Raises
         ------
         NotFittedError
             If the estimator is not fitted.
         InputError
-            If X does not fit the training data, or y does not fit X.
+            If X does not fit the training data, y does not fit X, or a known label never occurred in
+            training or contradicts the constraints.
+        ImpossibleLatticeError
+            If the constraints and known labels leave a sequence no labels.
 
         Examples
         --------
@@ -275,12 +362,16 @@ class Predictions(Conventions):
         """
         encoded = self._encode(X)
         codes = label_codes(self._fitted().labels, y, encoded)
-        found, first = [], 0
-        for answers in self._answers(encoded):
-            last = first + int(answers.starts[-1])
-            found.append(log_likelihood(answers, codes[first:last]))
-            first = last
-        return np.concatenate(found)
+        first = 0
+
+        def of_block(answers: Answers) -> NDArray[np.float64]:
+            nonlocal first
+            own = codes[first : first + int(answers.starts[-1])]
+            first += len(own)
+            return log_likelihood(answers, own)
+
+        evidence = self._evidence(encoded, known, constraints, "log_likelihood")
+        return np.concatenate(list(self._ask(encoded, of_block, evidence)))
 
     @property
     def _beam(self) -> int | None:
@@ -343,12 +434,34 @@ class Predictions(Conventions):
             return False
         return True
 
-    def _answers(self, encoded: Encoded) -> Iterator[Answers]:
-        """Inference over one block of sequences at a time, to bound memory."""
-        return self._fitted().answers_by_block(encoded, beam=self._beam, n_threads=n_threads(self._value("n_jobs")))
+    def _evidence(self, encoded: Encoded, known: object, constraints: object, owner: str) -> Evidence:
+        """The known labels and constraints of a prediction; raises InputError if they break a rule."""
+        model, own = self._fitted(), None
+        if constraints is not None:
+            own = overriding_constraints(self._value("constraints", constraints, owner), model.labels)
+        in_force = model.constraints if own is None else own
+        return Evidence(own, known_codes(known, model.labels, encoded, in_force))
 
-    def _best_labels(self, encoded: Encoded, decode: Decode) -> NDArray[np.int32]:
-        return np.concatenate([best_labels(answers, decode) for answers in self._answers(encoded)])
+    def _answers(self, encoded: Encoded, evidence: Evidence | None = None) -> Iterator[Answers]:
+        """Inference over one block of sequences at a time, to bound memory."""
+        constraints, known = evidence or Evidence()
+        threads = n_threads(self._value("n_jobs"))
+        return self._fitted().answers_by_block(
+            encoded, constraints=constraints, known=known, beam=self._beam, n_threads=threads
+        )
+
+    def _ask(self, encoded: Encoded, question: Callable[[Answers], T], evidence: Evidence | None = None) -> Iterator[T]:
+        """The replies of each block; an error about a sequence has its number among all sequences."""
+        first = 0
+        for answers in self._answers(encoded, evidence):
+            try:
+                yield question(answers)
+            except ImpossibleLatticeError as error:
+                raise no_path(first + error.sequence, beam=self._beam) from None
+            first += len(answers.starts) - 1
+
+    def _best_labels(self, encoded: Encoded, decode: Decode, evidence: Evidence | None = None) -> NDArray[np.int32]:
+        return np.concatenate(list(self._ask(encoded, lambda answers: best_labels(answers, decode), evidence)))
 
 
 def _is_empty(X: object) -> bool:

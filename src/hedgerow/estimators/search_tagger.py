@@ -85,9 +85,16 @@ class SearchTagger(MarginEstimator):
     ] = None
 
     def _check_combination(self) -> None:
+        if self.constraints is not None and self.order == 0:
+            raise InputError(
+                "SearchTagger: constraints need an order of at least 1, because they depend on the previous label, but "
+                "order is 0; set order=1 or more"
+            )
         if self.future is None:
             return
         self.future.check_parameters()
+        if self.future.constraints is not None:
+            raise InputError("SearchTagger: future must not have constraints; pass them to SearchTagger")
         if self.future.features is not None:
             raise InputError(
                 f"SearchTagger: future must not have features={self.future.features!r}; future features are discovered "

@@ -1,4 +1,4 @@
-"""Types of parameters with values of several kinds: seeds, verbosity, penalties, paths, windows, features."""
+"""Types of parameters with values of several kinds: seeds, verbosity, paths, windows, features, constraints."""
 
 from __future__ import annotations
 
@@ -134,4 +134,57 @@ def _parse_linear(text: Any) -> Any:
 
 LINEAR = ValueType(
     "True, False or a dict of parameters of StructuredSVM", _is_linear, convert=_linear, parse=_parse_linear
+)
+
+
+SCHEMES = ("IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU")
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and len(value) == 2 and all(map(_is_label, value)) and value[1] is not None
+
+
+def _is_label(value: Any) -> bool:
+    return value is None or isinstance(value, (str, numbers.Integral, np.bool_))
+
+
+def _are_constraints(value: Any) -> bool:
+    if value is None or isinstance(value, str):
+        return value is None or value in SCHEMES
+    return isinstance(value, (list, tuple, set, frozenset)) and all(map(_is_pair, value))
+
+
+def _constraints(value: Any) -> Any:
+    """A scheme, or a list of pairs in a fixed order; sets have none."""
+    if value is None or isinstance(value, str):
+        return value
+    pairs = {(python_scalar(previous), python_scalar(label)) for previous, label in value}
+    return sorted(pairs, key=lambda pair: (pair[0] is not None, str(pair[0]), str(pair[1])))
+
+
+def _plain_constraints(value: Any) -> Any:
+    return [list(pair) for pair in value] if isinstance(value, list) else value
+
+
+def _restored_constraints(stored: Any) -> Any:
+    return [tuple(pair) for pair in stored] if isinstance(stored, list) else stored
+
+
+def _parse_constraints(text: Any) -> Any:
+    if text is None or text in SCHEMES:
+        return text
+    try:
+        return _restored_constraints(json.loads(text))
+    except (TypeError, ValueError):
+        raise InputError(f"constraints must be {_CONSTRAINTS_WORDS}; they are {text!r}") from None
+
+
+_CONSTRAINTS_WORDS = f"one of {', '.join(SCHEMES)}, a list of (label or None, label), or None"
+CONSTRAINTS = ValueType(
+    _CONSTRAINTS_WORDS,
+    _are_constraints,
+    _plain_constraints,
+    _restored_constraints,
+    convert=_constraints,
+    parse=_parse_constraints,
 )

@@ -99,6 +99,7 @@ class TrainingRun:
             binnings=binnings,
             n_labels=k,
             n_threads=threads,
+            constraints=training.constraints,
         )
         self.dev: ScoredPositions | None = None
         if training.dev is not None and extended.dev is not None:
@@ -111,6 +112,7 @@ class TrainingRun:
                 binnings=binnings,
                 n_labels=k,
                 n_threads=threads,
+                constraints=training.constraints,
             )
         self.steps: list[Trees] = []
         self.features: list[FutureFeature] = []
@@ -233,7 +235,8 @@ class TrainingRun:
         seed = step_seed(rules.seed, len(self.steps))
         rate = rules.learning_rate if rules.growth.newton else 1.0
         trees = Trees.of_round(*grower.grow(p, train.codes, train.scores, None, rate, seed, threads))
-        factor = self._take_step(start, train.scores - start, before)
+        step = np.subtract(train.scores, start, out=np.zeros_like(start), where=start > -np.inf)
+        factor = self._take_step(start, step, before)
         if factor == 0:
             train.scores[:] = start
             return False

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.constraints import Constraints
 from hedgerow.encoding import HERE, AttributeReader, Binning, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.future.discovery import DiscoveryData
@@ -33,6 +34,7 @@ class ScoredPositions:
         binnings: Mapping[str, Binning],
         n_labels: int,
         n_threads: int,
+        constraints: Constraints | None = None,
     ) -> None:
         self.plain, self.with_contexts, self.codes, self.n_threads = plain, with_contexts, codes, n_threads
         known = np.logical_and.reduceat(codes >= 0, plain.starts[:-1])
@@ -40,6 +42,8 @@ class ScoredPositions:
         self.weights = np.where(codes >= 0, np.repeat(weights, plain.lengths), 0.0)
         self.values: list[Floats] = []
         self.scores = np.zeros((len(codes), 1, n_labels), np.float32)
+        if constraints is not None:  # a softmax gives forbidden labels the probability 0, whatever is added
+            self.scores[~constraints.beside_gold(codes, plain.starts)[:, None]] = -np.inf
         self._binnings = binnings
         self._instance_tree_data: _core.TreeData | None = None
 

@@ -26,6 +26,10 @@ class Answers(Protocol):
         """(log Z by sequence, P(label) by position and label)."""
         ...
 
+    def most_probable_labels(self) -> NDArray[np.int32]:
+        """The most probable label of each position, or the best allowed combination of such labels."""
+        ...
+
     def log_partition(self) -> NDArray[np.float64]:
         """Log of the sum over paths of exp(score), for each sequence."""
         ...

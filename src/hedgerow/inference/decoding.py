@@ -15,10 +15,7 @@ DecodeSetting = Literal["auto", "viterbi", "marginal"]
 
 def best_labels(answers: Answers, decode: Decode) -> NDArray[np.int32]:
     """Label codes of the best path, or the most probable label of each position."""
-    if decode == "viterbi":
-        return answers.viterbi()[1]
-    best: NDArray[np.int32] = answers.marginals()[1].argmax(axis=1).astype(np.int32)
-    return best
+    return answers.viterbi()[1] if decode == "viterbi" else answers.most_probable_labels()
 
 
 def log_likelihood(answers: Answers, codes: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -3,6 +3,9 @@
 A path assigns a label to each position of a sequence. Its score is the sum over positions of
 `state[t, y] + edge[t, c, y] + table[row(c), y]`, where c is the number of the label context and `row(c)` its row in the
 transition table (see hedgerow.topology). A score of minus infinity forbids a label or a transition.
+
+Constraints are applied to copies of the scores whenever the lattice is asked, so the scores themselves stay as they
+are. Scores of order 0 with constraints, which depend on the previous label, make a lattice of order 1.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._core import LatticeBatch32, LatticeBatch64
-from hedgerow.errors import ImpossibleLatticeError, InputError
+from hedgerow.constraints import Constraints
+from hedgerow.errors import InputError, no_path
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats, is_count
 
@@ -65,15 +69,18 @@ class Lattice:
         single = bool(scores) and all(x.dtype == np.float32 for x in scores)
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self.topology = topology
-        self._normalised = normalised and allowed is None and topology.allowed is None
+        self._normalised = normalised and allowed is None and topology.constraints is None
         self.beam = None if beam is None or beam >= topology.n_nodes else int(beam)
         self._options: dict[str, Any] = {"beam": self.beam or 0, "n_threads": n_threads, "general": general}
         self._keep = None if keep is None else _labels("keep", keep)
         self.starts = np.ascontiguousarray(starts, dtype=np.int64)
-        self.state = self._forbid(self._checked("state", state), allowed, self._state_shape)
-        self.edge = self._checked("edge", edge)
-        self.table = self._forbid(self._checked("table", table), topology.allowed, (topology.n_rows, topology.n_labels))
-        self._batch: Any = self._make(self.state)
+        self.state, self.edge, self.table = (
+            self._checked("state", state), self._checked("edge", edge), self._checked("table", table)
+        )  # fmt: skip
+        self._unmasked: Any = self._make_plain(self.state, self.edge, self.table)  # checks the shapes
+        self._allowed = self._with_ends(allowed)
+        if self.beam is not None and topology.constraints is not None:
+            self._allowed = topology.constraints.on_some_path(self._allowed, self.starts)
 
     @property
     def _state_shape(self) -> tuple[int, int]:
@@ -97,23 +104,52 @@ class Lattice:
                 )
         return values
 
-    def _forbid(
-        self, scores: Floats | None, allowed: NDArray[np.bool_] | None, shape: tuple[int, int]
-    ) -> Floats | None:
-        if allowed is None:
-            return scores
-        if allowed.shape != shape:
-            raise InputError(f"allowed must have shape {shape}; its shape is {allowed.shape}")
-        base = np.zeros(shape, dtype=self._dtype) if scores is None else scores
-        return np.where(allowed, base, np.asarray(-np.inf, dtype=self._dtype))
+    def _with_ends(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+        """The labels allowed at each position, with the rule about last labels; None if all are."""
+        if allowed is not None and allowed.shape != self._state_shape:
+            raise InputError(f"allowed must have shape {self._state_shape}; its shape is {allowed.shape}")
+        constraints = self.topology.constraints
+        if constraints is None or constraints.last.all():
+            return allowed
+        allowed = np.ones(self._state_shape, np.bool_) if allowed is None else allowed.copy()
+        allowed[self.starts[1:] - 1] &= constraints.last
+        return allowed
+
+    @property
+    def _is_masked(self) -> bool:
+        return self._allowed is not None or self.topology.constraints is not None
+
+    @property
+    def _order(self) -> int:
+        return self.topology.lattice_order
+
+    @property
+    def _batch(self) -> Any:
+        return self._make(self.state) if self._is_masked else self._unmasked
 
     def _make(self, state: Floats | None) -> Any:
+        """The batch of the scores with these state scores, under the constraints."""
+        edge, table, constraints = self.edge, self.table, self.topology.constraints
+        if constraints is not None:
+            if self._order > self.topology.order and edge is not None:
+                state, edge = edge[:, 0] if state is None else edge[:, 0] + state, None
+            table = self._forbid(table, constraints.table(self._order))
+        if self._allowed is not None:
+            state = self._forbid(state, self._allowed)
+        return self._make_plain(state, edge, table, self._order)
+
+    def _forbid(self, scores: Floats | None, allowed: NDArray[np.bool_]) -> Floats:
+        zero, never = self._dtype.type(0), self._dtype.type(-np.inf)
+        return np.where(allowed, zero if scores is None else scores, never)
+
+    def _make_plain(
+        self, state: Floats | None, edge: Floats | None, table: Floats | None, order: int | None = None
+    ) -> Any:
         make: Any = LatticeBatch32 if self._dtype == np.float32 else LatticeBatch64
-        scores = {"state": state, "edge": self.edge, "table": self.table}
+        scores = {"state": state, "edge": edge, "table": table}
+        order = self.topology.order if order is None else order
         try:
-            return make(
-                self.topology.n_labels, self.topology.order, self.starts, **scores, keep=self._keep, **self._options
-            )
+            return make(self.topology.n_labels, order, self.starts, **scores, keep=self._keep, **self._options)
         except ValueError as rule:
             arrays = scores | {"keep": self._keep}
             shapes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items() if x is not None)
@@ -125,18 +161,14 @@ class Lattice:
             return self
         other = copy(self)
         other._keep = _labels("labels", labels)
-        other._batch = other._make(other.state)
+        other._unmasked = other._make_plain(other.state, other.edge, other.table)
         return other
 
     def _answer(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The values; raises ImpossibleLatticeError if a sequence has no path."""
         impossible = np.flatnonzero(np.isneginf(values))
         if impossible.size:
-            raise ImpossibleLatticeError(
-                f"sequence {impossible[0]} has no allowed path"
-                + (f" (and {impossible.size - 1} more)" if impossible.size > 1 else "")
-                + "; the constraints forbid every way to label it: allow some edge or label"
-            )
+            raise no_path(int(impossible[0]), impossible.size - 1, self.beam)
         return values
 
     def log_partition(self) -> NDArray[np.float64]:
@@ -153,6 +185,8 @@ class Lattice:
     def pair_marginals(self) -> tuple[NDArray[np.float64], Floats, Floats]:
         """(log Z, P(y_t), P(label context, y_t)); contexts that a first position cannot have are 0."""
         log_z, state, pair = self._batch.sum_over_paths(True, True)
+        if self._order > self.topology.order:
+            pair = state[:, None, :].copy()
         return self._answer(log_z), state, pair
 
     def summed_pairs(
@@ -160,12 +194,20 @@ class Lattice:
     ) -> tuple[NDArray[np.float64], Floats, NDArray[np.float64]]:
         """(log Z, P(y_t), expected count of each cell of the transition table), sequences times `weights`."""
         log_z, state, table = self._batch.sum_pairs(weights)
+        if self._order > self.topology.order:
+            table = table.sum(axis=0, keepdims=True)
         return self._answer(log_z), state, table
 
     def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """(score, labels) of the best path; ties go to the lowest label, last position first."""
         score, labels = self._batch.best_path()
         return self._answer(score), labels
+
+    def most_probable_labels(self) -> NDArray[np.int32]:
+        """The label of each position with the highest marginal; see the function of the same name."""
+        options = {"n_threads": self._options["n_threads"], "general": self._options["general"]}
+        constraints = self.topology.constraints
+        return most_probable_labels(self.marginals()[1], self.starts, constraints, self._allowed, **options)
 
     def loss_augmented(
         self, gold: NDArray[np.int32], margin: float = 1.0
@@ -219,6 +261,25 @@ def _labels(name: str, labels: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.ascontiguousarray(codes, dtype=np.int32)
 
 
+def most_probable_labels(
+    marginals: Floats,
+    starts: NDArray[np.int64],
+    constraints: Constraints | None,
+    allowed: NDArray[np.bool_] | None,
+    **options: Any,
+) -> NDArray[np.int32]:
+    """The label of each position with the highest marginal.
+
+    With constraints: of the allowed label sequences the one with the highest sum of marginals, which is the expected
+    number of right labels.
+    """
+    if constraints is None:
+        best: NDArray[np.int32] = marginals.argmax(axis=1).astype(np.int32)
+        return best
+    topology = Topology(marginals.shape[1], 0, constraints)
+    return Lattice(topology, starts, state=marginals, allowed=allowed, **options).viterbi()[1]
+
+
 def fixed_labels(labels: Iterable[int | None], n_labels: int) -> NDArray[np.bool_]:
     """The `allowed` mask of positions whose label is known; None leaves a position free."""
     known = list(labels)
@@ -226,4 +287,10 @@ def fixed_labels(labels: Iterable[int | None], n_labels: int) -> NDArray[np.bool
     for t, label in enumerate(known):
         if label is not None:
             allowed[t] = np.arange(n_labels) == label
+    return allowed
+
+
+def known_labels(codes: NDArray[np.int32], n_labels: int) -> NDArray[np.bool_]:
+    """The `allowed` mask of positions whose label code is known; a code of -1 leaves a position free."""
+    allowed: NDArray[np.bool_] = (codes[:, None] < 0) | (codes[:, None] == np.arange(n_labels))
     return allowed

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.constraints import Constraints
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inference.answers import Answers
@@ -50,6 +51,8 @@ class TrainingData:
     decode: Decode = "viterbi"
     n_threads: int = 1
     beam: int | None = None  # nodes kept at a position, besides the gold one; None keeps all
+    constraints: Constraints | None = None  # which label sequences exist; gold keeps them
+    allowed: NDArray[np.bool_] | None = None  # (positions, labels): labels that the softmax of a local model is over
     tree_inputs: TreeInputs = field(default_factory=TreeInputs, repr=False)  # shared by all `replace`d copies
 
     def __post_init__(self) -> None:
@@ -57,7 +60,7 @@ class TrainingData:
 
     @property
     def topology(self) -> Topology:
-        return Topology(len(self.labels), self.order)
+        return Topology(len(self.labels), self.order, self.constraints)
 
     @property
     def prunes(self) -> bool:

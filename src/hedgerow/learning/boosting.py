@@ -190,8 +190,9 @@ class BoostingLearner(Timed):
         training, rules = self.training, self.rules
         offset = None if self._learned is None else self._learned.training.offset
         running = RunningScores(
-            training.sequences, training, self._start, self._steps, keep=training.codes, offset=offset
-        )
+            training.sequences, training, self._start, self._steps, keep=training.codes, allowed=training.allowed,
+            offset=offset,
+        )  # fmt: skip
         self._running = running
         evaluator = self._make_evaluator(self._start, self._steps)
         grower = self._grower(running)

@@ -29,12 +29,21 @@ class CountingLearner:
 
     def __iter__(self) -> Iterator[Record]:
         training = self.training
-        transitions = _log(transition_probabilities(training, self.smoothing))
+        transitions = _log(self._transitions())
         emissions = tuple(self._emission(column) for column in training.sequences.columns)
         self.potential = TablePotential(emissions, transitions)
         answers = training.answers(self.potential, training.sequences)
         loss = -training.mean(answers.score(training.codes))
         yield {"unit": "round", "step": 1, "loss": loss} | Evaluator(training).of_potential(self.potential)
+
+    def _transitions(self) -> Floats64:
+        """P(label | label context) over the labels that constraints allow to follow; dead ends are left as they are."""
+        probabilities, constraints = transition_probabilities(self.training, self.smoothing), self.training.constraints
+        if constraints is None or self.training.order == 0:
+            return probabilities
+        allowed = np.where(constraints.table(self.training.order), probabilities, 0.0)
+        totals = allowed.sum(axis=1, keepdims=True)
+        return np.where(totals > 0, allowed / np.where(totals > 0, totals, 1.0), probabilities)
 
     def _emission(self, column: Column) -> Discrete | Normal:
         training = self.training

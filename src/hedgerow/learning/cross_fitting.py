@@ -60,6 +60,8 @@ def learn_columns(training: TrainingData, rules: ColumnRules) -> LearnedColumns 
 
     Raises InputError if there is a linear model but only one sequence, or group, to learn it from.
     """
+    # Columns are the same whatever constraints a prediction has, so they are learned and computed without any.
+    training = replace(training, constraints=None)
     encoded, replaced = training.sequences, _replaced(training, rules)
     if not draws_folds(training, rules):
         return None

@@ -52,6 +52,7 @@ def subset(training: TrainingData, chosen: NDArray[np.bool_]) -> TrainingData:
         codes=training.codes[positions],
         weights=weights if weights.any() else np.ones(len(weights)),
         groups=None if training.groups is None else training.groups[chosen],
+        allowed=None if training.allowed is None else training.allowed[positions],
         dev=None,
     )
 

@@ -41,6 +41,8 @@ def with_label_columns(training: TrainingData) -> TrainingData:
         order=0,
         dev=dev,
         beam=None,
+        constraints=None,
+        allowed=_allowed(training),
     )
 
 
@@ -62,7 +64,24 @@ def with_n_grams(training: TrainingData) -> tuple[TrainingData, NDArray[np.int64
     specs = tuple(ColumnSpec(column.name, "categorical", column.alphabet, local=True) for column in columns)
     encoder = Encoder(training.encoder.columns + specs)
     sequences = Encoded.trusted(starts, (*training.sequences.columns, *columns), training.sequences.unseen)
-    return replace(training, encoder=encoder, sequences=sequences, order=0, dev=None, beam=None), np.concatenate(rows)
+    expanded = replace(
+        training,
+        encoder=encoder,
+        sequences=sequences,
+        order=0,
+        dev=None,
+        beam=None,
+        constraints=None,
+        allowed=_allowed(training),
+    )
+    return expanded, np.concatenate(rows)
+
+
+def _allowed(training: TrainingData) -> NDArray[np.bool_] | None:
+    """The labels among which each position is normalised: those that may follow the gold label before it."""
+    if training.constraints is None:
+        return None
+    return training.constraints.beside_gold(training.codes, training.sequences.starts)
 
 
 def labels_back(codes: NDArray[np.int32], starts: NDArray[np.int64], back: int, outside: int) -> NDArray[np.int32]:

@@ -231,7 +231,8 @@ class Likelihood:
         gold = slice(block.first, block.last)
         lattice = Lattice(
             training.topology, block.starts, state=scores[0], edge=edge, table=table, beam=training.beam,
-            keep=training.codes[gold], n_threads=training.n_threads,
+            allowed=None if training.allowed is None else training.allowed[gold], keep=training.codes[gold],
+            n_threads=training.n_threads,
         )  # fmt: skip
         weights = training.weights[block.sequences]
         if edge is None:

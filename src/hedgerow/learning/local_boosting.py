@@ -13,13 +13,12 @@ from hedgerow.encoding import AttributeReader
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inference.blocks import blocks
 from hedgerow.inference.lattice import Lattice
-from hedgerow.inference.softmax import log_softmax_in_place
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.boosting import BoostingLearner, BoostingRules
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.label_contexts import columns_to_lags, lags_to_columns, with_label_columns
 from hedgerow.learning.running_scores import BoostingStep, RunningScores, check_memory
-from hedgerow.potentials.local import LocalPotential
+from hedgerow.potentials.local import LocalPotential, local_lattice
 from hedgerow.potentials.trees import TreePotential
 
 
@@ -104,12 +103,6 @@ class _LocalStepEvaluator:
         for block in blocks(self._starts, scores[0].size):
             starts = self._starts[block.start : block.stop + 1]
             edge = scores[starts[0] : starts[-1]].copy()
-            log_softmax_in_place(edge)
-            yield Lattice(
-                training.topology,
-                starts - starts[0],
-                edge=edge,
-                normalised=True,
-                beam=training.beam,
-                n_threads=training.n_threads,
+            yield local_lattice(
+                edge, starts - starts[0], training.topology, beam=training.beam, n_threads=training.n_threads
             )

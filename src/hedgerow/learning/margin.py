@@ -66,7 +66,8 @@ class MarginLearner:
         self._n_times_c = 0.0 if rules.C is None else self._n_examples * rules.C  # N C of an SVM
         self._trainer = _core.MarginTrainer(
             attributes.reader, training.codes, training.weights, np.diff(frequent.starts) > 0,
-            len(training.labels), training.order, bias=rules.scale and bool(self._space.scalings),
+            len(training.labels), training.order, training.topology.forbidden_cells, training.topology.never_last,
+            bias=rules.scale and bool(self._space.scalings),
             hamming=rules.loss == "hamming",
             margin=0.0 if self._n_times_c else TIE, growth=2 / self._n_times_c if self._n_times_c else 0.0,
             beam=(training.beam or 0) if training.prunes else 0, early=rules.early_update,

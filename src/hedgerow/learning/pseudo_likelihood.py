@@ -41,6 +41,11 @@ def pseudo_marginals(lattice: Lattice, training: TrainingData) -> tuple[Floats32
     logits = np.zeros((len(training.codes), lattice.topology.n_labels))
     for of_lag in edges:
         logits += np.where(of_lag.exists[:, None], _scores(lattice, of_lag), 0.0)
+    constraints = lattice.topology.constraints
+    if constraints is not None:
+        logits = np.where(constraints.between_gold(training.codes, lattice.starts), logits, -np.inf)
+    if training.allowed is not None:
+        logits = np.where(training.allowed, logits, -np.inf)
     p = softmax(logits)
     p[np.arange(len(p)), training.codes] -= 1
     return _summed(lattice, training, edges, p)

@@ -55,6 +55,7 @@ class RunningScores:
         steps: list[BoostingStep],
         *,
         keep: NDArray[np.int32] | None = None,
+        allowed: NDArray[np.bool_] | None = None,
         offset: Floats32 | None = None,
     ) -> None:
         self.n_threads = training.n_threads
@@ -68,8 +69,9 @@ class RunningScores:
         if self.table is not None:
             arrays = {"state": self.scores[:, 0], "table": self.table}
         self.lattice = Lattice(
-            training.topology, sequences.starts, **arrays, beam=training.beam, keep=keep, n_threads=training.n_threads
-        )
+            training.topology, sequences.starts, **arrays, allowed=allowed, beam=training.beam, keep=keep,
+            n_threads=training.n_threads,
+        )  # fmt: skip
         for name, array in arrays.items():
             assert getattr(self.lattice, name) is array, f"the lattice must read {name} in place"
         self.restart(start, steps)

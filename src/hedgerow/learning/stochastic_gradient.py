@@ -49,7 +49,8 @@ class StochasticGradientLearner(LinearLearner):
         training, space = self.training, self.space
         return _core.StochasticTrainer(
             self._attributes.reader, training.codes, training.weights, space.state.starts, space.state.outputs,
-            space.n_grams.cells, len(training.labels), training.order, rate=rate,
+            space.n_grams.cells, len(training.labels), training.topology.lattice_order,
+            training.topology.forbidden_cells, training.topology.never_last, rate=rate,
             decay=2 * self.l2 / self._n_examples,
         )  # fmt: skip
 

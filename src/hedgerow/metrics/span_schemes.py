@@ -109,6 +109,52 @@ def find_spans(flat: Flat, scheme: str, names: dict[str, int], source: str) -> S
     return SpanArrays(starts, ends, kind[starts])
 
 
+# Letters that must continue a span, with the roles that may be before them; and letters that a span must continue
+# after, with the roles that may be behind them. The neighbour has the same type.
+_AFTER = {
+    "IOB1": {_BEGIN: (_BEGIN, _INSIDE)},  # B only separates two spans of one type
+    "IOB2": {_INSIDE: (_BEGIN, _INSIDE)},
+    "IOE1": {},
+    "IOE2": {},
+    "IOBES": {_INSIDE: (_BEGIN, _INSIDE), _END: (_BEGIN, _INSIDE)},
+}
+_BEFORE = {
+    "IOB1": {},
+    "IOB2": {},
+    "IOE1": {_END: (_INSIDE, _END)},  # E only separates two spans of one type
+    "IOE2": {_INSIDE: (_INSIDE, _END)},
+    "IOBES": {_BEGIN: (_INSIDE, _END), _INSIDE: (_INSIDE, _END)},
+}
+_AFTER["BILOU"], _BEFORE["BILOU"] = _AFTER["IOBES"], _BEFORE["IOBES"]
+
+
+def allowed_neighbours(classes: list[str], scheme: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which labels a scheme allows next to each other.
+
+    Returns an array with a row for the start of a sequence and then one for each previous label, and an array of the
+    labels that may end a sequence. Raises InputError if a label does not belong to the scheme.
+    """
+    parsed = parse_labels(classes, scheme)
+    after, before, n = _AFTER[scheme], _BEFORE[scheme], len(parsed)
+    follows, last = np.ones((n + 1, n), np.bool_), np.ones(n, np.bool_)
+    for j, (role, kind) in enumerate(parsed):
+        follows[0, j], last[j] = role not in after, role not in before
+        for i, (earlier, earlier_kind) in enumerate(parsed):
+            fits = role not in after or (earlier in after[role] and kind == earlier_kind)
+            goes_on = earlier not in before or (role in before[earlier] and kind == earlier_kind)
+            follows[i + 1, j] = fits and goes_on
+    return follows, last
+
+
+def parse_labels(classes: list[str], scheme: str) -> list[tuple[int, int]]:
+    """(role, index of the type) of each label; raises InputError if one does not belong to the scheme."""
+    names: dict[str, int] = {}
+    if any(not isinstance(label, str) for label in classes):
+        raise InputError(f"labels of the scheme {scheme} must be strings such as 'B-NP', but they are {classes[:5]}")
+    flat = flatten([classes], "classes")
+    return [_parse(label, flat, scheme, names, "labels of training") for label in classes]
+
+
 def _joins(scheme: str) -> NDArray[np.bool_]:
     """[previous role, role]: whether a span continues between two positions of the same type."""
     joins = np.zeros((5, 5), dtype=bool)

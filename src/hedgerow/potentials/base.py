@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,14 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.blocks import blocks
-from hedgerow.inference.lattice import Lattice
+from hedgerow.inference.lattice import Lattice, known_labels
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats
 
 MIN_TEMPERATURE = 1e-6  # temperatures, by which scores are divided, lie between this and its inverse
+
+
+KnownLabels: TypeAlias = NDArray[np.int32]  # a label code for each position, -1 where the label is not known
 
 
 class Scores(NamedTuple):
@@ -85,17 +88,36 @@ class Potential(ABC):
     kind: ClassVar[str]
 
     @abstractmethod
-    def answers(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Answers:
-        """Inference over the sequences; `beam` bounds the hypotheses kept at a position, None keeps all."""
+    def answers(
+        self,
+        encoded: Encoded,
+        topology: Topology,
+        *,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
+    ) -> Answers:
+        """Inference over the sequences, under the constraints of the topology.
+
+        `known` has the label code of each position, -1 where it is not known. `beam` bounds the hypotheses kept at a
+        position, None keeps all.
+        """
 
     def answers_by_block(
-        self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1
+        self,
+        encoded: Encoded,
+        topology: Topology,
+        *,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
     ) -> Iterator[Answers]:
         """Inference over one block of consecutive sequences at a time, to bound memory."""
         for block in blocks(encoded.starts, self.scores_per_position(topology)):
             is_everything = block == slice(0, len(encoded))
             some = encoded if is_everything else encoded[block]
-            yield self.answers(some, topology, beam=beam, n_threads=n_threads)
+            own = None if known is None else known[encoded.starts[block.start] : encoded.starts[block.stop]]
+            yield self.answers(some, topology, known=own, beam=beam, n_threads=n_threads)
 
     def scores_per_position(self, topology: Topology) -> int:
         """How many scores `answers` computes for a position, which decides how many sequences fit in a block."""
@@ -118,13 +140,30 @@ class ScoredPotential(Potential):
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         """The log-scores of every position of the sequences."""
 
-    def lattice(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Lattice:
+    def lattice(
+        self,
+        encoded: Encoded,
+        topology: Topology,
+        *,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
+    ) -> Lattice:
         """The lattice of the scores."""
         scores = self.scores(encoded, n_threads)
-        return Lattice(topology, encoded.starts, **scores._asdict(), beam=beam, n_threads=n_threads)
+        allowed = None if known is None else known_labels(known, topology.n_labels)
+        return Lattice(topology, encoded.starts, **scores._asdict(), allowed=allowed, beam=beam, n_threads=n_threads)
 
-    def answers(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Answers:
-        return self.lattice(encoded, topology, beam=beam, n_threads=n_threads)
+    def answers(
+        self,
+        encoded: Encoded,
+        topology: Topology,
+        *,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
+    ) -> Answers:
+        return self.lattice(encoded, topology, known=known, beam=beam, n_threads=n_threads)
 
 
 def stored_temperature(stored: object) -> float:

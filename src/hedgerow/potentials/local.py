@@ -3,20 +3,26 @@
     log P(y | c, x_t) = F^y(c, x_t) - log sum over l of exp F^l(c, x_t)
 
 where F are the scores of another potential. The scores of a path add up to its log-probability, and log Z is 0.
+
+Under constraints the sum is over the labels l that may follow the last label of c and, at the end, may be last. Paths
+that come to a dead end lose their probability to the other paths, in proportion. Known labels are evidence: they are
+left out of the sum, and the probabilities of paths are conditional on them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.constraints import Constraints
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
+from hedgerow.inference.lattice import Lattice, known_labels
 from hedgerow.inference.softmax import log_softmax_in_place
-from hedgerow.potentials.base import Potential, ScoredPotential, Scores, Stored, add_prefix
+from hedgerow.potentials.base import KnownLabels, Potential, ScoredPotential, Scores, Stored, add_prefix
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.registry import register, restore_scored
 from hedgerow.potentials.trees import TreePotential
@@ -40,6 +46,19 @@ class LocalPotential(ScoredPotential):
         edge = self._edges(self.inner.scores(encoded, n_threads), encoded.starts)
         log_softmax_in_place(edge)
         return Scores(edge=edge, normalised=True)
+
+    def lattice(
+        self,
+        encoded: Encoded,
+        topology: Topology,
+        *,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
+    ) -> Lattice:
+        edge = self._edges(self.inner.scores(encoded, n_threads), encoded.starts)
+        allowed = None if known is None else known_labels(known, topology.n_labels)
+        return local_lattice(edge, encoded.starts, topology, allowed=allowed, beam=beam, n_threads=n_threads)
 
     def _edges(self, scores: Scores, starts: NDArray[np.int64]) -> Floats:
         """The scores as one new array (positions, label contexts, labels)."""
@@ -71,6 +90,33 @@ class LocalPotential(ScoredPotential):
         if isinstance(inner, LinearPotential) and inner.edge_features is not None:
             raise InputError("weights that are normalised by label context have no edge features")
         return cls(inner, stored.n_labels, stored.order)
+
+
+def local_lattice(edge: Floats, starts: NDArray[np.int64], topology: Topology, **options: Any) -> Lattice:
+    """The lattice of scores (positions, label contexts, labels) that this function normalises by label context.
+
+    The scores are replaced, except that scores of order 0 under constraints make a larger array.
+    """
+    constraints, order = topology.constraints, topology.lattice_order
+    if constraints is not None:
+        if order > topology.order:
+            edge = np.repeat(edge, topology.n_labels, axis=1)
+            topology = replace(topology, order=order)
+        _forbid(edge, starts, topology, constraints)
+    log_softmax_in_place(edge)
+    return Lattice(topology, starts, edge=edge, normalised=True, **options)
+
+
+def _forbid(edge: Floats, starts: NDArray[np.int64], topology: Topology, constraints: Constraints) -> None:
+    """Set the scores of forbidden labels to minus infinity, except in a dead end, where every label is forbidden."""
+    last = np.zeros(len(edge), np.bool_)
+    last[starts[1:] - 1] = True
+    for length, there in enumerate(topology.positions_by_length(starts)):
+        rows = constraints.rows(length)
+        for positions, allowed in ((there[~last[there]], rows), (there[last[there]], rows & constraints.last)):
+            wrong = ~allowed & allowed.any(axis=1, keepdims=True)
+            contexts, labels = np.nonzero(wrong)
+            edge[positions[:, None], contexts, labels] = -np.inf
 
 
 def unnormalised(potential: Potential) -> Potential:

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.constraints import Constraints
 from hedgerow.encoding import AttributeReader, Scaling, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
-from hedgerow.inference.lattice import Lattice
-from hedgerow.potentials.base import ScoredPotential, Scores, Stored, require_array
+from hedgerow.inference.lattice import Lattice, known_labels
+from hedgerow.potentials.base import KnownLabels, ScoredPotential, Scores, Stored, require_array
 from hedgerow.potentials.linear import scalings_of
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trial import is_cheap, try_once
@@ -42,28 +43,44 @@ class VotedPotential(ScoredPotential):
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         """The logarithm of each label's share of the votes at each position; -inf without a vote."""
-        return self._log_shares(encoded, None, n_threads)
+        return _log_shares(self.votes(encoded, n_threads=n_threads))
 
-    def lattice(self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1) -> Lattice:
-        """A lattice of order 0: positions are independent given the votes. The beam is that of each vector's search."""
-        scores = self._log_shares(encoded, beam, n_threads)
-        return Lattice(Topology(self.n_labels, 0), encoded.starts, **scores._asdict(), n_threads=n_threads)
+    def lattice(
+        self,
+        encoded: Encoded,
+        topology: Topology,
+        *,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
+    ) -> Lattice:
+        """A lattice of order 0: positions are independent given the votes. The beam is that of each vector's search.
+
+        Constraints and known labels hold for the path of each vector, so that some allowed path has votes everywhere.
+        They hold again for the lattice of the votes, because votes of different vectors need not fit together.
+        """
+        scores = _log_shares(self.votes(encoded, topology.constraints, known, beam, n_threads))
+        allowed = None if known is None else known_labels(known, self.n_labels)
+        independent = Topology(self.n_labels, 0, topology.constraints)
+        return Lattice(independent, encoded.starts, **scores._asdict(), allowed=allowed, n_threads=n_threads)
 
     def scores_per_position(self, topology: Topology) -> int:
         return self.n_labels
 
-    def _log_shares(self, encoded: Encoded, beam: int | None, n_threads: int) -> Scores:
-        votes = self.votes(encoded, beam, n_threads)
-        with np.errstate(divide="ignore"):
-            log_shares = np.log(votes / votes.sum(axis=1, keepdims=True))
-        return Scores(state=log_shares, normalised=True)
-
-    def votes(self, encoded: Encoded, beam: int | None = None, n_threads: int = 1) -> NDArray[np.float64]:
+    def votes(
+        self,
+        encoded: Encoded,
+        constraints: Constraints | None = None,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
+    ) -> NDArray[np.float64]:
         """(positions, labels): the votes of the vectors whose best path has the label there."""
         attributes = AttributeReader(encoded, self.window, self.scalings)
+        topology = Topology(self.n_labels, self.order, constraints)
         return _core.votes(
             attributes.reader, self.n_labels, self.order, beam or 0, self.starts, self.features, self.amounts,
-            self.survived, n_threads,
+            self.survived, topology.forbidden_cells, topology.never_last, known, n_threads,
         )  # fmt: skip
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -96,3 +113,9 @@ class VotedPotential(ScoredPotential):
         if is_cheap(n_labels, order):
             try_once("the changes", lambda: potential.votes(encoder.nothing()))
         return potential
+
+
+def _log_shares(votes: NDArray[np.float64]) -> Scores:
+    with np.errstate(divide="ignore"):
+        log_shares = np.log(votes / votes.sum(axis=1, keepdims=True))
+    return Scores(state=log_shares, normalised=True)

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow._core import SearchBatch, SparseNGramWeights
-from hedgerow.errors import InputError
+from hedgerow.constraints import Constraints
+from hedgerow.errors import InputError, no_path
+from hedgerow.inference.lattice import most_probable_labels
 from hedgerow.utilities import is_count
 
 MAX_SCORE = np.float32(1e30)  # sums of many such scores can still be compared
@@ -38,6 +40,8 @@ class BeamSearch:
     temperature: float = 1.0
     n_threads: int = 1
     keep: NDArray[np.int32] | None = None
+    constraints: Constraints | None = None  # whose forbidden pairs are minus infinity in `n_grams`
+    allowed: NDArray[np.bool_] | None = None  # (positions, labels); None allows all
     _batch: SearchBatch = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -45,8 +49,9 @@ class BeamSearch:
             raise InputError(
                 f"scores must be numbers from {-MAX_SCORE:g} to {MAX_SCORE:g}; use smaller weights or values"
             )
+        state = self.state if self.allowed is None else np.where(self.allowed, self.state, np.float32(-np.inf))
         batch = SearchBatch(
-            self.n_grams, self.starts, self.state, self.beam, self.backward, self.keep, self.n_threads
+            self.n_grams, self.starts, state, self.beam, self.backward, self.keep, self.n_threads
         )  # fmt: skip
         object.__setattr__(self, "_batch", batch)
 
@@ -61,22 +66,38 @@ class BeamSearch:
     def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """(score by sequence, label by position) of the best hypothesis."""
         score, labels = self._batch.best()
+        if self.constraints is not None or self.allowed is not None:
+            self._possible(self.score(labels))  # a search without a continuation goes on with labels it must not give
         return score / self.temperature, labels
+
+    def _possible(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values; raises ImpossibleLatticeError if the search lost every allowed path of a sequence."""
+        impossible = np.flatnonzero(np.isneginf(values))
+        if impossible.size:
+            raise no_path(int(impossible[0]), impossible.size - 1, self.beam)
+        return values
 
     def log_partition(self) -> NDArray[np.float64]:
         """Log of the sum over paths of exp(score), for each sequence."""
-        return self._batch.sums(self.temperature, False)[0]  # type: ignore[no-any-return]
+        return self._possible(self._batch.sums(self.temperature, False)[0])
 
     def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.floating[Any]]]:
         """(log Z by sequence, P(label) by position and label)."""
         log_z, marginals = self._batch.sums(self.temperature, True)
-        return log_z, marginals
+        return self._possible(log_z), marginals
+
+    def most_probable_labels(self) -> NDArray[np.int32]:
+        """The label of each position with the highest marginal; see `hedgerow.inference.lattice`."""
+        return most_probable_labels(
+            self.marginals()[1], self.starts, self.constraints, self.allowed, n_threads=self.n_threads
+        )
 
     def nbest(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """(scores by sequence and rank, labels by rank and position); a score of -inf means there is no such path."""
         if not is_count(n) or n < 1:
             raise InputError(f"n must be an integer of at least 1 for the n best paths; it is {n!r}")
         scores, labels = self._batch.ranked(self.temperature, int(n))
+        self._possible(scores[:, 0])
         return scores, labels
 
     def score(self, labels: NDArray[np.int32]) -> NDArray[np.float64]:

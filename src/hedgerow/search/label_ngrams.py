@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.constraints import Constraints
 from hedgerow.errors import InputError
 
 
@@ -39,6 +40,14 @@ class SparseNGrams:
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    def forbidden(self, constraints: Constraints, backward: bool) -> NDArray[np.int64]:
+        """The cells of pairs that constraints forbid; `backward` searches label the last position first."""
+        # A backward search begins with the end of the sequence, and what it labelled before is the next label.
+        allowed = np.vstack([constraints.last, constraints.follows[1:].T]) if backward else constraints.follows
+        rows, labels = np.nonzero(~allowed)
+        last_label = np.where(rows == 0, self.n_labels, rows - 1)  # K is `start`
+        return (((1 << self._bits) - 1 + last_label) * self.n_labels + labels).astype(np.int64)
 
     def labels(self, number: int) -> list[int]:
         """The labels of an n-gram, most recent first; K is `start`."""

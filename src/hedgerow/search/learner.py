@@ -83,11 +83,22 @@ class SearchLearner:
         k = len(training.labels)
         self._scalings = fit_scalings(sequences, scale=rules.scale)
         self._attributes = AttributeReader(sequences, Window.of(rules.window), self._scalings)
+        forbidden, never_final = self._forbidden()
         self._trainer = _core.SearchTrainer(
             self._attributes.reader, training.codes, training.weights, self._frequent(), k, rules.order,
-            bias=rules.scale and bool(self._scalings), update=rules.update, beam=rules.beam,
-            backward=rules.direction == "right-to-left", tie=TIE, summed=rules.averaged,
+            bias=rules.scale and bool(self._scalings), forbidden=forbidden, never_final=never_final,
+            update=rules.update, beam=rules.beam, backward=rules.direction == "right-to-left", tie=TIE,
+            summed=rules.averaged,
         )  # fmt: skip
+
+    def _forbidden(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """(n-grams that the constraints forbid, labels that the last step of a search must not give)."""
+        constraints, backward = self.training.constraints, self.rules.direction == "right-to-left"
+        if constraints is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.int32)
+        n_grams = SparseNGrams(np.zeros(0, np.int64), len(self.training.labels), self.rules.order)
+        final = constraints.follows[0] if backward else constraints.last
+        return n_grams.forbidden(constraints, backward), np.flatnonzero(~final).astype(np.int32)
 
     def _frequent(self) -> NDArray[np.bool_]:
         """By attribute, whether it may have weights: those that occur at least min_freq times."""
@@ -138,6 +149,7 @@ class SearchLearner:
     def _make_potential(self) -> SearchPotential:
         rules, k = self.rules, len(self.training.labels)
         ids, attribute_rows, n_gram_numbers, n_gram_rows = self._trainer.weights(rules.averaged)
+        n_gram_rows[np.isneginf(n_gram_rows)] = 0  # pairs that the constraints forbid have no weights
         if not (_are_finite(attribute_rows) and _are_finite(n_gram_rows)):
             raise InputError("the weights grew too large; use smaller sample weights or attribute values")
         attributes, labels, weights = _nonzero(ids, attribute_rows)

@@ -20,7 +20,16 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.future.features import feature_encoder, with_features
 from hedgerow.future.potential import FuturePotential
-from hedgerow.potentials.base import Potential, Stored, add_prefix, require_array, stored_temperature, strip_prefix
+from hedgerow.inference.lattice import known_labels
+from hedgerow.potentials.base import (
+    KnownLabels,
+    Potential,
+    Stored,
+    add_prefix,
+    require_array,
+    stored_temperature,
+    strip_prefix,
+)
 from hedgerow.potentials.linear import Features, scalings_of, scored, stored_features, stored_weights, weights_to_arrays
 from hedgerow.potentials.registry import register
 from hedgerow.potentials.trial import try_once
@@ -56,25 +65,42 @@ class SearchPotential(Potential):
     conjunctions: ClassVar[Conjunctions] = NO_CONJUNCTIONS
 
     def __post_init__(self) -> None:
-        n_grams = self.n_grams
-        core_n_grams = _core.SparseNGramWeights(n_grams.n_labels, n_grams.order, n_grams.cells, self.n_gram_weights)
-        object.__setattr__(self, "core_n_grams", core_n_grams)
+        object.__setattr__(self, "core_n_grams", self._core_n_grams(np.zeros(0, np.int64)))
         object.__setattr__(self, "_scorer", _core.LinearScorer(self.state_features.core, self.state_weights))
 
     def answers(
-        self, encoded: Encoded, topology: Topology, *, beam: int | None = None, n_threads: int = 1
+        self,
+        encoded: Encoded,
+        topology: Topology,
+        *,
+        known: KnownLabels | None = None,
+        beam: int | None = None,
+        n_threads: int = 1,
     ) -> BeamSearch:
         """Beam searches over the sequences; without a beam every hypothesis is kept."""
         all_hypotheses = min(self.n_grams.n_labels ** max(self.n_grams.order, 1), MAX_HYPOTHESES)
+        constraints, n_grams = topology.constraints, self.core_n_grams
+        allowed = None if known is None else known_labels(known, topology.n_labels)
+        if constraints is not None:
+            allowed = constraints.on_some_path(allowed, encoded.starts)
+            n_grams = self._core_n_grams(self.n_grams.forbidden(constraints, self.direction == "right-to-left"))
         return BeamSearch(
-            n_grams=self.core_n_grams,
+            n_grams=n_grams,
             starts=encoded.starts,
             state=self.state_scores(encoded, n_threads),
             beam=all_hypotheses if beam is None else beam,
             backward=self.direction == "right-to-left",
             temperature=self.temperature,
             n_threads=n_threads,
+            constraints=constraints,
+            allowed=allowed,
         )
+
+    def _core_n_grams(self, forbidden: NDArray[np.int64]) -> _core.SparseNGramWeights:
+        """The weights of n-grams. Forbidden pairs depend on the previous label, so they need an order of at least 1."""
+        n_grams = self.n_grams
+        order = max(n_grams.order, 1) if len(forbidden) else n_grams.order
+        return _core.SparseNGramWeights(n_grams.n_labels, order, n_grams.cells, self.n_gram_weights, forbidden)
 
     def scores_per_position(self, topology: Topology) -> int:
         return topology.n_labels
