@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hedgerow.data.columns import ABSENT, CategoricalColumn, FoldedBag, NumericColumn
 from hedgerow.data.sequences import Sequences
 from hedgerow.templates.base import NAMELESS, Template, texts_of
@@ -14,6 +16,8 @@ from hedgerow.templates.words import Words
 MANY_VALUES, POSITIONS_PER_VALUE = 200, 10
 # Strings around a letter; on stress, hyphens and sounds of words, 5 was as good as 3 or better.
 LETTERS = 5
+# More columns of numbers than this are vectors, such as embeddings, whose single numbers mean little.
+MOST_NUMBERS = 100
 
 
 def choose(X: object) -> Template | None:
@@ -25,7 +29,7 @@ def choose(X: object) -> Template | None:
       ten positions;
     - text of single letters only, without numbers beside it: `letters(5)`;
     - other text: `tags`;
-    - numbers: `numbers`.
+    - numbers, in at most 100 columns that do not hold 0 and 1 alone: `numbers`.
 
     Parameters
     ----------
@@ -36,7 +40,8 @@ def choose(X: object) -> Template | None:
     -------
     Template or None
         A value for `features`; the sum of two templates if X has text and numbers. None if the columns are best read as
-        they are: bags, and dicts whose keys are there at some positions only, hold attributes that somebody designed.
+        they are: bags, and dicts whose keys are there at some positions only, hold attributes that somebody designed;
+        changes of marks or of long vectors tell little.
 
     Raises
     ------
@@ -57,11 +62,15 @@ def choose(X: object) -> Template | None:
     texts = texts_of(sequences)
     if any(isinstance(column, FoldedBag) for column in sequences.columns) or any(map(_is_optional, texts)):
         return None
-    numeric = any(isinstance(column, NumericColumn) for column in sequences.columns)
-    of_text = _of_text(texts, sequences.n_positions, alone=not numeric)
-    if of_text is None:
-        return Numbers() if numeric else None
-    return of_text + Numbers() if numeric else of_text
+    numeric = [column for column in sequences.columns if isinstance(column, NumericColumn)]
+    of_text, of_numbers = _of_text(texts, sequences.n_positions, alone=not numeric), _of_numbers(numeric)
+    return of_text + of_numbers if of_text and of_numbers else of_text or of_numbers
+
+
+def _of_numbers(columns: list[NumericColumn]) -> Template | None:
+    """The template of the columns of numbers."""
+    measured = any(not np.isin(column.values[~np.isnan(column.values)], (0, 1)).all() for column in columns)
+    return Numbers() if measured and len(columns) <= MOST_NUMBERS else None
 
 
 def _of_text(texts: list[CategoricalColumn], n_positions: int, alone: bool) -> Template | None:
