@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.cli import Command
 from hedgerow.compat import CRF, from_crfsuite
 from hedgerow.errors import InputError, ModelFileError
 
@@ -149,3 +150,33 @@ def test_other_sources_are_refused(tmp_path: Path) -> None:
         from_crfsuite(3)
     with pytest.raises(FileNotFoundError):
         from_crfsuite(tmp_path / "no")
+
+
+def escaped(name: str) -> str:
+    return name.replace("\\", "\\\\").replace(":", "\\:")
+
+
+def test_the_command_line_tags_files_of_crfsuite(
+    trained: tuple[Path, Any, list[Any]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path, tagger, X = trained
+    hedgerow = Command(tmp_path, capsys, monkeypatch)
+    positions = [pycrfsuite.ItemSequence(x).items() for x in X]
+    text = "".join(
+        "".join(
+            "\t".join(["O", *(f"{escaped(name)}:{value!r}" for name, value in position.items())]) + "\n"
+            for position in sequence
+        )
+        + "\n"
+        for sequence in positions
+    )
+    hedgerow.write("items.txt", text)
+    done = hedgerow("convert", path, "m.hedgerow")
+    assert done.code == 0, done.err
+    tagged = hedgerow("tag", "m.hedgerow", "items.txt")
+    assert tagged.code == 0, tagged.err
+    labels = [line.split("\t")[0] for line in tagged.out.splitlines() if line]
+    assert labels == [escaped(label) for x in X for label in tagger.tag(x)]
