@@ -48,6 +48,15 @@ def test_there_and_back_again(hedgerow, name):
     assert [list(sequence) for sequence in hr.read("back.txt").y] == [list(sequence) for sequence in labels]
 
 
+def test_labels_of_another_scheme(hedgerow):
+    done = hedgerow("convert", "in.txt", "--labels", "IOBES")
+    assert done.out.splitlines()[:3] == ["the DT B-NP", "cat NN E-NP", "sat VBD S-VP"]
+    hedgerow.write("iobes.txt", done.out)
+    assert hedgerow("convert", "iobes.txt", "--labels", "IOB2", "--labels-from", "IOBES").out == column_text(6)
+    assert "NOB" in hedgerow("convert", "in.txt", "--labels", "NOB").err
+    assert "--labels is not given" in hedgerow("convert", "in.txt", "--labels-from", "IOB2").err
+
+
 def test_standard_input_and_output(hedgerow):
     done = hedgerow("convert", "-", "--to", "jsonl", stdin=column_text(2))
     assert done.code == 0, done.err

@@ -64,6 +64,15 @@ def test_text_has_every_part(hedgerow):
     assert "not calibrated" in hedgerow("evaluate", "p.hedgerow", "test.txt").out
 
 
+def test_spans_are_read_in_the_scheme_of_the_labels(hedgerow):
+    hedgerow("convert", "train.txt", "bilou.txt", "--labels", "BILOU")
+    done = hedgerow("train", "bilou.txt", "-m", "linear", "--max-iter", "20", "-o", "b.hedgerow")
+    assert "training span F1 100.00%" in done.err
+    facts = json.loads(hedgerow("evaluate", "b.hedgerow", "bilou.txt", "--json").out)
+    assert facts["spans"]["scheme"] == "BILOU"
+    assert facts["spans"]["micro"]["f1"] == 1.0
+
+
 def test_evaluate_refuses_files_without_labels(hedgerow):
     hedgerow.write("raw.txt", column_text(3, labels=False))
     done = hedgerow("evaluate", "m.hedgerow", "raw.txt")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import hedgerow as hr
+from hedgerow import formats
 from hedgerow.cli.output import check_output, print_json
 from hedgerow.cli.reading import FileChoice, naming_flags
 from hedgerow.errors import InputError
@@ -14,26 +15,51 @@ CRFSUITE_MODEL = "crfsuite-model"
 MODEL_FILES = ".hedgerow"
 
 
-def convert(source: str, target: str, choice: FileChoice, *, to_format: str | None, force: bool, as_json: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """The file to write: its format and the scheme of its labels, None for those of the source; and how to write it.
+
+    `scheme_before` is the scheme of the labels in the source, if it is given.
+    """
+
+    path: str
+    format: str | None
+    scheme: str | None
+    scheme_before: str | None
+    force: bool
+
+    def check(self) -> None:
+        """Raise InputError if it cannot be written, or the schemes do not go together."""
+        if self.scheme_before is not None and self.scheme is None:
+            raise InputError("--labels-from is the scheme of labels to convert, but --labels is not given; give it")
+        if self.path != "-":
+            check_output(self.path, force=self.force)
+
+
+def convert(source: str, target: Target, choice: FileChoice, *, as_json: bool) -> None:
     """Read one file and write another."""
-    if target == "-" and as_json:
+    if target.path == "-" and as_json:
         raise InputError("--json prints a summary on standard output, but the file goes there as well; name OUT")
-    if target != "-":
-        check_output(target, force=force)
-    if choice.format == CRFSUITE_MODEL or (choice.format is None and Path(target).suffix == MODEL_FILES):
-        facts = _convert_model(source, target)
+    target.check()
+    if choice.format == CRFSUITE_MODEL or (choice.format is None and Path(target.path).suffix == MODEL_FILES):
+        facts = _convert_model(source, target.path)
     else:
-        facts = _convert_data(source, target, choice, to_format, force=force)
+        facts = _convert_data(source, target, choice)
     if as_json:
-        print_json({"input": source, "output": target, **facts})
+        print_json({"input": source, "output": target.path, **facts})
 
 
-def _convert_data(
-    source: str, target: str, choice: FileChoice, to_format: str | None, *, force: bool
-) -> dict[str, Any]:
+def _convert_data(source: str, target: Target, choice: FileChoice) -> dict[str, Any]:
     with naming_flags():
-        corpus = hr.read(source, **choice.arguments())
-        hr.write(target, corpus, format=to_format, overwrite=force)
+        corpus = formats.convert(
+            source,
+            target.path,
+            to=target.format,
+            scheme=target.scheme_before,
+            to_scheme=target.scheme,
+            overwrite=target.force,
+            **choice.arguments(),
+        )
     return {"sequences": len(corpus.X), "positions": corpus.X.n_positions, "layout": corpus.layout.to_json()}
 
 

@@ -23,6 +23,12 @@ def add_to(app: typer.Typer) -> None:
         to_format: Annotated[
             str | None, typer.Option("--to", metavar="FORMAT", help="Format of OUT. [default: by its name]")
         ] = None,
+        labels: Annotated[
+            str | None, typer.Option("--labels", metavar="SCHEME", help="Write labels as IOB1, IOB2, IOBES, BILOU, ...")
+        ] = None,
+        labels_from: Annotated[
+            str | None, typer.Option("--labels-from", metavar="SCHEME", help="Scheme of IN. [default: by its labels]")
+        ] = None,
         label: options.Label = None,
         columns: options.Columns = None,
         sequence: options.Sequence = None,
@@ -30,13 +36,14 @@ def add_to(app: typer.Typer) -> None:
         force: options.Force = False,
         as_json: options.Json = False,
     ) -> None:
-        """Convert between file formats, or a model of CRFsuite to a model of hedgerow.
+        """Convert between file formats and label schemes, or a model of CRFsuite to one of hedgerow.
 
         The formats are conll, conllu, crf++, crfsuite, jsonl, csv, tsv and parquet. OUT is a model if its name ends
         with .hedgerow: IN is then a model of CRFsuite, or what crfsuite dump prints.
         """
-        from hedgerow.cli.conversion import convert
+        from hedgerow.cli.conversion import Target, convert
         from hedgerow.cli.reading import FileChoice
 
         choice = FileChoice(format=from_format, label=label, columns=columns, sequence=sequence, encoding=encoding)
-        convert(source, target, choice, to_format=to_format, force=force, as_json=as_json)
+        wanted = Target(path=target, format=to_format, scheme=labels, scheme_before=labels_from, force=force)
+        convert(source, wanted, choice, as_json=as_json)

@@ -13,8 +13,8 @@ import hedgerow as hr
 from hedgerow.cli.loading import arguments_for, check_columns, load_model, uncalibrated
 from hedgerow.cli.plain_text import escaped
 from hedgerow.cli.reading import FileChoice, naming_flags
+from hedgerow.cli.span_scheme import scheme_of
 from hedgerow.errors import InputError
-from hedgerow.estimators.dev_spans import marks_spans
 from hedgerow.metrics.text_table import text_table
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
     gold = [_as_labels(labels, model.classes_) for labels in corpus.y]
     counts = hr.metrics.confusion(gold, predicted)
     right = int(np.trace(counts.counts))
-    classes = [*model.classes_.tolist(), *counts.labels]
+    scheme = scheme_of(gold, [*model.classes_.tolist(), *counts.labels])
     return {
         "model": model_path,
         "estimator": type(model).__name__,
@@ -48,7 +48,7 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
         "accuracy": hr.metrics.accuracy(gold, predicted),
         "sequence_accuracy": hr.metrics.sequence_accuracy(gold, predicted),
         "unseen_labels": sorted(set(counts.labels) - set(model.classes_.tolist()), key=str),
-        "spans": _spans(gold, predicted) if marks_spans(classes) else None,
+        "spans": None if scheme is None else _spans(gold, predicted, scheme),
         "confusions": _confusions(counts),
         "calibration": _calibration(model, corpus, gold, predicted, keywords),
         "calibrated": uncalibrated(model) is None,
@@ -78,9 +78,7 @@ def _as_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     return np.array([known[label] for label in labels.tolist()])
 
 
-def _spans(gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, Any]:
-    letters = {label[:1] for labels in (*gold, *predicted) for label in labels.tolist()}
-    scheme = "BILOU" if letters & {"L", "U"} else "IOBES" if letters & {"E", "S"} else "IOB2"
+def _spans(gold: Sequence[Any], predicted: Sequence[Any], scheme: str) -> dict[str, Any]:
     return {"scheme": scheme, **hr.metrics.span_report(gold, predicted, scheme=scheme).as_dict()}
 
 

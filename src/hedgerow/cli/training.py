@@ -226,11 +226,13 @@ def _defaults(cls: type[Any], template: Any) -> dict[str, Any]:
 def _scores(estimator: Estimator, corpus: Corpus) -> dict[str, float]:
     """Accuracy, and the F1 of spans where labels mark spans."""
     import hedgerow as hr
-    from hedgerow.estimators.dev_spans import marks_spans
+    from hedgerow.cli.span_scheme import scheme_of
 
     assert corpus.y is not None
     predicted = estimator.predict(corpus.X)
     scores = {"accuracy": hr.metrics.accuracy(corpus.y, predicted)}
-    if marks_spans(estimator.classes_.tolist()):
-        scores["span_F1"] = hr.metrics.span_f1(corpus.y, predicted)
+    labels = {label for one in corpus.y for label in one.tolist()}
+    scheme = scheme_of(corpus.y, [*estimator.classes_.tolist(), *labels])
+    if scheme is not None:
+        scores["span_F1"] = hr.metrics.span_f1(corpus.y, predicted, scheme=scheme)
     return scores

@@ -22,7 +22,7 @@ VERBS = {
     "evaluate": "Measure a model on a file of labelled sequences.",
     "inspect": "Show what a model is and what it learned.",
     "tune": "Find the best estimator and setting by a race.",
-    "convert": "Convert between file formats, or a model of CRFsuite.",
+    "convert": "Convert between file formats and label schemes.",
     "datasets": "List, describe or write the data sets.",
     "demo": "Learn to pronounce English words, offline, in seconds.",
 }
