@@ -161,8 +161,10 @@ def test_conllu():
 BAD = {
     ("a x B\nb y\n", ()): r"the file, line 2: a line must have 3 columns, as the first has, but this one has 2: 'b y'",
     (b"a B\n\xe9 O\n", ()): r"the file, line 2: text must be UTF-8, but these bytes are not \(column 0\); give `enc",
-    (b"\xff\xfea\0 \0B\0\n\0", ()): r"line 1: text must not hold NUL bytes|looks like UTF-16",
+    (b"\xff\xfea\0 \0B\0\n\0", ()): r"line 1: text must not hold NUL bytes.* the file looks like UTF-16: give",
     (b"a B\n\n\0 O\n", ()): r"line 3: text must not hold NUL bytes",
+    (b"a B\n# a \xe9\n", ()): r"line 2: text must be UTF-8",
+    (b"a " * 70_000, ()): r"line 1: a line must have at most 65536 columns, but it has 70000; is it the right",
     (b"a B\rb C\r", ()): r"line 1: column 1 holds a carriage return; end lines with \\n or \\r\\n",
     (b"\xed\xa0\x80 B\n", ()): r"line 1: text must be UTF-8",
     ("", ()): r"the file must hold at least one position, but it holds nothing; is it the right file\?",
@@ -189,6 +191,14 @@ def test_bad_input(case, message):
     text, options = case
     with pytest.raises(InputError, match=message):
         read(text, **dict(options))
+
+
+def test_huge_values_and_lines():
+    word = "x" * 5_000_000
+    assert rows(read(f"{word} B\n")) == [[{"column0": word}]]
+    with pytest.raises(InputError) as error:
+        read(f"a B\n{word}\n")
+    assert len(str(error.value)) < 300
 
 
 def test_bad_paths(tmp_path):

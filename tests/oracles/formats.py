@@ -33,28 +33,30 @@ def read_columns(
     for number, line in enumerate(raw, start=1):
         if "\0" in line:
             raise Fault("nul", number)
-        if not line.strip(" \t\r") or (documents and line.startswith("-DOCSTART-")):
+        if not line.strip(" \t\r"):
             sequences.append([])
             continue
+        if documents and line.startswith("-DOCSTART-"):
+            sequences.append([])
+            _checked(line, number, breaks=True)
+            continue
         if numbered and line.startswith("#"):
+            _checked(line, number, breaks=True)
             continue
         fields = _split(line, tabs)
         if comments and line.startswith("#"):
             first = not tabs and not sequences[-1] and fields[0] == "#" and fields[1:2] != ["#"]
             if first or len(fields) != n_columns:
+                _checked(line, number, breaks=True)
                 continue
         if len(fields) != n_columns:
             raise Fault("columns", number)
         if numbered and set(fields[0]) & {"-", "."}:
+            _checked(line, number, breaks=True)
             continue
         position: list[str | None] = []
         for column, field in enumerate(fields):
-            try:
-                value = field.encode("latin-1").decode("utf-8")
-            except UnicodeDecodeError:
-                raise Fault("encoding", number) from None
-            if "\r" in value:
-                raise Fault("carriage return", number)
+            value = _checked(field, number)
             position.append(None if not value or (value == "_" and column >= absent_from) else value)
         sequences[-1].append(position)
     return [sequence for sequence in sequences if sequence]
@@ -84,6 +86,7 @@ def read_items(text: bytes, labelled: bool) -> list[tuple[float, list[tuple[str 
         for i, (name, value) in enumerate(fields):
             name = _checked(name, number)
             if labelled and i == 0:
+                _checked(value, number, breaks=True)
                 label = name
                 continue
             attributes[name] = attributes.get(name, 0.0) + (_number(value, number) if value else 1.0)
@@ -101,12 +104,12 @@ def _name_and_value(field: str, number: int) -> tuple[str, str]:
     return name, field[at + 1 :]
 
 
-def _checked(name: str, number: int) -> str:
+def _checked(name: str, number: int, *, breaks: bool = False) -> str:
     try:
         value = name.encode("latin-1").decode("utf-8")
     except UnicodeDecodeError:
         raise Fault("encoding", number) from None
-    if "\r" in value:
+    if "\r" in value and not breaks:
         raise Fault("carriage return", number)
     return value
 

@@ -41,6 +41,8 @@ const char* name_of(TextFault::Kind kind) {
             return "nul";
         case TextFault::number:
             return "number";
+        case TextFault::wide:
+            return "wide";
         default:
             return "carriage return";
     }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int32_t kAbsentCode = -2;
 constexpr int64_t kPollInterval = 1 << 20;  // lines between two polls for interrupts
+constexpr int64_t kMaxColumns = 1 << 16;    // a text without line breaks has millions, and no memory for them
 constexpr std::string_view kDocument = "-DOCSTART-";
 
 bool begins_with(Bytes text, std::string_view start) {
@@ -52,6 +53,10 @@ class Reader {
         const uint8_t* nul = find_byte(text_.data, text_.data + text_.size, '\0');
         const bool holds_nul = nul != text_.data + text_.size;
         if (rules_.n_columns == 0) rules_.n_columns = count_columns();
+        if (rules_.n_columns > kMaxColumns) {
+            result_.fault = {TextFault::wide, 1, rules_.n_columns};
+            return std::move(result_);
+        }
         result_.columns.resize(static_cast<size_t>(rules_.n_columns));
         Lines lines(text_);
         for (Bytes line; result_.fault.kind == TextFault::none && lines.read(line);) {
@@ -88,17 +93,26 @@ class Reader {
     }
 
     void read_line(Bytes line) {
-        if (is_blank(line) || (rules_.documents && begins_with(line, kDocument))) return end_sequence();
-        if (rules_.numbered && line.data[0] == '#') return;
+        if (is_blank(line)) return end_sequence();
+        if (rules_.documents && begins_with(line, kDocument)) {
+            end_sequence();
+            return skip(line);
+        }
+        if (rules_.numbered && line.data[0] == '#') return skip(line);
         split(line);
-        if (rules_.comments && line.data[0] == '#' && is_comment()) return;
+        if (rules_.comments && line.data[0] == '#' && is_comment()) return skip(line);
         if (static_cast<int64_t>(fields_.size()) != rules_.n_columns)
             return fail(TextFault::columns, static_cast<int64_t>(fields_.size()));
-        if (rules_.numbered && is_no_word(fields_[0])) return;
+        if (rules_.numbered && is_no_word(fields_[0])) return skip(line);
         for (size_t c = 0; c < fields_.size(); ++c)
             if (!add(c, fields_[c])) return;
         result_.lines.push_back(result_.n_lines);
         result_.ends.push_back(line.data + line.size - text_.data);
+    }
+
+    // Whoever writes the lines again may rely on UTF-8.
+    void skip(Bytes line) {
+        if (!is_strict_utf8(line)) fail(TextFault::encoding, 0);
     }
 
     // "# document 7" before a sentence is a comment, though it has as many words as a position has columns.

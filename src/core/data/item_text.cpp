@@ -93,6 +93,7 @@ class Reader {
             if (holds(split.name, '\r')) fail(TextFault::carriage_return, index);
         }
         if (label) {  // CRFsuite ignores what follows a colon in the label
+            if (!is_strict_utf8(split.value)) fail(TextFault::encoding, index);
             result_.labels.push_back(id);
             return;
         }

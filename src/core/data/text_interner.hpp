@@ -11,7 +11,7 @@ namespace hedgerow {
 
 class TextInterner {
   public:
-    TextInterner() : slots_(64, Slot{0, -1}) {}
+    TextInterner() : slots_(16, Slot{0, -1}) {}
 
     // The id of `text`: the number of distinct texts before its first occurrence.
     int32_t intern(Bytes text) {

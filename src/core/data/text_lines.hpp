@@ -11,7 +11,7 @@ namespace hedgerow {
 
 // The first broken rule of a text.
 struct TextFault {
-    enum Kind { none, columns, encoding, nul, carriage_return, number };
+    enum Kind { none, columns, encoding, nul, carriage_return, number, wide };
     Kind kind = none;
     int64_t line = 0;    // counted from 1
     int64_t column = 0;  // counted from 0; for `columns`, the number of columns of the line

@@ -100,7 +100,9 @@ def refuse(source: Source, kind: str, line: int, column: int) -> NoReturn:
     if kind == "encoding":
         source.fail_encoding(line, f" (column {column})")
     if kind == "nul":
-        source.fail(line, "text must not hold NUL bytes, but this line does; is it text, and the right `encoding`?")
+        source.fail(line, f"text must not hold NUL bytes, but this line does; is it text? {source.encoding_cure()}")
+    if kind == "wide":
+        source.fail(line, f"a line must have at most 65536 columns, but it has {column}; is it the right `format`?")
     if kind == "number":
         source.fail(line, f"what follows the colon in field {column} must be a finite number, but it is not; write \\:")
     source.fail(line, f"column {column} holds a carriage return; end lines with \\n or \\r\\n")

@@ -60,7 +60,7 @@ class ColumnFormat(Format):
         if fault is not None:
             kind, line, column, expected = fault
             if kind == "columns":
-                content = source.text.split(b"\n", line)[line - 1].decode("utf-8", "replace").strip()
+                content = source.line(line).decode("utf-8", "replace").strip()
                 rule = f"a line must have {counted(expected, 'column')}, as the first has"
                 source.fail(line + first_line - 1, f"{rule}, but this one has {column}: {content!r:.80}")
             refuse(source, kind, line + first_line - 1, column)

@@ -25,13 +25,26 @@ class Source:
     name: str
     encoding: str = "utf-8"
 
+    def line(self, number: int) -> bytes:
+        """The beginning of a line, for messages; lines are counted from 1."""
+        start = 0
+        for _ in range(number - 1):
+            start = self.text.index(b"\n", start) + 1
+        return self.text[start : start + 200].partition(b"\n")[0]
+
     def fail(self, line: int, rule: str) -> NoReturn:
         """Raise InputError with the name of the file and the line."""
         raise InputError(f"{self.name}, line {line}: {rule}")
 
     def fail_encoding(self, line: int, column: str = "") -> NoReturn:
         """Raise InputError for bytes that are not UTF-8."""
-        self.fail(line, f"text must be UTF-8, but these bytes are not{column}; {_encoding_cure(self.text)}")
+        self.fail(line, f"text must be UTF-8, but these bytes are not{column}; {self.encoding_cure()}")
+
+    def encoding_cure(self) -> str:
+        """What to do about text that is not UTF-8."""
+        if self.text.startswith(_UTF16):
+            return "the file looks like UTF-16: give encoding='utf-16'"
+        return "give `encoding`, such as encoding='latin-1'"
 
     def fail_codec(self, line: int, error: UnicodeDecodeError) -> NoReturn:
         """Raise InputError for bytes that do not belong to the encoding."""
@@ -104,9 +117,3 @@ def _to_utf8(content: bytes, name: str, codec: str) -> bytes:
         return encode(content.decode(codec), name)
     except UnicodeDecodeError as error:
         Source(b"", name).fail_codec(content.count(b"\n", 0, error.start) + 1, error)
-
-
-def _encoding_cure(text: bytes) -> str:
-    if text.startswith(_UTF16):
-        return "the file looks like UTF-16: give encoding='utf-16'"
-    return "give `encoding`, such as encoding='latin-1'"
