@@ -58,6 +58,18 @@ def test_standard_input_comments_and_line_ends_are_kept(hedgerow, model_file):
         ]  # fmt: skip
 
 
+def test_constraints_change_the_labels(hedgerow, model_file):
+    model, words = hr.load(model_file), [("cat", "NN"), ("sat", "VBD"), (".", ".")]
+    text = "".join(f"{word} {tag}\n" for word, tag in words)
+    x = [{"column0": word, "column1": tag} for word, tag in words]
+    free, (bound,) = model.predict_single(x), model.predict([x], constraints="IOB2")
+    assert free.tolist() != bound.tolist()
+    for flags, labels in (((), free), (("--constraints", "IOB2"), bound)):
+        out = hedgerow("tag", model_file, *flags, stdin=text).out
+        assert [line.split()[2] for line in out.splitlines()] == labels.tolist()
+    assert "constraints must be one of IOB1" in hedgerow("tag", model_file, "--constraints", "X", stdin=text).err
+
+
 def test_nothing_in_nothing_out(hedgerow, model_file):
     assert hedgerow("tag", model_file, stdin="") == (0, "", "")
     assert hedgerow("tag", model_file, stdin="# only a comment\n\n").out == "# only a comment\n\n"

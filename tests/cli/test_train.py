@@ -150,6 +150,21 @@ def test_bad_settings_are_refused_by_name(hedgerow, text, message):
     assert done.err.count("\n") == 1
 
 
+def test_constraints_are_a_scheme_or_pairs(hedgerow):
+    assert hedgerow("train", "train.txt", "-m", "linear", "--constraints", "IOB2", "-o", "m.hedgerow").code == 0
+    assert hr.load("m.hedgerow").constraints == "IOB2"
+    pairs = [["", "B-NP"], ["B-NP", "I-NP"], ["I-NP", "B-VP"], ["I-NP", "O"], ["B-VP", "O"], ["O", "B-NP"]]
+    hedgerow.write("c.toml", f"[parameters]\nconstraints = {json.dumps(pairs)}\n")
+    done = hedgerow("train", "train.txt", "-m", "linear", "--config", "c.toml", "-o", "n.hedgerow")
+    assert done.code == 0, done.err
+    assert (None, "B-NP") in [tuple(pair) for pair in hr.load("n.hedgerow").constraints]
+    hedgerow.write("c.toml", f"[parameters]\nconstraints = {json.dumps(pairs[:3])}\n")
+    assert hedgerow("train", "train.txt", "-m", "linear", "--config", "c.toml", "-o", "o.hedgerow").code == 2
+    for bad in ("3", "[3]", "[[]]", '[["a"]]'):
+        hedgerow.write("c.toml", f"[parameters]\nconstraints = {bad}\n")
+        assert hedgerow("train", "train.txt", "-m", "linear", "--config", "c.toml", "-o", "o.hedgerow").code == 2
+
+
 def test_auto_is_the_race(hedgerow):
     done = hedgerow("train", "train.txt", "--model", "auto", "--budget", "2s", "-o", "m.hedgerow")
     assert done.code == 0, done.err

@@ -11,7 +11,7 @@ from hedgerow.cli.plain_text import duration, escaped, size
 from hedgerow.errors import InputError
 from hedgerow.inspection import importances
 from hedgerow.inspection.tree_views import in_words
-from hedgerow.inspection.weights import state_features, transition_features
+from hedgerow.inspection.weights import strongest_features, transition_features
 from hedgerow.metrics.text_table import text_table
 
 if TYPE_CHECKING:
@@ -61,11 +61,10 @@ def _training(log: list[Any]) -> dict[str, Any] | None:
 
 def _weights(model: Model, top: int) -> list[dict[str, Any]] | None:
     try:
-        found = state_features(model)
+        found = strongest_features(model, top)
     except InputError:  # it has no weights
         return None
-    strongest = nlargest(top, found.items(), key=lambda item: abs(item[1]))
-    return [{"attribute": name, "label": label, "weight": weight} for (name, label), weight in strongest]
+    return [{"attribute": name, "label": label, "weight": weight} for (name, label), weight in found.items()]
 
 
 def _transitions(model: Model, top: int) -> list[dict[str, Any]] | None:

@@ -152,7 +152,16 @@ def _from_file(estimator: type[Any], name: str, value: Any) -> Any:
         nested = dict(value)
         inner = estimator_class(nested.pop("model", "treecrf" if name == "base" else "future"))
         return configured(inner, from_file(inner, nested))
+    if name == "constraints" and isinstance(value, list):
+        return list(map(_pair, value))
     return from_text(estimator, name, value) if isinstance(value, str) else value
+
+
+def _pair(value: Any) -> Any:
+    """Two neighbouring labels. TOML has no None: "" stands for what is before the first label."""
+    if not isinstance(value, list):
+        return value
+    return tuple(None if i == 0 and label == "" else label for i, label in enumerate(value))
 
 
 def configured(estimator: type[Any], values: Mapping[str, Any]) -> Any:

@@ -5,6 +5,8 @@ The dicts are computed once for each model and shared by all callers: copy one b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from heapq import nlargest
 from typing import Any
 
 import numpy as np
@@ -48,9 +50,25 @@ def state_features(model: Model) -> dict[tuple[str, Any], float]:
         If the model is not linear.
     """
     attributes, weights, _ = _in_units(model)
-    labels = model.labels.classes.tolist()
-    members = [*((i,) for i in range(attributes.n_basic)), *attributes.conjunctions.sets()]
-    names = {i: " & ".join(attribute_name(attributes, member) for member in members[i]) for i, _ in weights}
+    return _named(attributes, weights, model.labels.classes.tolist())
+
+
+def strongest_features(model: Model, n: int) -> dict[tuple[str, Any], float]:
+    """The n weights of `state_features` that are farthest from 0, the strongest first; only these are named."""
+    attributes, weights, _ = _in_units(model)
+    strongest = nlargest(n, weights.items(), key=lambda item: abs(item[1]))
+    return _named(attributes, dict(strongest), model.labels.classes.tolist())
+
+
+def _named(
+    attributes: AttributeReader, weights: dict[tuple[int, int], float], labels: list[Any]
+) -> dict[tuple[str, Any], float]:
+    conjunctions = attributes.conjunctions.sets()
+
+    def members(i: int) -> Sequence[int]:
+        return (i,) if i < attributes.n_basic else conjunctions[i - attributes.n_basic]
+
+    names = {i: " & ".join(attribute_name(attributes, member) for member in members(i)) for i, _ in weights}
     return {(names[i], labels[y]): weight for (i, y), weight in weights.items()}
 
 
