@@ -8,7 +8,6 @@ parameter all come from this declaration.
 
 from __future__ import annotations
 
-import difflib
 import numbers
 import operator
 import textwrap
@@ -269,6 +268,8 @@ def _declared(cls: type, name: str, hint: Any) -> Parameter:
 
 def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> str:
     """The message for a parameter that an estimator does not have; it names the nearest one it has."""
+    import difflib
+
     known = list(known)
     by_lower = {one.lower(): one for one in known}
     here = [one for one in ELSEWHERE.get(name, ()) if one in known]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,6 +46,8 @@ def read(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> 
     U01 = { join = [{ from = "form", outside = "distance" }, { from = "tag", outside = "distance" }] }
     <BLANKLINE>
     """
+    import tomllib  # a model that is loaded does not need it
+
     try:
         text = Path(path).read_text("utf-8")
     except UnicodeDecodeError as error:
