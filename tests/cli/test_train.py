@@ -51,7 +51,8 @@ def test_every_model_is_trained_and_saved(hedgerow, model):
 def test_the_default_is_a_treecrf_over_a_linear_model_for_words(hedgerow):
     words = "".join(f"w{i} A\nw{i + 1} B\n\n" for i in range(0, 240, 2))
     hedgerow.write("words.txt", words)
-    assert hedgerow("train", "words.txt", "-o", "m.hedgerow", "--n-rounds", "2").code == 0
+    flags = ("--dev", "words.txt", "-o", "m.hedgerow", "--n-rounds", "2")
+    assert hedgerow("train", "words.txt", *flags).code == 0
     assert hr.load("m.hedgerow").linear is True
     assert hedgerow("train", "words.txt", "-o", "n.hedgerow", "--n-rounds", "2", "--linear", "false").code == 0
     assert hr.load("n.hedgerow").linear is False
@@ -182,6 +183,13 @@ def test_help_of_every_model_fits_a_screen(hedgerow, model):
     assert all(f"--{name.replace('_', '-')} " in short for name in own if name in COMMON)
     assert all(f"--{flag.name.replace('_', '-')}" in full for flag in flags_of(cls, in_full=True))
     assert "--budget" not in short
+
+
+@pytest.mark.parametrize("arguments", [[], ["--model"], ["train.txt", "--model"], ["train.txt", "--output"]])
+def test_a_flag_without_its_value(hedgerow, arguments):
+    done = hedgerow("train", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
 
 
 def test_flags_of_other_models_are_not_offered(hedgerow):

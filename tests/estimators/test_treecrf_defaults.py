@@ -89,6 +89,15 @@ def test_the_log_says_which_columns_are_read_how():
     assert log[0]["columns"] == {"read": [], "statistics": ["symbol"], "linear": True}
 
 
+def test_dev_data_do_not_change_the_linear_part():
+    X, y = worded()
+    setting = {"linear": True, "n_rounds": 3, "random_state": 0}
+    alone, watched = hr.TreeCRF(**setting).fit(X, y), hr.TreeCRF(**setting).fit(X, y, X[:7], y[:7])
+    assert "dev_accuracy" in watched.training_log_[0]
+    for a, b in zip(alone.predict_proba(X), watched.predict_proba(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("linear", [False, True])
 def test_one_file_and_any_number_of_threads(tmp_path, linear):
     X, y = worded()

@@ -53,9 +53,9 @@ def _chosen_model(arguments: Sequence[str]) -> str:
 
 def _value_of(flags: tuple[str, ...], arguments: Sequence[str]) -> str | None:
     found = None
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
-        if argument in flags:
-            found = following
+    for i, argument in enumerate(arguments):
+        if argument in flags and i + 1 < len(arguments):
+            found = arguments[i + 1]
         elif argument.startswith(f"{flags[0]}="):
             found = argument.partition("=")[2]
     return found

@@ -39,7 +39,8 @@ def with_temperature(
         temperature = best_temperature(answers_at, dev, spread, MAX_FACTOR)
     potential = replace(potential, temperature=temperature)
     answers = lattice(**potential.scores(dev.sequences, training.n_threads)._asdict())
-    return potential, {**Evaluator(training).of_answers([answers]), "temperature": temperature}
+    record = Evaluator(replace(training, dev=dev)).of_answers([answers])  # dev may be other data than that of the fit
+    return potential, {**record, "temperature": temperature}
 
 
 def best_temperature(answers_at: Callable[[float], Answers], dev: DevData, centre: float, max_factor: float) -> float:
