@@ -9,7 +9,7 @@ Estimators
                            linear models that learn from their mistakes
     OutputCode             many labels as codes of bits, for any of the others
 
-    All have fit, predict, predict_single, predict_proba, score and save.
+    All have fit, predict, predict_single, predict_proba, predict_spans, score and save.
 
 Functions
     load                   read a saved estimator
@@ -21,6 +21,7 @@ Functions
 
 Classes
     Sequences              sequences that are read once and used often
+    Span                   a span of labels with its probability, of predict_spans
     StopTraining           raised by a callback to end a fit
     TuningResult           what tune returns
 
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators import load as load
     from hedgerow.formats import read as read
     from hedgerow.formats import write as write
+    from hedgerow.inference.spans import Span as Span
     from hedgerow.tuning import TuningResult as TuningResult
     from hedgerow.tuning import cross_val_predict as cross_val_predict
     from hedgerow.tuning import tune as tune
@@ -75,6 +77,7 @@ _HOME = {
     "OutputCode": "hedgerow.estimators",
     "SearchTagger": "hedgerow.estimators",
     "Sequences": "hedgerow.data.sequences",
+    "Span": "hedgerow.inference.spans",
     "StopTraining": "hedgerow.errors",
     "StructuredPerceptron": "hedgerow.estimators",
     "StructuredSVM": "hedgerow.estimators",

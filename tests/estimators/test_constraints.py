@@ -390,3 +390,55 @@ def test_constraints_change_what_is_learned(fitted):
 def test_pairs_of_neighbours_of_the_data():
     pairs = {pair for labels in Y for pair in pairwise([None, *labels])}
     assert pairs <= IOB2
+
+
+@pytest.mark.parametrize("constraints", [None, "IOB2"])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_spans_are_those_of_the_labels_with_probabilities(fitted, name, constraints):
+    model = fitted(name, constraints)
+    predicted, found = model.predict(NEW, known=KNOWN), model.predict_spans(NEW, known=KNOWN)
+    for labels, spans in zip(predicted, found, strict=True):
+        assert [span[:3] for span in spans] == hr.metrics.spans(labels.tolist())
+        assert all(0 <= span.probability <= 1 for span in spans)
+        assert all(type(span) is hr.Span for span in spans)
+
+
+@pytest.mark.parametrize("name", [*EXACT, "memm order 2", "votes", "svm"])
+def test_span_probabilities_are_sums_over_label_sequences(fitted, name):
+    model = fitted(name, "IOB2")
+    for x in NEW[1:3]:
+        paths = list(product(LABELS, repeat=len(x)))
+        likelihoods = dict(zip(paths, model.log_likelihood([x] * len(paths), paths).tolist(), strict=True))
+        for span in model.predict_spans([x])[0]:
+            expected = oracles.span_probability(likelihoods, hr.metrics.spans, span[:3])
+            assert span.probability == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["search", "search backward"])
+def test_span_probabilities_of_a_search_are_sums_over_what_it_kept(fitted, name):
+    model = fitted(name, "IOB2")
+    for spans, best in zip(model.predict_spans(NEW), model.predict_nbest(NEW, 100), strict=True):
+        for span in spans:
+            marked = [math.exp(p) for p, labels in best if span[:3] in hr.metrics.spans(labels.tolist())]
+            assert span.probability == pytest.approx(sum(marked), abs=1e-6)
+
+
+def test_spans_that_labels_do_not_mark_are_refused(fitted):
+    model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+    with pytest.raises(InputError, match="label '-' does not begin with a letter of IOB2"):
+        model.predict_spans(["cat"])
+    with pytest.raises(InputError, match="scheme is 'BIO'; choose one of"):
+        fitted("hmm", None).predict_spans(NEW, scheme="BIO")
+    with pytest.raises(InputError, match="labels of the scheme IOB2 must be strings"):
+        hr.HMM().fit(["cat", "dog"], [[1, 2, 1], [1, 3, 1]]).predict_spans(["cat"])
+    assert fitted("hmm", None).predict_spans([]) == []
+
+
+def test_the_scheme_of_spans_is_that_of_the_letters():
+    X, y = [["a", "b", "c", "d"]], [["B-P", "E-P", "S-P", "O"]]
+    model = hr.LinearCRF(window=0, l2=0.01).fit(X * 5, y * 5)
+    assert [span[:3] for span in model.predict_spans(X)[0]] == [(0, 2, "P"), (2, 3, "P")]
+    other = [["B-P", "L-P", "U-P", "O"]]
+    model = hr.LinearCRF(window=0, l2=0.01, constraints="BILOU").fit(X * 5, other * 5)
+    assert [span[:3] for span in model.predict_spans(X)[0]] == [(0, 2, "P"), (2, 3, "P")]
+    assert model.predict_spans(X)[0][0].probability > 0.9

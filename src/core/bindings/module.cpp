@@ -18,6 +18,7 @@ void register_linear(nanobind::module_& m);
 void register_online(nanobind::module_& m);
 void register_attributes(nanobind::module_& m);
 void register_search(nanobind::module_& m);
+void register_spans(nanobind::module_& m);
 void register_softmax(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
 
@@ -43,6 +44,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_online(m);
     hedgerow::register_attributes(m);
     hedgerow::register_search(m);
+    hedgerow::register_spans(m);
     hedgerow::register_softmax(m);
     hedgerow::register_induction(m);
     hedgerow::register_trees(m);

@@ -24,6 +24,7 @@ from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.threads import n_threads
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, DecodeSetting, best_labels, log_likelihood
+from hedgerow.inference.spans import Span, SpanRules
 from hedgerow.model import Model
 from hedgerow.utilities import counted
 
@@ -281,6 +282,76 @@ class Predictions(Conventions):
         blocks = self._ask(encoded, lambda answers: list(_nbest(answers, n, labels)), evidence)
         return [best for block in blocks for best in block]
 
+    def predict_spans(
+        self,
+        X: SequencesLike,
+        *,
+        scheme: str = "auto",
+        known: KnownLike | None = None,
+        constraints: ConstraintsLike | None = None,
+    ) -> list[list[Span]]:
+        """Find the spans that the predicted labels mark, each with its probability.
+
+        The spans are those of the labels that `predict` returns. The probability of a span is that of exactly its
+        borders and type: the sum of the probabilities of all label sequences that mark this span. It is exact for every
+        model with a lattice. `SearchTagger` sums the 100 best label sequences that its beam kept, a lower bound.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Read as in `fit`, and with the same columns.
+        scheme : {"auto", "IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU"}, default="auto"
+            How labels mark spans. "auto" is the scheme of the constraints if they name one, otherwise that of the
+            letters of the labels.
+        known : list of lists, optional
+            For each sequence the labels that are known, such as those of an annotator, and None where none is known; or
+            None for a sequence without any. The other labels are predicted given these.
+        constraints : str or list of pairs, optional
+            Overrides the constraints of training; see the parameter `constraints` of the estimator.
+
+        Returns
+        -------
+        list of lists of Span
+            For each sequence its spans in order: tuples (start, end, type, probability), where `end` is the position
+            after the last one.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        InputError
+            If X does not fit the training data, the labels do not mark spans of the scheme, or a known label never
+            occurred in training or contradicts the constraints.
+        ImpossibleLatticeError
+            If the constraints and known labels leave a sequence no labels.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X, y = [["in", "Rome"], ["New", "York"]], [["O", "B-LOC"], ["B-LOC", "I-LOC"]]
+        >>> model = hr.LinearCRF(constraints="IOB2").fit(X, y)
+        >>> [(span.start, span.end, span.type) for span in model.predict_spans([["in", "New", "York"]])[0]]
+        [(1, 3, 'LOC')]
+        """
+        rules = self._span_rules(scheme, constraints)
+        if _is_empty(X):
+            return self._nothing()
+        encoded = self._encode(X)
+        decode = self._decoding(self._fitted().labels.classes.tolist(), self._value("decode"))
+        evidence = self._evidence(encoded, known, constraints, "predict_spans")
+        blocks = self._ask(encoded, lambda answers: _spans(answers, decode, rules), evidence)
+        return [spans for block in blocks for spans in block]
+
+    def _span_rules(self, scheme: str, constraints: object) -> SpanRules:
+        from hedgerow.metrics.span_schemes import scheme_of_letters, span_joins
+
+        model = self._fitted()
+        classes = model.labels.classes.tolist()
+        if scheme == "auto":
+            named = model.parameters.get("constraints") if constraints is None else constraints
+            scheme = named if isinstance(named, str) else scheme_of_letters(classes)
+        return SpanRules(*span_joins(classes, scheme))
+
     def score(self, X: SequencesLike, y: LabelsLike) -> float:
         """Compute the accuracy: the share of positions with the right label.
 
@@ -482,6 +553,19 @@ def _nbest(answers: Answers, n: int, labels: Labels) -> Iterator[list[tuple[floa
     for i, (begin, end) in enumerate(pairwise(answers.starts.tolist())):
         ranks = [rank for rank in range(n) if scores[i, rank] > -np.inf]
         yield [(float(scores[i, rank] - log_z[i]), labels.decode(paths[rank, begin:end])) for rank in ranks]
+
+
+def _spans(answers: Answers, decode: Decode, rules: SpanRules) -> list[list[Span]]:
+    starts = answers.starts
+    coded = rules.spans(best_labels(answers, decode), starts)
+    found: list[list[Span]] = [[] for _ in starts[1:]]
+    sequences = np.searchsorted(starts, coded.firsts, side="right") - 1
+    first = starts[sequences]
+    columns = ((coded.firsts - first).tolist(), (coded.ends - first).tolist(), coded.types.tolist())
+    probabilities = answers.span_probabilities(coded, rules).tolist()
+    for i, start, end, type_, probability in zip(sequences.tolist(), *columns, probabilities, strict=True):
+        found[i].append(Span(start, end, rules.names[type_], probability))
+    return found
 
 
 def _by_sequence(rows: NDArray[Any], starts: NDArray[np.int64]) -> list[NDArray[Any]]:

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.inference.spans import CodedSpans, SpanRules
+
 
 class Answers(Protocol):
     """Inference over a batch of sequences: a lattice, or a beam search.
@@ -28,6 +30,10 @@ class Answers(Protocol):
 
     def most_probable_labels(self) -> NDArray[np.int32]:
         """The most probable label of each position, or the best allowed combination of such labels."""
+        ...
+
+    def span_probabilities(self, spans: CodedSpans, rules: SpanRules) -> NDArray[np.float64]:
+        """The probability that the labels mark exactly each span."""
         ...
 
     def log_partition(self) -> NDArray[np.float64]:

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow._core import LatticeBatch32, LatticeBatch64
 from hedgerow.constraints import Constraints
 from hedgerow.errors import InputError, no_path
+from hedgerow.inference.spans import CodedSpans, SpanRules
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats, is_count
 
@@ -208,6 +210,16 @@ class Lattice:
         options = {"n_threads": self._options["n_threads"], "general": self._options["general"]}
         constraints = self.topology.constraints
         return most_probable_labels(self.marginals()[1], self.starts, constraints, self._allowed, **options)
+
+    def span_probabilities(self, spans: CodedSpans, rules: SpanRules) -> NDArray[np.float64]:
+        """The probability that the labels mark exactly each span: the sum over all label sequences that do."""
+        independent = self._order == 0
+        log_z, state, pair = self._batch.sum_over_paths(independent, not independent)
+        self._answer(log_z)
+        joint = state[:, None, :] if independent else pair
+        return _core.span_probabilities(
+            self._order, joint, self.starts, rules.joins, rules.types, *spans, self._options["n_threads"]
+        )
 
     def loss_augmented(
         self, gold: NDArray[np.int32], margin: float = 1.0

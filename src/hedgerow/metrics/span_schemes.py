@@ -146,9 +146,32 @@ def allowed_neighbours(classes: list[str], scheme: str) -> tuple[NDArray[np.bool
     return follows, last
 
 
-def parse_labels(classes: list[str], scheme: str) -> list[tuple[int, int]]:
-    """(role, index of the type) of each label; raises InputError if one does not belong to the scheme."""
+def scheme_of_letters(classes: list[str]) -> str:
+    """A scheme that reads spans of these labels, by their letters: IOB2 stands for all that have no S, L or U."""
+    letters = {label[:1] for label in classes if isinstance(label, str)}
+    if letters & {"L", "U"}:
+        return "BILOU"
+    return "IOBES" if "S" in letters or {"B", "E"} <= letters else "IOB2"
+
+
+def span_joins(classes: list[str], scheme: str) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[str]]:
+    """(whether a span continues from each label to each other, the type of each label, the names of types).
+
+    The type is -1 for labels outside of spans. Raises InputError if a label does not belong to the scheme.
+    """
+    check_scheme(scheme)
     names: dict[str, int] = {}
+    roles, kinds = np.array(parse_labels(classes, scheme, names), np.intp).T
+    joins = _joins(scheme)[roles[:, None], roles] & (kinds[:, None] == kinds)
+    return joins, kinds.astype(np.int32), list(names)
+
+
+def parse_labels(classes: list[str], scheme: str, names: dict[str, int] | None = None) -> list[tuple[int, int]]:
+    """(role, index of the type) of each label; raises InputError if one does not belong to the scheme.
+
+    `names` maps types to indices; new types are added to it.
+    """
+    names = {} if names is None else names
     if any(not isinstance(label, str) for label in classes):
         raise InputError(f"labels of the scheme {scheme} must be strings such as 'B-NP', but they are {classes[:5]}")
     flat = flatten([classes], "classes")

@@ -18,8 +18,10 @@ from hedgerow._core import SearchBatch, SparseNGramWeights
 from hedgerow.constraints import Constraints
 from hedgerow.errors import InputError, no_path
 from hedgerow.inference.lattice import most_probable_labels
+from hedgerow.inference.spans import CodedSpans, SpanRules
 from hedgerow.utilities import is_count
 
+N_BEST = 100  # label sequences that the probability of a span sums
 MAX_SCORE = np.float32(1e30)  # sums of many such scores can still be compared
 
 
@@ -91,6 +93,20 @@ class BeamSearch:
         return most_probable_labels(
             self.marginals()[1], self.starts, self.constraints, self.allowed, n_threads=self.n_threads
         )
+
+    def span_probabilities(self, spans: CodedSpans, rules: SpanRules) -> NDArray[np.float64]:
+        """A lower bound: the sum over the N_BEST best label sequences that the beam kept and that mark the span."""
+        scores, paths = self.nbest(N_BEST)
+        shares = np.exp(scores - self.log_partition()[:, None])  # (sequences, ranks)
+        sequence = np.searchsorted(self.starts, spans.firsts, side="right") - 1
+        sums = np.zeros(len(spans.firsts))
+        for rank in range(N_BEST):
+            found = rules.spans(paths[rank], self.starts)
+            end, type_ = np.full(len(self.state), -1), np.full(len(self.state), -1)
+            end[found.firsts], type_[found.firsts] = found.ends, found.types
+            marks = (end[spans.firsts] == spans.ends) & (type_[spans.firsts] == spans.types)
+            sums += np.where(marks, shares[sequence, rank], 0.0)
+        return np.minimum(sums, 1.0)
 
     def nbest(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """(scores by sequence and rank, labels by rank and position); a score of -inf means there is no such path."""
