@@ -150,6 +150,16 @@ def test_a_column_that_the_template_reads_is_needed() -> None:
         encoder.transform(Sequences([[{"word": "the"}]]))
 
 
+def test_a_file_without_a_column_of_the_template_is_refused() -> None:
+    X = Sequences([[{"form": "the", "tag": "D", "n": 1.5}] * 2])
+    encoder = Encoder.fit(X, features=hr.templates.words("form"))
+    form, tag, n = X.columns
+    with pytest.raises(InputError, match=r"X must have the column 'tag', .* but its columns are 'form', 'n'; name the"):
+        encoder.transform(Sequences.of_columns(X.starts, (form, n)))
+    with pytest.warns(AbsentColumnWarning, match="X lacks columns that training had: 'n'; 'n' is treated as missing"):
+        encoder.transform(Sequences.of_columns(X.starts, (form, tag)))
+
+
 def test_an_optional_column_may_be_absent_by_chance() -> None:
     training = [[{"word": "the", "tag": "D"}, {"word": "cat"}], [{"word": "sat"}] * 8]
     encoder = Encoder.fit(Sequences(training), features=hr.templates.words("word"))

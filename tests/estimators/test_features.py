@@ -50,6 +50,23 @@ def test_every_estimator_reads_raw_words(estimator: Any, tmp_path: Path) -> None
         np.testing.assert_array_equal(one, other)
 
 
+# Bags of weights, joins of what is no column, and a bias: the columns that only template files of CRF++ derive.
+CRFPP = "U:%x[-1,0]\nU:%x[0,0]\nU:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nU2:\nB\n"
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_every_estimator_reads_a_template_of_crfpp(estimator: Any, tmp_path: Path) -> None:
+    (tmp_path / "template").write_text(CRFPP)
+    template = hr.templates.read(tmp_path / "template", columns=["symbol"])
+    model = clone(estimator).set_params(features=template, random_state=0, n_jobs=1).fit(X, Y)
+    assert model.score(X, Y) > 0.8
+    model.save(tmp_path / "m.hedgerow")
+    loaded = hr.load(tmp_path / "m.hedgerow")
+    assert loaded.features == template
+    for one, other in zip(model.predict_proba(NEW), loaded.predict_proba(NEW), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_inspection_shows_derived_names() -> None:
     model = hr.LinearCRF(features=WORDS).fit(X, Y)
     names = {name for name, _ in model.state_features_}

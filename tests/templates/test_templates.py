@@ -76,6 +76,7 @@ def test_a_sum_derives_the_columns_of_all_each_once() -> None:
         ("words:form", words("form")),
         ("letters:3", letters(3)),
         ("tags+numbers", tags() + numbers()),
+        ("words:a+b+numbers", words("a+b") + numbers()),
     ],
 )
 def test_flags(text: str, template: Any) -> None:

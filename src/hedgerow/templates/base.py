@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -232,7 +233,8 @@ def template_from_json(stored: object) -> Template:
 
 def parse_template(text: str) -> Template:
     """The template of a command-line flag: words, words:COLUMN, tags, letters:N or numbers; several with + between."""
-    return _sum_of(_parse_section(one) for one in text.split("+"))
+    sections = re.split(rf"\+(?=(?:{'|'.join(_BY_NAME)})(?:[:+]|$))", text)  # a name of a column may have + in it
+    return _sum_of(map(_parse_section, sections))
 
 
 def _parse_section(text: str) -> Section:
