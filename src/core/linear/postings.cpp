@@ -89,6 +89,21 @@ inline void Postings::add_attribute(std::int64_t i, const Features& features, co
     }
 }
 
+inline void Postings::add_attribute(std::int64_t i, const Features& features, const double* residuals,
+                                    double* row, double* gradient) const {
+    const std::int64_t begin = features.starts[ids_[i]], end = features.starts[ids_[i] + 1];
+    const std::int64_t width = features.width;
+    if (is_sparse(end - begin, width) || starts_[i + 1] - starts_[i] == 1)
+        return add_by_feature(i, features, residuals, gradient);
+    std::fill_n(row, width, 0.0);
+    for (std::int64_t o = starts_[i]; o < starts_[i + 1]; ++o) {
+        const double* residual = residuals + positions_[o] * width;
+        const auto number = static_cast<double>(value(o));
+        for (std::int64_t y = 0; y < width; ++y) row[y] += number * residual[y];
+    }
+    for (std::int64_t f = begin; f < end; ++f) gradient[f] += row[features.outputs[f]];
+}
+
 void Postings::add_gradient(const Features& features, const float* residuals, double* gradient,
                             std::int64_t n_threads) const {
     parallel_for(static_cast<std::int64_t>(cuts_.size()) - 1, n_threads, [&] {
@@ -103,10 +118,11 @@ void Postings::add_gradient(const Features& features, const float* residuals, do
 void Postings::add_gradient(const Features& features, const double* residuals, double* gradient,
                             std::int64_t n_threads) const {
     parallel_for(static_cast<std::int64_t>(cuts_.size()) - 1, n_threads, [&] {
-        return [&](std::int64_t c) {
-            for (std::int64_t i = cuts_[c]; i < cuts_[c + 1]; ++i)
-                add_by_feature(i, features, residuals, gradient);
-        };
+        return
+            [&, row = std::vector<double>(static_cast<std::size_t>(features.width))](std::int64_t c) mutable {
+                for (std::int64_t i = cuts_[c]; i < cuts_[c + 1]; ++i)
+                    add_attribute(i, features, residuals, row.data(), gradient);
+            };
     });
 }
 

@@ -28,6 +28,8 @@ class Postings {
   private:
     void add_attribute(std::int64_t i, const Features& features, const float* residuals, float* row,
                        double* gradient) const;
+    void add_attribute(std::int64_t i, const Features& features, const double* residuals, double* row,
+                       double* gradient) const;
     template <class Real>
     void add_by_feature(std::int64_t i, const Features& features, const Real* residuals,
                         double* gradient) const;
