@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.ragged import first_duplicate
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError, first_few
-from hedgerow.formats.content import Content
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.source import Source
 from hedgerow.utilities import counted, is_count
+
+if TYPE_CHECKING:
+    from hedgerow.formats.content import Content
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,6 @@ class Format(ABC):
     """A file format. Objects have no state."""
 
     name: str
-    extensions: tuple[str, ...]  # ends of file names: a hint where the content fits several formats
 
     @abstractmethod
     def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:

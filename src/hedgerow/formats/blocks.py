@@ -140,7 +140,7 @@ def read_blocks(
 
 def _blocks(text: _Text, format: str | None, choice: Choice) -> Iterator[Block]:  # noqa: A002
     if format is None and choice.layout is None:
-        rules = detect(text.head(), text.name)
+        rules = find_format(detect(text.head(), text.name))
     else:
         rules = find_format(choice.layout.format if format is None and choice.layout is not None else format)
     first_line, last = 1, False

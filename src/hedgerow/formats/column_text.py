@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,13 @@ from hedgerow.formats.base import (
     refuse_empty,
     text_labels,
 )
-from hedgerow.formats.column_writer import write_columns, write_numbered
-from hedgerow.formats.content import Content
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.label_text import label_codes
 from hedgerow.formats.source import Source
 from hedgerow.utilities import counted
+
+if TYPE_CHECKING:
+    from hedgerow.formats.content import Content
 
 NEVER = 2**31
 
@@ -41,7 +42,6 @@ class ColumnFormat(Format):
     """A format of columns. For the rules see src/core/data/column_text.hpp."""
 
     name: str
-    extensions: tuple[str, ...] = ()
     tabs: bool | None = None  # None: as the first line has it
     comments: bool = False
     documents: bool = False
@@ -97,6 +97,8 @@ class ColumnFormat(Format):
         return _core.with_labels(text, parsed.places, separator, blob, offsets, codes)
 
     def encode(self, content: Content) -> Iterable[bytes]:
+        from hedgerow.formats.column_writer import write_columns, write_numbered
+
         return write_numbered(content, self.names) if self.numbered else write_columns(content, self.name)
 
     def _layout(self, name: str, choice: Choice, n: int, separator: str) -> Layout:

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from hedgerow.formats.column_text import ColumnFormat
 
-FORMAT = ColumnFormat("conll", (".conll", ".bio", ".iob", ".iob2"), comments=True, documents=True)
+FORMAT = ColumnFormat("conll", comments=True, documents=True)

@@ -11,7 +11,6 @@ from hedgerow.formats.column_text import ColumnFormat
 NAMES = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 FORMAT = ColumnFormat(
     "conllu",
-    (".conllu",),
     tabs=True,
     numbered=True,
     absent_from=NAMES.index("lemma"),  # a form is never absent: "_" is an underscore
@@ -20,8 +19,3 @@ FORMAT = ColumnFormat(
     attributes=("form",),
     label="upos",
 )
-
-
-def looks_like(fields: list[bytes]) -> bool:
-    """Whether the fields of a line, between tabs, are those of a word of CoNLL-U."""
-    return len(fields) == len(NAMES) and fields[0].replace(b"-", b"").replace(b".", b"").isdigit()

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from hedgerow.formats.column_text import ColumnFormat
 
-FORMAT = ColumnFormat("crf++", (".crfpp",), tabs=False)
+FORMAT = ColumnFormat("crf++", tabs=False)

@@ -29,7 +29,6 @@ class CrfsuiteFormat(Format):
     """The text format of the program crfsuite; X has one column, the bag of attributes."""
 
     name = "crfsuite"
-    extensions = (".crfsuite", ".crfsuite.txt")
 
     def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
         labelled = _is_labelled(choice)

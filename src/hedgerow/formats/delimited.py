@@ -43,7 +43,6 @@ class DelimitedFormat(Format):
     """CSV or TSV, as the csv module of Python reads it."""
 
     name: str
-    extensions: tuple[str, ...]
     delimiter: str
 
     def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
@@ -171,5 +170,5 @@ def _column(name: str, values: list[str], starts: NDArray[np.int64]) -> Column:
     return column_of(_core.ingest_values([value or None for value in values], starts, name))
 
 
-CSV = DelimitedFormat("csv", (".csv",), ",")
-TSV = DelimitedFormat("tsv", (".tsv",), "\t")
+CSV = DelimitedFormat("csv", ",")
+TSV = DelimitedFormat("tsv", "\t")

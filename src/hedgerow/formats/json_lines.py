@@ -55,7 +55,6 @@ class JsonLinesFormat(Format):
     """One sequence on a line; values keep their types."""
 
     name = "jsonl"
-    extensions = (".jsonl", ".ndjson", ".json")
 
     def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
         lines = _Lines()

@@ -18,7 +18,6 @@ from hedgerow.formats.corpus import Corpus
 from hedgerow.formats.delimited import PREDICTION, SEQUENCE, table_layout
 from hedgerow.formats.source import Source
 
-MAGIC = b"PAR1"
 _ONE = "_one_sequence"
 
 
@@ -26,7 +25,6 @@ class ParquetFormat(Format):
     """A table with typed columns."""
 
     name = "parquet"
-    extensions = (".parquet", ".pq")
 
     def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
         del first_line, partial  # a table is read at once

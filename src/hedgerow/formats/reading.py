@@ -73,5 +73,5 @@ def read(
 def choose_format(source: Source, name: str | None, layout: Layout | None = None) -> Format:
     """The format of this name, otherwise that of the layout, otherwise the one that the content shows."""
     if name is None and layout is None:
-        return detect(source.text[:HEAD], source.name)
+        return find_format(detect(source.text[:HEAD], source.name))
     return find_format(layout.format if name is None and layout is not None else name)

@@ -1,65 +1,80 @@
-"""The formats by name, and their detection from the beginning of a file."""
+"""The formats by name, and their detection from the beginning of a file. A format is imported when it is first used."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+from typing import TYPE_CHECKING
 
 from hedgerow.errors import InputError
-from hedgerow.formats import conll, conllu, crfpp, crfsuite, delimited, json_lines, parquet
-from hedgerow.formats.base import Format
 
-FORMATS: dict[str, Format] = {
-    file_format.name: file_format
-    for file_format in (
-        conll.FORMAT,
-        conllu.FORMAT,
-        crfpp.FORMAT,
-        crfsuite.FORMAT,
-        json_lines.FORMAT,
-        delimited.CSV,
-        delimited.TSV,
-        parquet.FORMAT,
-    )
+if TYPE_CHECKING:
+    from hedgerow.formats.base import Format
+
+_HOME = {
+    "conll": ("conll", "FORMAT"),
+    "conllu": ("conllu", "FORMAT"),
+    "crf++": ("crfpp", "FORMAT"),
+    "crfsuite": ("crfsuite", "FORMAT"),
+    "jsonl": ("json_lines", "FORMAT"),
+    "csv": ("delimited", "CSV"),
+    "tsv": ("delimited", "TSV"),
+    "parquet": ("parquet", "FORMAT"),
+}
+# Ends of file names: a hint where the content fits several formats.
+_EXTENSIONS = {
+    "conll": (".conll", ".bio", ".iob", ".iob2"),
+    "conllu": (".conllu",),
+    "crf++": (".crfpp",),
+    "crfsuite": (".crfsuite", ".crfsuite.txt"),
+    "jsonl": (".jsonl", ".ndjson", ".json"),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "parquet": (".parquet", ".pq"),
 }
 _ROWS = 50  # lines that are looked at
+_PARQUET = b"PAR1"
+_CONLLU_COLUMNS = 10
+_ID = re.compile(rb"\d+([-.]\d+)?$")
 _ATTRIBUTE = re.compile(rb".+[=:]|__[BE]OS__$")
 
 
 def find_format(name: object) -> Format:
     """The format of this name; raises InputError if there is none."""
-    if not isinstance(name, str) or name not in FORMATS:
-        raise InputError(f"format is {name!r}; choose one of {', '.join(FORMATS)}")
-    return FORMATS[name]
+    if not isinstance(name, str) or name not in _HOME:
+        raise InputError(f"format is {name!r}; choose one of {', '.join(_HOME)}")
+    module, attribute = _HOME[name]
+    found: Format = getattr(importlib.import_module(f"hedgerow.formats.{module}"), attribute)
+    return found
 
 
-def by_extension(name: str) -> Format | None:
+def by_extension(name: str) -> str | None:
     """The format whose files usually have such a name."""
-    for file_format in FORMATS.values():
-        if name.lower().endswith(file_format.extensions):
+    for file_format, extensions in _EXTENSIONS.items():
+        if name.lower().endswith(extensions):
             return file_format
     return None
 
 
-def detect(head: bytes, name: str) -> Format:
+def detect(head: bytes, name: str) -> str:
     """The format of a file: the first whose rule holds; the end of the name decides only where the content fits."""
-    if head.startswith(parquet.MAGIC):
-        return parquet.FORMAT
-    lines = [line.rstrip(b"\r") for line in head.split(b"\n")][:_ROWS]
+    if head.startswith(_PARQUET):
+        return "parquet"
+    lines = [line.rstrip(b"\r") for line in head.split(b"\n", _ROWS)[:_ROWS]]
     rows = [line for line in lines if line.strip()]
     hint = by_extension(name)
     if rows and _is_json(rows[0]):
-        return json_lines.FORMAT
-    positions = [line for line in rows if not line.startswith(b"#")]
-    if positions and conllu.looks_like(positions[0].split(b"\t")):
-        return conllu.FORMAT
-    if hint is delimited.CSV and rows and b"," in rows[0]:
-        return delimited.CSV
-    if rows and _are_items(rows, sure=hint is crfsuite.FORMAT):
-        return crfsuite.FORMAT
-    if hint is delimited.TSV and not any(not line.strip() for line in lines[:-1]):
-        return delimited.TSV
-    return crfpp.FORMAT if hint is crfpp.FORMAT else conll.FORMAT
+        return "jsonl"
+    if any(map(_is_word, [row for row in rows if not row.startswith(b"#")][:1])):
+        return "conllu"
+    if hint == "csv" and rows and b"," in rows[0]:
+        return "csv"
+    if rows and _are_items(rows, sure=hint == "crfsuite"):
+        return "crfsuite"
+    if hint == "tsv" and not any(not line.strip() for line in lines[:-1]):
+        return "tsv"
+    return "crf++" if hint == "crf++" else "conll"
 
 
 def _is_json(row: bytes) -> bool:
@@ -69,6 +84,12 @@ def _is_json(row: bytes) -> bool:
         return isinstance(json.loads(row), (dict, list))
     except (ValueError, RecursionError):
         return len(row) > 1 << 15  # cut off
+
+
+def _is_word(row: bytes) -> bool:
+    """Whether a line has the columns of CoNLL-U."""
+    fields = row.split(b"\t")
+    return len(fields) == _CONLLU_COLUMNS and _ID.match(fields[0]) is not None
 
 
 def _are_items(rows: list[bytes], *, sure: bool) -> bool:

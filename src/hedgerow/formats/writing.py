@@ -78,15 +78,12 @@ def write(
     <BLANKLINE>
     """
     content = _content(X, y, sample_weight, label, layout)
-    named = isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-"
-    if format is not None:
-        chosen = find_format(format)
-    else:
-        usual = content.layout.format if content.layout is not None else "conll"
-        chosen = (by_extension(os.fspath(path)) if named else None) or find_format(usual)  # type: ignore[arg-type]
+    target = Path(os.fspath(path)) if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" else None
+    usual = "conll" if content.layout is None else content.layout.format
+    by_name = None if target is None else by_extension(target.name)
+    chosen = find_format(by_name or usual if format is None else format)
     parts = list(chosen.encode(content))
-    if named:
-        target = Path(path)  # type: ignore[arg-type]
+    if target is not None:
         if target.exists() and not target.is_dir() and not overwrite:
             raise InputError(f"{target} exists already; choose another name, or give overwrite=True")
         storage.write_parts(target, parts)
