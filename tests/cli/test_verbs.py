@@ -78,11 +78,22 @@ def test_a_closed_pipe_ends_quietly():
     assert done.stderr == ""
 
 
-def test_completion_is_offered():
-    environment = {**os.environ, "_HEDGEROW_COMPLETE": "complete_bash", "COMP_WORDS": "hedgerow da", "COMP_CWORD": "1"}
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("hedgerow da", ["datasets"]),
+        ("hedgerow train x --n-r", ["--n-rounds"]),
+        ("hedgerow train --model linear x --max-", ["--max-iter"]),
+        ("hedgerow train --model li", ["linear"]),
+        ("hedgerow train --model nothing --outp", ["--output"]),
+    ],
+)
+def test_completion_is_offered(line, found):
+    completing = {"_HEDGEROW_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    environment = {**os.environ, **completing}
     command = [sys.executable, "-c", "from hedgerow.cli import main; main()"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.stdout.split() == ["datasets"]
+    assert (done.stdout.split(), done.stderr) == (found, "")
 
 
 def test_control_characters_are_escaped(capsys):

@@ -28,7 +28,12 @@ class TrainCommand(SectionedCommand):
     """Has the flags of the model that the arguments, or the file of --config, name."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        model = _chosen_model(args)
+        try:
+            model = _chosen_model(args)
+        except (InputError, OSError):
+            if not ctx.resilient_parsing:  # true while the shell completes a line that may be wrong so far
+                raise
+            model = DEFAULT
         in_full = "--help-all" in args
         made = _command(model, in_full=in_full)
         self.params, self.callback = made.params, made.callback
@@ -102,7 +107,13 @@ def _without_parameters(
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Model file to write.")] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", metavar="MODEL", help=f"{', '.join(MODELS)}, or {AUTO}. [default: {DEFAULT}]"),
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            help=f"{', '.join(MODELS)}, or {AUTO}. [default: {DEFAULT}]",
+            autocompletion=lambda: [*MODELS, AUTO],
+        ),
     ] = None,
     dev: Annotated[
         str | None, typer.Option("--dev", metavar="FILE", help="Labelled sequences to score each step on.")
