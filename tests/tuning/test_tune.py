@@ -496,3 +496,17 @@ def test_ctrl_c_ends_running_fits(n_jobs):
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert out.startswith("interrupted HMM(")
+
+
+def test_constraints_hold_for_every_candidate():
+    X = [["Anna", "Berg", "left"], ["in", "Rome"], ["Carl", "left"]] * 4
+    y = [["B-P", "I-P", "O"], ["O", "B-L"], ["B-P", "O"]] * 4
+    result = hr.tune(
+        X, y, estimators={"HMM": {"order": [0, 1]}, "LinearCRF": {}}, constraints="IOB2", random_state=0, cv=2, n_jobs=1
+    )
+    assert result.model.constraints == "IOB2"
+    assert all("constraints='IOB2'" in row["setting"] for row in result.rows)
+    with pytest.raises(InputError, match="y: sequence 0, position 1: label 'I-P' may not follow 'O'"):
+        hr.tune(X, [["O", "I-P", "O"], *y[1:]], constraints="IOB2", random_state=0)
+    with pytest.raises(InputError, match="tune: constraints must be one of IOB1"):
+        hr.tune(X, y, constraints="BIO")

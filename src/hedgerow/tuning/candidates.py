@@ -59,13 +59,18 @@ def _has(estimator: Estimator, name: str) -> bool:
     return name in parameters(type(estimator))
 
 
-def candidates_of(estimators: Any, traits: Traits, seed: int) -> list[Candidate]:
-    """The candidates that `estimators` stands for, each once; raises InputError if one is invalid."""
+def candidates_of(
+    estimators: Any, traits: Traits, seed: int, fixed: Mapping[str, Any] | None = None
+) -> list[Candidate]:
+    """The candidates that `estimators` stands for, each once, all with the `fixed` parameters.
+
+    Raises InputError if one is invalid.
+    """
     found: dict[str, Candidate] = {}
     for estimator, space in _entries(estimators, traits):
         for grid in space:
             for values in product(*grid.values()):
-                chosen = dict(zip(grid, values, strict=True))
+                chosen = dict(zip(grid, values, strict=True)) | dict(fixed or {})
                 candidate = Candidate.of(with_parameters_of(estimator, chosen), seed)
                 found.setdefault(candidate.key, candidate)
     return list(found.values())

@@ -10,6 +10,8 @@ import numpy as np
 
 from hedgerow.callbacks import TrialRecord, can_draw
 from hedgerow.errors import InputError, StopTraining
+from hedgerow.estimators.allowed_labels import check_gold, constraints_of
+from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.fitting import call_all, checked_callbacks
 from hedgerow.estimators.parameters import python_scalar
 from hedgerow.estimators.threads import n_threads
@@ -31,7 +33,7 @@ from hedgerow.tuning.traits import Traits
 from hedgerow.utilities import counted, is_count
 
 if TYPE_CHECKING:
-    from hedgerow.typing import LabelsLike, SequencesLike
+    from hedgerow.typing import ConstraintsLike, LabelsLike, SequencesLike
 
 
 def tune(
@@ -41,6 +43,7 @@ def tune(
     estimators: Any = "auto",
     scoring: str | Callable[[Any, Any], float] | None = None,
     budget: float | str = "5m",
+    constraints: ConstraintsLike | None = None,
     cv: Any = None,
     groups: Iterable[Any] | None = None,
     optuna: int = 0,
@@ -76,6 +79,8 @@ def tune(
     budget : float or str, default="5m"
         Time for the race: seconds, or a text such as "90s", "10m", "1h". A larger budget admits slower
         settings, or races on more data. The final fit on all data is never cut off.
+    constraints : str or list of pairs, optional
+        Constraints of every estimator of the race, instead of its own; see the parameter `constraints` of estimators.
     cv : int, splitter or list of (train, test), default=None
         Number of folds, a splitter of scikit-learn, or pairs of indices of sequences. None is 5, or the number of
         sequences if there are fewer.
@@ -126,7 +131,9 @@ def tune(
     folds = make_folds(cv, data.groups, data.X.lengths, seed, has_groups=groups is not None)
     notes = _label_notes(check_training_parts(data, folds))
     traits = Traits.of(data)
-    candidates, costs, left_out = _affordable(candidates_of(estimators, traits, seed), traits, seconds_of(budget))
+    fixed = _fixed(constraints, data)
+    entrants = candidates_of(estimators, traits, seed, fixed)
+    candidates, costs, left_out = _affordable(entrants, traits, seconds_of(budget))
     plan = make_plan(costs, len(folds), seconds_of(budget))
     name, score = scoring_of(scoring, data)
     results = Results(checkpoint, origin_of(data, folds, name, seed))
@@ -226,6 +233,17 @@ def _winner(race: Race, stop: Stop, costs: Sequence[float], budget: Any) -> Tria
             f"first was scored{quickest if min(costs) > seconds_of(budget) else ''}; raise budget"
         )
     raise InputError("a callback ended the race before a setting was scored; let at least one trial end")
+
+
+def _fixed(constraints: Any, data: RaceData) -> dict[str, Any]:
+    """The parameters that all candidates share; raises InputError if the labels break the constraints."""
+    if constraints is None:
+        return {}
+    parameter = Estimator._parameters["constraints"]
+    parameter.check("tune", constraints)
+    converted = parameter.convert(constraints)
+    check_gold(constraints_of(converted, data.labels), data.codes, data.X.starts, data.labels, "y")
+    return {"constraints": constraints}
 
 
 def _checked_seed(random_state: Any, checkpoint: Any) -> int:
