@@ -158,6 +158,23 @@ def test_conllu():
     assert read(CONLLU, label=False).y is None
 
 
+def test_labels_of_conllu_go_into_their_column():
+    layout = read(CONLLU, label="deprel", columns=["form", "upos"]).layout
+    plain = CONLLU.replace("root", "_").replace("adv", "_").replace("\tp\t", "\t_\t")
+    with pytest.raises(InputError, match="line 3: column 'deprel' is the label, but it is empty"):
+        read(plain, label="deprel")
+    assert read(plain, layout=layout).y is None
+    (block,) = hr.formats.read_blocks(io.BytesIO(plain.encode()), layout=layout)
+    assert block.y is None
+    assert block.with_labels([["root", "adv", "p"]]).decode() == CONLLU
+    (block,) = hr.formats.read_blocks(io.BytesIO(CONLLU.replace("adv", "_").encode()), layout=layout)
+    assert block.y is None
+    with pytest.raises(InputError, match="line 4: column 'deprel' is the label, but it is empty"):
+        read(CONLLU.replace("adv", "_"), layout=layout)
+    (block,) = hr.formats.read_blocks(io.BytesIO(CONLLU.encode()), label=False)
+    assert b"1\tdo\tdo\tX\t_" in block.with_labels([["X", "Y", "Z"]])
+
+
 BAD = {
     ("a x B\nb y\n", ()): r"the file, line 2: a line must have 3 columns, as the first has, but this one has 2: 'b y'",
     (b"a B\n\xe9 O\n", ()): r"the file, line 2: text must be UTF-8, but these bytes are not \(column 0\); give `enc",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,22 +68,28 @@ class ColumnFormat(Format):
         if len(lines) == 0:
             if not partial:
                 refuse_empty(source)
-            return empty(Layout(self.name, (), None, ()), n_lines, ends)
+            return empty(Layout(self.name, (), None, ()), n_lines)
         layout = self._layout(source.name, choice, len(columns), "\t" if tabs else " ")
         values = {
-            name: (codes, Alphabet.trusted(blob, offsets))
-            for name, (codes, blob, offsets) in zip(layout.columns, columns, strict=True)
+            column_name: (codes, Alphabet.trusted(blob, offsets))
+            for column_name, (codes, blob, offsets) in zip(layout.columns, columns, strict=True)
         }
+        label = layout.label or self.label
+        column = layout.columns.index(label) if label in layout.columns else -1  # where `with_labels` puts labels
         if first_line > 1:
             lines = lines + (first_line - 1)
         y = None
-        if layout.label is not None:
-            _check_labels(source, layout.label, values[layout.label][0], lines)
-            y = text_labels(*values[layout.label], starts)
-        X = Sequences.trusted(
-            starts, tuple(trusted(CategoricalColumn, name, *values[name]) for name in layout.attributes)
-        )
-        return Parsed(Corpus(X, y, None, layout, lines), n_lines, ends)
+        name = layout.label
+        if name is not None:
+            codes, alphabet = values[name]
+            if choice.layout is not None and _is_unlabelled(codes, partial):
+                layout = replace(layout, label=None)
+            else:
+                _check_labels(source, name, codes, lines)
+                y = text_labels(codes, alphabet, starts)
+        attributes = tuple(trusted(CategoricalColumn, chosen, *values[chosen]) for chosen in layout.attributes)
+        X = Sequences.trusted(starts, attributes)
+        return Parsed(Corpus(X, y, None, layout, lines), n_lines, (ends, column))
 
     def settled(self, parsed: Parsed) -> ColumnFormat:
         layout = parsed.corpus.layout
@@ -92,9 +99,25 @@ class ColumnFormat(Format):
         return _core.end_of_sequences(text, begin)
 
     def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+        """The text with the labels in a new column; in a format with names, in the column of the label."""
+        if self.names:
+            return self._in_place(text, parsed, labels)
         blob, offsets, codes = label_codes(labels, parsed.corpus.X)
         separator = (parsed.corpus.layout.separator or "\t").encode()
-        return _core.with_labels(text, parsed.places, separator, blob, offsets, codes)
+        return _core.with_labels(text, parsed.places[0], separator, blob, offsets, codes)
+
+    def _in_place(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+        blob, offsets, codes = label_codes(labels, parsed.corpus.X)
+        names = [blob[begin:end].tobytes() for begin, end in pairwise(offsets.tolist())]
+        ends, column = parsed.places
+        parts, done = [], 0
+        for end, code in zip(ends.tolist(), codes.tolist(), strict=True):
+            begin = text.rfind(b"\n", 0, end) + 1
+            fields = text[begin:end].split(b"\t")
+            fields[column] = names[code]
+            parts += [text[done:begin], b"\t".join(fields)]
+            done = end
+        return b"".join([*parts, text[done:]])
 
     def encode(self, content: Content) -> Iterable[bytes]:
         from hedgerow.formats.column_writer import write_columns, write_numbered
@@ -119,6 +142,12 @@ class ColumnFormat(Format):
             )
         attributes = tuple(column for column in names if column != label)
         return Layout(self.name, names, label, attributes, separator=separator)
+
+
+def _is_unlabelled(codes: NDArray[np.int32], partial: bool) -> bool:
+    """Whether a file that the model shall label has an empty label column; of a stream some empty labels will do."""
+    absent = codes < 0
+    return bool(absent.any() if partial else absent.all())
 
 
 def _check_labels(source: Source, name: str, codes: NDArray[np.int32], lines: NDArray[np.int64]) -> None:
