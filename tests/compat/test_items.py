@@ -70,6 +70,12 @@ def test_other_types_of_keys_and_values() -> None:
     assert read_items(read_items(X)) is not None
 
 
+def test_item_sequences_of_python_crfsuite() -> None:
+    sequence = [{"a": 0.5, "b": "x"}, ["c"]]
+    (read,) = as_dicts(read_items([pytest.importorskip("pycrfsuite").ItemSequence(sequence)]))
+    assert [read] == as_dicts(read_items([sequence]))
+
+
 @pytest.mark.parametrize(
     ("X", "message"),
     [

@@ -28,7 +28,7 @@ def read_items(X: Iterable[Any]) -> Sequences:
     ----------
     X : list of sequences
         A sequence is a list of positions; a position is a dict of text, numbers, bools, lists and dicts, or a list of
-        strings. `Sequences` are returned as they are.
+        strings. Objects of `pycrfsuite.ItemSequence` are sequences too. `Sequences` are returned as they are.
 
     Returns
     -------
@@ -70,6 +70,8 @@ class _Reader:
 
     def add_sequence(self, i: int, sequence: object) -> int:
         """Read the positions of sequence i; returns how many there are."""
+        if type(sequence).__name__ == "ItemSequence":  # of python-crfsuite, which can only be read so
+            sequence = sequence.items()  # type: ignore[attr-defined]
         if not isinstance(sequence, Iterable) or isinstance(sequence, Mapping):
             raise InputError(f"sequence {i} must be a list of positions, but it is a {type_name(sequence)}")
         before = len(self._ends)
