@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from hedgerow.data.columns import CategoricalColumn
 from hedgerow.data.sequences import Sequences
@@ -97,7 +98,7 @@ class Template(_Template):
         >>> print(hr.templates.tags().expand([["on", "off"]]).to_toml().splitlines()[1])
         "tag[-2]" = { from = "symbol", at = -2 }
         """
-        from hedgerow.templates.columns import expanded
+        from hedgerow.templates.column_template import expanded
 
         sequences = Sequences(X)
         self.plan(sequences)
@@ -207,14 +208,21 @@ def _sum_of(parts: Iterable[Section]) -> Template:
     return distinct[0] if len(distinct) == 1 else Sum(distinct)
 
 
-S = TypeVar("S", bound=type[Section])
-_BY_NAME: dict[str, type[Section]] = {}
+# The class of each section, imported when a template needs it.
+_SECTIONS = {
+    "words": "word_template.Words",
+    "tags": "tag_template.Tags",
+    "letters": "letter_template.Letters",
+    "numbers": "number_template.Numbers",
+    "columns": "column_template.Columns",
+    "edges": "column_template.Edges",
+}
 
 
-def section(cls: S) -> S:
-    """Decorator: a section can be read from a file by its name."""
-    _BY_NAME[cls.name] = cls
-    return cls
+def _section_of(name: str, parameters: Mapping[str, Any]) -> Section:
+    module, _, cls = _SECTIONS[name].partition(".")
+    found: type[Section] = getattr(importlib.import_module(f"hedgerow.templates.{module}"), cls)
+    return found.of(parameters)
 
 
 def template_from_json(stored: object) -> Template:
@@ -223,17 +231,17 @@ def template_from_json(stored: object) -> Template:
         raise InputError(f"features must be the description of a template, but got {stored!r}")
     parts = []
     for name, parameters in stored.items():
-        if name not in _BY_NAME:
-            raise InputError(f"a template has no section {name!r}; the sections are {', '.join(_BY_NAME)}")
+        if name not in _SECTIONS:
+            raise InputError(f"a template has no section {name!r}; the sections are {', '.join(_SECTIONS)}")
         if not isinstance(parameters, Mapping):
             raise InputError(f"{name} must be a section with parameters, but got {parameters!r}; write [{name}]")
-        parts.append(_BY_NAME[name].of(parameters))
+        parts.append(_section_of(name, parameters))
     return _sum_of(parts)
 
 
 def parse_template(text: str) -> Template:
     """The template of a command-line flag: words, words:COLUMN, tags, letters:N or numbers; several with + between."""
-    sections = re.split(rf"\+(?=(?:{'|'.join(_BY_NAME)})(?:[:+]|$))", text)  # a name of a column may have + in it
+    sections = re.split(rf"\+(?=(?:{'|'.join(_SECTIONS)})(?:[:+]|$))", text)  # a name of a column may have + in it
     return _sum_of(map(_parse_section, sections))
 
 
@@ -241,11 +249,11 @@ def _parse_section(text: str) -> Section:
     name, colon, value = text.partition(":")
     match name, bool(colon):
         case ("words", True):
-            return _BY_NAME["words"].of({"column": value})
+            return _section_of("words", {"column": value})
         case ("letters", True) if value.isdecimal():
-            return _BY_NAME["letters"].of({"n": int(value)})
+            return _section_of("letters", {"n": int(value)})
         case ("words" | "tags" | "numbers", False):
-            return _BY_NAME[name].of({})
+            return _section_of(name, {})
     raise InputError(f"features must be words, words:COLUMN, tags, letters:N or numbers; it is {text!r}")
 
 

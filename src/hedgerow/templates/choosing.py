@@ -7,10 +7,10 @@ import numpy as np
 from hedgerow.data.columns import ABSENT, CategoricalColumn, FoldedBag, NumericColumn
 from hedgerow.data.sequences import Sequences
 from hedgerow.templates.base import NAMELESS, Template, texts_of
-from hedgerow.templates.letters import Letters, longer_text
-from hedgerow.templates.numbers import Numbers
-from hedgerow.templates.tags import Tags
-from hedgerow.templates.words import Words
+from hedgerow.templates.letter_template import Letters, longer_text
+from hedgerow.templates.number_template import Numbers
+from hedgerow.templates.tag_template import Tags
+from hedgerow.templates.word_template import Words
 
 # Text holds words if it has so many different values, or a new one at every tenth position: small files have few words.
 MANY_VALUES, POSITIONS_PER_VALUE = 200, 10

@@ -16,7 +16,7 @@ from hedgerow.encoding.rules import Part
 from hedgerow.encoding.window import LONGEST
 from hedgerow.errors import InputError
 from hedgerow.templates.base import Template
-from hedgerow.templates.columns import Columns, Edges
+from hedgerow.templates.column_template import Columns, Edges
 from hedgerow.templates.definitions import AnyOf, Definition, Join
 
 MACRO = "\0"  # stands for a macro in the text of a line

@@ -11,13 +11,12 @@ from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.rules import Derived, Pair, Part, Plan
 from hedgerow.encoding.window import LONGEST
 from hedgerow.errors import InputError
-from hedgerow.templates.base import Section, at, names_of, section, shown, texts_of
+from hedgerow.templates.base import Section, at, names_of, shown, texts_of
 from hedgerow.utilities import is_count
 
 LONGEST_STRING = 5
 
 
-@section
 @dataclass(frozen=True, repr=False)
 class Letters(Section):
     """The template of `letters`."""

@@ -11,11 +11,10 @@ from hedgerow.data.columns import CategoricalColumn, CharacterColumn
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.rules import Derived, Part, Plan
 from hedgerow.errors import InputError, first_few, type_name
-from hedgerow.templates.base import NAMELESS, Section, at, names_of, section, shown, texts_of
-from hedgerow.templates.tags import OFFSETS, pair, tag_columns
+from hedgerow.templates.base import NAMELESS, Section, at, names_of, shown, texts_of
+from hedgerow.templates.tag_template import OFFSETS, pair, tag_columns
 
 
-@section
 @dataclass(frozen=True, repr=False)
 class Words(Section):
     """The template of `words`."""

@@ -10,10 +10,9 @@ from hedgerow.data.columns import NumericColumn
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.rules import Derived, Plan, Summary
 from hedgerow.errors import InputError, first_few
-from hedgerow.templates.base import Section, names_of, section, texts_of
+from hedgerow.templates.base import Section, names_of, texts_of
 
 
-@section
 @dataclass(frozen=True, repr=False)
 class Numbers(Section):
     """The template of `numbers`."""

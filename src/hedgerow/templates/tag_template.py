@@ -10,12 +10,11 @@ from typing import ClassVar
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.rules import Derived, Pair, Part, Plan
 from hedgerow.errors import InputError, first_few, type_name
-from hedgerow.templates.base import Section, at, names_of, section, shown, texts_of
+from hedgerow.templates.base import Section, at, names_of, shown, texts_of
 
 OFFSETS = range(-2, 3)
 
 
-@section
 @dataclass(frozen=True, repr=False)
 class Tags(Section):
     """The template of `tags`."""

@@ -10,13 +10,12 @@ from hedgerow.data.columns import CategoricalColumn, NumericColumn
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.rules import Bag, Derived, Pair, Part, Plan, Rule, Summary
 from hedgerow.errors import InputError, first_few, type_name
-from hedgerow.templates.base import Section, names_of, section
+from hedgerow.templates.base import Section, names_of
 from hedgerow.templates.definitions import AnyOf, Definition, Join, definition_from_json, definition_to_json
 
 MOST_SHOWN = 4  # definitions in a repr
 
 
-@section
 @dataclass(frozen=True, repr=False)
 class Columns(Section):
     """The template of `columns`."""
@@ -54,7 +53,6 @@ class Columns(Section):
         return f"{self.name}(<{len(self.definitions)}: {first_few([name for name, _ in self.definitions])}>)"
 
 
-@section
 @dataclass(frozen=True, repr=False)
 class Edges(Columns):
     """The template of `edges`."""
