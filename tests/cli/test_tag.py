@@ -106,6 +106,25 @@ def test_json_has_one_object_for_each_sequence(hedgerow, model_file, flags):
     assert ("probabilities" in first) == ("--proba" in flags)
 
 
+def test_spans_have_exact_probabilities_and_words(hedgerow, model_file):
+    done = hedgerow("tag", model_file, "--spans", stdin=column_text(5))
+    assert done.code == 0, done.err
+    found = [json.loads(line) for line in done.out.splitlines()]
+    X = [[{"column0": w, "column1": t} for w, t, _ in sentence(i)] for i in range(5)]
+    for i, spans in enumerate(hr.load(model_file).predict_spans(X)):
+        shown = [(one["start"], one["end"], one["type"], one["probability"]) for one in found[i]["spans"]]
+        assert shown == [tuple(span) for span in spans]
+        words = [word for word, _, _ in sentence(i)]
+        assert [one["text"] for one in found[i]["spans"]] == [" ".join(words[s.start : s.end]) for s in spans]
+
+
+def test_labels_that_mark_no_spans(hedgerow):
+    hr.HMM().fit([["a", "b"]] * 3, [["x", "y"]] * 3).save("h.hedgerow")
+    done = hedgerow("tag", "h.hedgerow", "--spans", stdin="a\n")
+    assert (done.code, done.out) == (2, "")
+    assert "label 'x'" in done.err
+
+
 def test_output_file_and_encoding(hedgerow, model_file):
     (hedgerow.folder / "new.txt").write_bytes("käse NN\n".encode("latin-1"))
     assert "--encoding latin-1" in hedgerow("tag", model_file, "new.txt").err
@@ -113,6 +132,16 @@ def test_output_file_and_encoding(hedgerow, model_file):
     assert (hedgerow.folder / "out.txt").read_bytes().startswith("käse NN ".encode("latin-1"))
     assert "use --force" in hedgerow("tag", model_file, "new.txt", "-o", "out.txt").err
     assert sorted(path.name for path in hedgerow.folder.iterdir()) == ["new.txt", "out.txt"]
+
+
+def test_another_encoding_has_one_mark(hedgerow, model_file, monkeypatch):
+    (hedgerow.folder / "new.txt").write_bytes(column_text(20, labels=False).encode("utf-16"))
+    monkeypatch.setattr("hedgerow.formats.blocks.SIZE", 50)
+    assert hedgerow("tag", model_file, "new.txt", "--encoding", "utf-16", "-o", "out.txt").code == 0
+    text = (hedgerow.folder / "out.txt").read_bytes().decode("utf-16")
+    assert "\ufeff" not in text
+    assert text.startswith("the DT B-NP\n")
+    assert "klingon" in hedgerow("tag", model_file, "new.txt", "--encoding", "klingon").err
 
 
 def test_nothing_half_written_stays(hedgerow, model_file):

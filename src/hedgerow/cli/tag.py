@@ -37,7 +37,8 @@ def add_to(app: typer.Typer) -> None:
         Each line is written with its label behind it, and sent on at the end of each sequence: tag fits in a pipe.
         """
         from hedgerow.cli.reading import FileChoice
-        from hedgerow.cli.tagging import TagOptions, tag
+        from hedgerow.cli.tag_writer import TagOptions
+        from hedgerow.cli.tagging import tag
 
         choice = FileChoice(format=file_format, label=label, columns=columns, encoding=encoding)
         wanted = TagOptions(

@@ -2,51 +2,24 @@
 
 from __future__ import annotations
 
-import json
+import codecs
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from hedgerow.cli.failures import say
 from hedgerow.cli.loading import arguments_for, check_columns, load_model, uncalibrated
 from hedgerow.cli.output import check_output
 from hedgerow.cli.plain_text import escaped
 from hedgerow.cli.reading import FileChoice, naming_flags
-from hedgerow.errors import InputError
+from hedgerow.cli.tag_writer import BlockWriter, TagOptions
 
 if TYPE_CHECKING:
     from hedgerow.estimators import Estimator
     from hedgerow.formats import Block
-
-
-COLUMN_FORMATS = ("conll", "conllu", "crf++")  # the label stands behind the line
-
-
-@dataclass(frozen=True, kw_only=True)
-class TagOptions:
-    """What to write for each sequence."""
-
-    proba: bool
-    nbest: int | None
-    spans: bool
-    constraints: str | None
-    as_json: bool
-    choice: FileChoice
-
-    def check(self) -> None:
-        """Raise InputError for options that do not go together."""
-        if self.nbest is not None and self.nbest < 1:
-            raise InputError(f"--nbest must be at least 1; it is {self.nbest}")
-        used = [f"--{name}" for name in ("proba", "nbest", "spans") if getattr(self, name)]
-        if len(used) > 1:
-            raise InputError(f"{used[0]} and {used[1]} cannot be used together; choose one")
-
-    def predicting(self) -> dict[str, Any]:
-        return {} if self.constraints is None else {"constraints": self.constraints}
 
 
 def tag(model_path: str, path: str, options: TagOptions, *, output: str | None, force: bool) -> None:
@@ -78,156 +51,46 @@ def _opened(output: str | None, encoding: str | None) -> Iterator[Callable[[byte
 
     A file gets its name when it is complete; on a terminal control characters are escaped.
     """
-    is_utf8 = (encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")
-
-    def sender(stream: BinaryIO) -> Callable[[bytes], None]:
-        is_terminal = stream.isatty()
-
-        def send(text: bytes) -> None:
-            if is_terminal:
-                text = escaped(text.decode("utf-8", "backslashreplace")).encode()
-            elif not is_utf8:
-                text = text.decode("utf-8").encode(encoding or "utf-8", "backslashreplace")
-            stream.write(text)
-            stream.flush()
-
-        return send
-
     if output is None:
-        yield sender(sys.stdout.buffer)
+        yield _sender(sys.stdout.buffer, encoding)
         return
     beside = Path(f"{output}.part{os.getpid()}")
     try:
         with beside.open("wb") as stream:
-            yield sender(stream)
+            yield _sender(stream, encoding)
         beside.replace(output)
     finally:
         beside.unlink(missing_ok=True)
 
 
+def _sender(stream: BinaryIO, encoding: str | None) -> Callable[[bytes], None]:
+    from hedgerow.formats.source import codec_name
+
+    with naming_flags():
+        codec = codec_name(encoding or "utf-8")
+    is_terminal = stream.isatty()
+    encoder = codecs.getincrementalencoder(codec)("backslashreplace")  # UTF-16 has one mark, not one for each block
+
+    def send(text: bytes) -> None:
+        if is_terminal:
+            text = escaped(text.decode("utf-8", "backslashreplace")).encode()
+        elif codec != "utf-8":
+            text = encoder.encode(text.decode("utf-8"))
+        stream.write(text)
+        stream.flush()
+
+    return send
+
+
 def _writer(model: Estimator, options: TagOptions) -> Callable[[Block], bytes]:
     """A function that returns the text for a block."""
-    if options.proba or options.nbest:
+    if options.proba or options.nbest or options.spans:
         doubt = uncalibrated(model)
         if doubt is not None:
             say(f"warning: {doubt}")
-    writer = _Writer(model, options)
+    writer = BlockWriter(model, options)
     if options.as_json or options.spans:
         return writer.json_lines
     if options.nbest:
         return writer.with_nbest
     return writer.with_probabilities if options.proba else writer.with_labels
-
-
-class _Writer:
-    """Text of blocks, with predictions."""
-
-    def __init__(self, model: Any, options: TagOptions) -> None:
-        self._model, self._options = model, options
-        self._keywords = options.predicting()
-        self._n_lines = self._n_sequences = 0
-
-    def with_labels(self, block: Block) -> bytes:
-        if len(block.X) == 0:
-            return block.text
-        return block.with_labels(self._model.predict(block.X, **self._keywords))
-
-    def with_probabilities(self, block: Block) -> bytes:
-        separator = block.layout.separator
-        endings = [
-            [f"{separator}{label}{separator}{p:.4f}" for label, p in zip(labels, chances, strict=True)]
-            for labels, chances in self._with_chances(block)
-        ]
-        lines, rows = self._lines(block)
-        for row, ending in zip(rows, (ending for sequence in endings for ending in sequence), strict=True):
-            lines[row] = _append(lines[row], ending)
-        return "\n".join(lines).encode()
-
-    def with_nbest(self, block: Block) -> bytes:
-        """The lines of each sequence once for each of its best label sequences, behind a comment with the rank."""
-        assert self._options.nbest is not None
-        if len(block.X) == 0:
-            return block.text
-        separator, (lines, rows) = block.layout.separator, self._lines(block)
-        found, first, done = [], 0, 0
-        for best in self._model.predict_nbest(block.X, self._options.nbest, **self._keywords):
-            own = rows[first : first + len(best[0][1])] if best else []
-            found += lines[done : own[0]]
-            for rank, (log_probability, labels) in enumerate(best, 1):
-                found.append(f"# best={rank} probability={_exp(log_probability):.4g}")
-                found += [
-                    _append(lines[row], f"{separator}{_one_line(label)}")
-                    for row, label in zip(own, labels.tolist(), strict=True)
-                ]
-                found += [""] if rank < len(best) else []
-            first, done = first + len(own), own[-1] + 1
-        return "\n".join([*found, *lines[done:]]).encode()
-
-    def json_lines(self, block: Block) -> bytes:
-        """One JSON object for each sequence."""
-        texts = []
-        first_position = 0
-        for facts in self._facts(block):
-            line = None if block.lines is None else int(block.lines[first_position])
-            texts.append(json.dumps({"sequence": self._n_sequences, "line": line, **facts}) + "\n")
-            first_position += facts["positions"]
-            self._n_sequences += 1
-        return "".join(texts).encode()
-
-    def _facts(self, block: Block) -> Iterator[dict[str, Any]]:
-        lengths = block.X.lengths.tolist()
-        if not lengths:
-            return
-        if self._options.spans:
-            for length, spans in zip(lengths, self._model.predict_spans(block.X, **self._keywords), strict=True):
-                yield {"positions": length, "spans": [span._asdict() for span in spans]}
-        elif self._options.nbest:
-            for length, best in zip(
-                lengths, self._model.predict_nbest(block.X, self._options.nbest, **self._keywords), strict=True
-            ):
-                listed = [{"probability": _exp(p), "labels": labels.tolist()} for p, labels in best]
-                yield {"positions": length, "best": listed}
-        elif self._options.proba:
-            for labels, chances in self._with_chances(block, escape=False):
-                yield {"positions": len(labels), "labels": labels, "probabilities": chances}
-        else:
-            for labels in self._model.predict(block.X, **self._keywords):
-                yield {"positions": len(labels), "labels": labels.tolist()}
-
-    def _with_chances(self, block: Block, *, escape: bool = True) -> Iterator[tuple[list[Any], list[float]]]:
-        """(labels, their probabilities) of each sequence."""
-        import numpy as np
-
-        if len(block.X) == 0:
-            return
-        predicted = self._model.predict(block.X, **self._keywords)
-        for labels, p in zip(predicted, self._model.predict_proba(block.X, **self._keywords), strict=True):
-            chances = p[np.arange(len(labels)), np.searchsorted(self._model.classes_, labels)].tolist()
-            yield [_one_line(label) for label in labels.tolist()] if escape else labels.tolist(), chances
-
-    def _lines(self, block: Block) -> tuple[list[str], list[int]]:
-        """(lines of the block, the line of each position among them)."""
-        if block.lines is None or block.layout.format not in COLUMN_FORMATS:
-            raise InputError(
-                f"--proba and --nbest write behind the lines of column files, but the format is {block.layout.format}; "
-                "add --json"
-            )
-        lines = block.text.decode("utf-8").split("\n")
-        rows = (block.lines - 1 - self._n_lines).tolist()
-        self._n_lines += len(lines) - 1
-        return lines, rows
-
-
-def _append(line: str, ending: str) -> str:
-    return f"{line[:-1]}{ending}\r" if line.endswith("\r") else line + ending
-
-
-def _one_line(label: Any) -> str:
-    r"""The label with control characters, tab and newline too, as escapes."""
-    return escaped(str(label)).replace("\t", r"\t").replace("\n", r"\n")
-
-
-def _exp(log_probability: float) -> float:
-    from math import exp
-
-    return exp(log_probability)
