@@ -58,6 +58,17 @@ def test_the_default_is_a_treecrf_over_a_linear_model_for_words(hedgerow):
     assert hr.load("n.hedgerow").linear is False
 
 
+def test_the_same_command_gives_the_same_model(hedgerow):
+    for name in ("a", "b"):
+        assert hedgerow("train", "train.txt", "-m", "perceptron", "--epochs", "2", "-o", f"{name}.hedgerow").code == 0
+    X = hr.read("train.txt").X
+    a, b = (hr.load(f"{name}.hedgerow").predict_proba(X) for name in ("a", "b"))
+    assert all((one == other).all() for one, other in zip(a, b, strict=True))
+    assert hr.load("a.hedgerow").random_state == 0
+    assert hedgerow("train", "train.txt", "-m", "hmm", "--random-state", "none", "-o", "c.hedgerow").code == 0
+    assert hr.load("c.hedgerow").random_state is None
+
+
 def test_it_says_what_it_read_and_made(hedgerow):
     done = hedgerow("train", "train.txt", "--dev", "dev.txt", "-m", "hmm", "-o", "m.hedgerow")
     said = done.err
