@@ -53,7 +53,10 @@ class Block:
     _parsed: Parsed
 
     def with_labels(self, labels: Sequence[Any]) -> bytes:
-        r"""Return the text with a label behind the line of every position.
+        r"""Return the text with a label added to every position.
+
+        In CoNLL and CRF++ files the label is a new column at the end of the line. In CoNLL-U and CRFsuite files it
+        takes the place of the label that was there. In tables and JSON lines it is the column "prediction".
 
         Parameters
         ----------

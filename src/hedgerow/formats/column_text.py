@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,16 @@ if TYPE_CHECKING:
 NEVER = 2**31
 
 
+class _Columns(NamedTuple):
+    """What the compiled reader returns; `ends` is where the line of each position ends in the text."""
+
+    starts: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    columns: list[tuple[NDArray[np.int32], Alphabet]]
+    n_lines: int
+
+
 @dataclass(frozen=True)
 class ColumnFormat(Format):
     """A format of columns. For the rules see src/core/data/column_text.hpp."""
@@ -55,6 +65,29 @@ class ColumnFormat(Format):
 
     def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
         tabs = _core.has_tabs(source.text) if self.tabs is None else self.tabs
+        starts, lines, ends, columns, n_lines = self._read(source, tabs, first_line)
+        if len(lines) == 0:
+            if not partial:
+                refuse_empty(source)
+            return empty(Layout(self.name, (), None, ()), n_lines)
+        layout = self._layout(source.name, choice, len(columns), "\t" if tabs else " ")
+        named = dict(zip(layout.columns, columns, strict=True))
+        place = layout.label or self.label
+        column = layout.columns.index(place) if place in layout.columns else -1  # where `with_labels` puts labels
+        y, label = None, layout.label
+        if label is not None:
+            codes, alphabet = named[label]
+            if choice.layout is not None and _is_unlabelled(codes, partial):
+                layout = replace(layout, label=None)
+            else:
+                _check_labels(source, label, codes, lines)
+                y = text_labels(codes, alphabet, starts)
+        attributes = tuple(trusted(CategoricalColumn, name, *named[name]) for name in layout.attributes)
+        corpus = Corpus(Sequences.trusted(starts, attributes), y, None, layout, lines)
+        return Parsed(corpus, n_lines, (ends, column))
+
+    def _read(self, source: Source, tabs: bool, first_line: int) -> _Columns:
+        """What the compiled reader returns; raises InputError for the first fault that it finds."""
         starts, lines, ends, columns, n_lines, fault = _core.read_columns(
             source.text, tabs, self.comments, self.documents, self.numbered, self.absent_from, self.n_columns
         )
@@ -65,31 +98,8 @@ class ColumnFormat(Format):
                 rule = f"a line must have {counted(expected, 'column')}, as the first has"
                 source.fail(line + first_line - 1, f"{rule}, but this one has {column}: {content!r:.80}")
             refuse(source, kind, line + first_line - 1, column)
-        if len(lines) == 0:
-            if not partial:
-                refuse_empty(source)
-            return empty(Layout(self.name, (), None, ()), n_lines)
-        layout = self._layout(source.name, choice, len(columns), "\t" if tabs else " ")
-        values = {
-            column_name: (codes, Alphabet.trusted(blob, offsets))
-            for column_name, (codes, blob, offsets) in zip(layout.columns, columns, strict=True)
-        }
-        label = layout.label or self.label
-        column = layout.columns.index(label) if label in layout.columns else -1  # where `with_labels` puts labels
-        if first_line > 1:
-            lines = lines + (first_line - 1)
-        y = None
-        name = layout.label
-        if name is not None:
-            codes, alphabet = values[name]
-            if choice.layout is not None and _is_unlabelled(codes, partial):
-                layout = replace(layout, label=None)
-            else:
-                _check_labels(source, name, codes, lines)
-                y = text_labels(codes, alphabet, starts)
-        attributes = tuple(trusted(CategoricalColumn, chosen, *values[chosen]) for chosen in layout.attributes)
-        X = Sequences.trusted(starts, attributes)
-        return Parsed(Corpus(X, y, None, layout, lines), n_lines, (ends, column))
+        values = [(codes, Alphabet.trusted(blob, offsets)) for codes, blob, offsets in columns]
+        return _Columns(starts, lines if first_line == 1 else lines + (first_line - 1), ends, values, n_lines)
 
     def settled(self, parsed: Parsed) -> ColumnFormat:
         layout = parsed.corpus.layout
