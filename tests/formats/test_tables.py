@@ -36,6 +36,11 @@ def test_json_positions_bags_and_weights():
     assert weighted.sample_weight.tolist() == [2.0, 1.0]
 
 
+def test_json_lines_may_leave_columns_out():
+    corpus = read('{"w": ["a"], "n": [true]}\n{"n": [0.5]}\n[{"w": "c"}]\n', label=False)
+    assert rows(corpus) == [[{"w": "a", "n": 1.0}], [{"n": 0.5}], [{"w": "c", "n": 0.0}]]
+
+
 def test_json_blocks():
     text = b'{"word": ["a"], "labels": ["B"]}\n\n{"word": ["b"], "labels": ["I"]}\n'
     blocks = list(hr.formats.read_blocks(io.BytesIO(text)))
@@ -116,8 +121,12 @@ BAD = {
     ("jsonl", '{"w": [NaN]}'): r"line 1: NaN is not JSON; use null",
     ("jsonl", '{"w": ["a"], "weight": "x"}'): r"the weight of a sequence must be a number from 0, but it is 'x'",
     ("jsonl", '{"w": ["a"]}\n{"w": [1]}\n'): r"line 2: sequence 1, position 0, column 'w': a column has one kind",
-    ("jsonl", '{"w": ["a"], "labels": ["a"]}\n{"w": ["b"]}\n'): r"line 2: 1 position without 'labels'; label all",
+    ("jsonl", '{"w": ["a"], "labels": ["a"]}\n{"w": ["b"]}\n'): r"line 2: there are positions without 'labels'; label",
     ("jsonl", '{"w": ["a"], "labels": [1.5]}\n'): r"line 1: sequence 0, position 0: labels must be strings, integers",
+    ("jsonl", '{"w": ["a"], "labels": ["x\\u0000"]}'): r"labels must not end in a NUL character",
+    ("jsonl", '{"w": ["a"], "weight": 1e999}'): r"must be a number from 0, but it is inf",
+    ("jsonl", '[{"w": "a", "label": "B"}, {"w": "b"}]'): r"line 1: there are positions without 'label'",
+    ("jsonl", '{"w": ["a"], "v": ["x"]}\n[{"w": 3}]'): r"line 2: sequence 1, position 0, column 'w': a column has one",
     ("jsonl", b'{"w": ["\xe9"]}'): r"line 1: text must be UTF-8",
     ("csv", "a,b\n1,2\n3\n"): r"line 3: a row must have 2 columns, as the header has, but this one has 1",
     ("csv", 'a,b\n"1,2\n'): r"line 2: a row must follow the rules of csv, but this one does not \(",

@@ -8,6 +8,7 @@ every position, which may leave columns out.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.read_y import FlatLabels, read_labels
+from hedgerow import _core
+from hedgerow.data.columns import column_of
+from hedgerow.data.ragged import starts_of
+from hedgerow.data.read_y import FlatLabels, read_labels, refuse_nul
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError, type_name
 from hedgerow.formats.base import (
@@ -32,7 +36,6 @@ from hedgerow.formats.base import (
 from hedgerow.formats.content import Content, values
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.source import Source
-from hedgerow.utilities import counted
 
 LABELS = "labels"  # the label column of an object of columns
 LABEL = "label"  # the label of an object of one position
@@ -44,7 +47,7 @@ PREDICTION = "prediction"
 class _Lines:
     """What the lines of a file held."""
 
-    positions: list[list[dict[str, Any]]] = field(default_factory=list)
+    sequences: list[Any] = field(default_factory=list)  # the lists of the columns, or a list of positions
     numbers: list[int] = field(default_factory=list)  # the line of each sequence
     weights: list[float] = field(default_factory=list)
     names: dict[str, None] = field(default_factory=dict)  # of columns, in the order of their first occurrence
@@ -63,15 +66,13 @@ class JsonLinesFormat(Format):
             n_lines += 1
             if row.strip():
                 _read_line(source, number, row, lines)
-        if not lines.positions:
+        if not lines.sequences:
             if not partial:
                 refuse_empty(source)
             return empty(Layout(self.name, (), None, ()), n_lines)
         layout = self._layout(source.name, choice, lines)
-        chosen = set(layout.attributes)
-        rows = [[{k: v for k, v in at.items() if k in chosen} for at in sequence] for sequence in lines.positions]
         try:
-            X = Sequences(rows)
+            X = _by_columns(lines, layout) or _by_positions(lines, layout)
         except InputError as error:
             _refuse_values(source, lines, error)
         y = None if layout.label is None else _labels(source, lines, layout.label, X)
@@ -155,17 +156,16 @@ def _read_line(source: Source, number: int, row: bytes, lines: _Lines) -> None:
         lines.label = LABEL
         if not value or not all(isinstance(position, dict) for position in value):
             source.fail(number, "a list must hold an object for each position, but it does not")
-        positions = value
+        lines.sequences.append(value)
     elif isinstance(value, dict):
-        positions = _positions(source, number, value)
+        lines.sequences.append(_columns(source, number, value))
     else:
         source.fail(number, f"a line must be an object of columns or a list of positions, but it is {type_name(value)}")
-    for position in positions:
+    for position in value if isinstance(value, list) else [lines.sequences[-1]]:
         lines.names |= dict.fromkeys(position)
-    lines.positions.append(positions)
     lines.numbers.append(number)
     weight = value.get(WEIGHT, 1) if isinstance(value, dict) and not isinstance(value.get(WEIGHT), list) else 1
-    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or weight < 0:
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
         source.fail(number, f"the weight of a sequence must be a number from 0, but it is {weight!r:.40}")
     lines.weights.append(float(weight))
 
@@ -184,7 +184,7 @@ def _load(source: Source, number: int, row: bytes) -> Any:
         source.fail(number, f"a line must be JSON, but this one is not ({error}); is it format='jsonl'?")
 
 
-def _positions(source: Source, number: int, value: dict[str, Any]) -> list[dict[str, Any]]:
+def _columns(source: Source, number: int, value: dict[str, Any]) -> dict[str, list[Any]]:
     columns = {name: values for name, values in value.items() if isinstance(values, list)}
     if not columns:
         source.fail(number, 'an object must have a list for each column, as in {"word": [...], "labels": [...]}')
@@ -193,7 +193,32 @@ def _positions(source: Source, number: int, value: dict[str, Any]) -> list[dict[
         source.fail(number, f"the lists of a line must have the same length, but they have {lengths}"[:200])
     if 0 in lengths.values():
         source.fail(number, "a sequence must have at least one position, but its lists are empty")
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    return columns
+
+
+def _by_columns(lines: _Lines, layout: Layout) -> Sequences | None:
+    """The sequences, column by column; None if a line does not have all columns, or one holds weighted bags."""
+    if not all(
+        isinstance(sequence, dict) and sequence.keys() >= set(layout.attributes) for sequence in lines.sequences
+    ):
+        return None
+    starts = starts_of([len(next(iter(sequence.values()))) for sequence in lines.sequences])
+    flat = {name: [v for sequence in lines.sequences for v in sequence[name]] for name in layout.attributes}
+    if any(isinstance(value, dict) for values in flat.values() for value in values):
+        return None
+    columns = tuple(column_of(_core.ingest_values(values, starts, name)) for name, values in flat.items())
+    return Sequences.trusted(starts, columns)
+
+
+def _by_positions(lines: _Lines, layout: Layout) -> Sequences:
+    chosen = set(layout.attributes)
+    return Sequences([[{k: v for k, v in at.items() if k in chosen} for at in _positions(s)] for s in lines.sequences])
+
+
+def _positions(sequence: Any) -> list[dict[str, Any]]:
+    if isinstance(sequence, list):
+        return sequence
+    return [dict(zip(sequence, values, strict=True)) for values in zip(*sequence.values(), strict=True)]
 
 
 def _refuse_values(source: Source, lines: _Lines, error: InputError) -> NoReturn:
@@ -204,12 +229,16 @@ def _refuse_values(source: Source, lines: _Lines, error: InputError) -> NoReturn
 
 
 def _labels(source: Source, lines: _Lines, label: str, X: Sequences) -> list[NDArray[Any]]:
-    for number, sequence in zip(lines.numbers, lines.positions, strict=True):
-        n_absent = sum(label not in position for position in sequence)
-        if n_absent:
-            source.fail(number, f"{counted(n_absent, 'position')} without {label!r}; label all of them, or label=False")
+    y = []
+    for number, sequence in zip(lines.numbers, lines.sequences, strict=True):
+        if isinstance(sequence, dict):
+            y.append(sequence.get(label))
+        else:
+            y.append([position[label] for position in sequence] if all(label in at for at in sequence) else None)
+        if y[-1] is None:
+            source.fail(number, f"there are positions without {label!r}; label all of them, or give label=False")
     try:
-        flat = read_labels([[position[label] for position in sequence] for sequence in lines.positions], X)
+        flat = read_labels(y, X)
     except InputError as error:
         _refuse_values(source, lines, error)
     return split_labels(_array(flat), flat.starts)
@@ -219,6 +248,7 @@ def _array(flat: FlatLabels) -> NDArray[Any]:
     """The labels of all positions as an array."""
     if flat.alphabet is None:
         return flat.values
+    refuse_nul(flat.alphabet)
     labels: NDArray[np.str_] = np.array(list(flat.alphabet), np.str_)[flat.values]
     return labels
 
