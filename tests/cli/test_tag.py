@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -248,6 +249,27 @@ def test_every_format_is_trained_tagged_and_evaluated(hedgerow, name):
     assert (refused.code == 2) == (name != "t.conllu")
     assert "add --json" in refused.err or name == "t.conllu"
     assert json.loads(hedgerow("evaluate", "m.hedgerow", name, "--json").out)["right"] == 2
+
+
+# The peak of this process alone: ru_maxrss would begin with the size of the process that started it.
+MEASURED = """
+import re, sys
+from hedgerow.cli import run
+assert run(sys.argv[1:]) == 0
+print(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_memory_does_not_grow_with_the_file(model_file, tmp_path):
+    text, peaks = column_text(1000), []
+    for times in (30, 600):  # 2 and 40 megabytes
+        (tmp_path / "in.txt").write_text(text * times)
+        command = [sys.executable, "-c", MEASURED, "tag", model_file, tmp_path / "in.txt"]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        peaks.append(int(done.stderr))
+    assert peaks[1] < peaks[0] * 1.25
 
 
 def test_blocks_do_not_change_the_answer(hedgerow, model_file, monkeypatch):
