@@ -74,6 +74,10 @@ def test_csv():
     assert rows(again) == rows(corpus)
 
 
+def test_a_column_without_a_name_gets_its_number():
+    assert read(",word,tag\n0,a,B\n1,b,I\n").layout.columns == ("column0", "word", "tag")
+
+
 def test_csv_with_predictions():
     (block,) = hr.formats.read_blocks(io.BytesIO(CSV.encode()), "csv", sequence="sentence")
     written = block.with_labels([["x", "y", "z"], ["u"]]).decode().splitlines()
@@ -169,6 +173,11 @@ DETECTED = {
     "# text = a\n1-2\ta\t_\tX\t_\t_\t0\tx\t_\t_\n1\ta\t_\tX\t_\t_\t0\tx\t_\t_\n": "conllu",
     "B\tw=a\tpos=x:2\t__BOS__\n": "crfsuite",
     "B\tw=a\tx\n": "conll",
+    "w,t\na,B\nb,I\n": "csv",
+    ", , O\na b B\n": "conll",
+    ",\tO\n,\tB\n": "conll",
+    ", , O\n\n, , O\n": "conll",
+    ", , O\n": "conll",
     '{"w": ["a"]}\n': "jsonl",
     '[{"w": "a"}]\n': "jsonl",
 }

@@ -71,7 +71,7 @@ class DelimitedFormat(Format):
         try:
             for row in reader:
                 if not table.names:
-                    table.names.extend(name.strip() for name in row)
+                    table.names.extend(name.strip() or f"column{i}" for i, name in enumerate(row))
                 elif row:  # a blank line
                     table.rows.append(row)
                     table.lines.append(reader.line_num)

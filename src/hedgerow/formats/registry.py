@@ -68,7 +68,7 @@ def detect(head: bytes, name: str) -> str:
         return "jsonl"
     if any(map(_is_word, [row for row in rows if not row.startswith(b"#")][:1])):
         return "conllu"
-    if hint == "csv" and rows and b"," in rows[0]:
+    if rows and b"," in rows[0] and (hint == "csv" or _are_cells(lines)):
         return "csv"
     if rows and _are_items(rows, sure=hint == "crfsuite"):
         return "crfsuite"
@@ -84,6 +84,12 @@ def _is_json(row: bytes) -> bool:
         return isinstance(json.loads(row), (dict, list))
     except (ValueError, RecursionError):
         return len(row) > 1 << 15  # cut off
+
+
+def _are_cells(lines: list[bytes]) -> bool:
+    """Whether every line, two or more, has the same number of commas, and none is blank or has tabs."""
+    whole = lines[:-1]  # the last one may be cut off
+    return len(whole) > 1 and b"\t" not in whole[0] and len({line.count(b",") for line in whole}) == 1
 
 
 def _is_word(row: bytes) -> bool:
