@@ -72,8 +72,9 @@ def read_page(app: Any, name: str, source: list[str]) -> None:
 def add_description(
     app: Any, name: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Use the first paragraph of a page as its description, for search engines and previews."""
-    paragraph = next(iter(doctree.findall(nodes.paragraph)), None) if doctree else None
+    """Use the first paragraph of a page, outside tables, as its description for search engines and previews."""
+    paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
+    paragraph = next((one for one in paragraphs if not isinstance(one.parent, nodes.entry)), None)
     if paragraph is not None:
         words = " ".join(paragraph.astext().split())
         short = words if len(words) <= 160 else words[:157].rsplit(" ", 1)[0] + "..."
