@@ -127,4 +127,7 @@ class Constraints:
             return None
         if set(arrays) != {"follows", "last"} or arrays["last"].shape != (n_labels,):
             raise InputError(f"constraints must be the arrays 'follows' and 'last' for {n_labels} labels")
-        return cls(arrays["follows"], arrays["last"])
+        constraints = cls(arrays["follows"], arrays["last"])
+        if any((array.view(np.uint8) > 1).any() for array in arrays.values()):
+            raise InputError("constraints must be arrays of the bytes 0 and 1")
+        return constraints

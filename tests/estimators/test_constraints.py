@@ -348,6 +348,7 @@ def test_damaged_constraints_are_refused(fitted, tmp_path):
         ({"constraints.follows": np.ones((5, 5), bool)}, {}),
         ({"constraints.follows": np.ones((6, 5), np.uint8)}, {}),
         ({"constraints.last": np.ones(4, bool)}, {}),
+        ({"constraints.last": np.full(5, 2, np.uint8).view(bool)}, {}),
         ({"constraints.more": np.ones(4, bool)}, {}),
         ({}, {"constraints": "IOB3"}),
         ({}, {"constraints": [["O"]]}),
