@@ -170,7 +170,7 @@ def test_a_memm_is_normalised_over_the_labels_that_may_follow(fitted, name):
     np.testing.assert_allclose(found, list(expected.values()), atol=1e-4)
 
 
-@pytest.mark.parametrize("name", [*EXACT[:-1], "memm", "memm order 2", "linear memm"])
+@pytest.mark.parametrize("name", [*EXACT[:-1], "memm", "memm order 2", "linear memm", "future"])
 def test_the_loss_is_that_of_the_constrained_distribution(fitted, name):
     model = fitted(name, "IOB2")
     loss = -float(model.log_likelihood(X, Y).mean())
@@ -300,11 +300,23 @@ def test_a_sequence_without_an_allowed_path_is_named(monkeypatch):
 
 
 def test_beams_do_not_lose_known_labels(fitted):
-    for name in ("linear beam", "search backward", "perceptron beam"):
-        model = fitted(name, "IOB2")
-        labels = model.predict([["O", "O", "O", "O"]], known=[[None, None, None, "I-L"]])[0].tolist()
+    x, known = ["O", "O", "O", "O"], [None, None, None, "I-L"]
+    for name in ("linear beam", "search", "search backward", "perceptron beam"):
+        narrow = fitted(name, "IOB2")
+        before = narrow.beam
+        labels = narrow.set_params(beam=1).predict([x], known=[known])[0].tolist()
+        narrow.set_params(beam=before)
         assert is_iob2(labels)
         assert labels[3] == "I-L"
+
+
+def test_every_vote_keeps_known_labels(fitted):
+    model = fitted("votes", "IOB2").model_
+    known = np.array([LABELS.index("B-L"), -1, LABELS.index("B-P"), -1], np.int32)
+    votes = model.potential.votes(model.encode([["I-P", "I-L", "O", "noise"]]), model.constraints, known)
+    for t in (0, 2):
+        assert votes[t, known[t]] == votes[t].sum() > 0
+    assert not votes[1, LABELS.index("I-P")]
 
 
 @pytest.mark.parametrize("name", ["linear", "trees order 0", "votes", "memm", "search", "svm"])

@@ -14,6 +14,7 @@ from builders.lattice import PARTS, random_scores, starts_of
 from hedgerow.constraints import Constraints, Violation
 from hedgerow.errors import ImpossibleLatticeError, InputError
 from hedgerow.inference.lattice import Lattice, known_labels
+from hedgerow.potentials.local import local_lattice
 from hedgerow.topology import Topology
 from oracles import constraints as oracles
 from oracles import lattice as plain
@@ -99,6 +100,32 @@ def test_the_loss_augmented_path_is_allowed(case, seed):
     score, labels = lattice_of(*case).loss_augmented(np.array(gold, np.int32), 0.7)
     assert math.isclose(score[0], max(raised.values()), abs_tol=1e-9)
     assert math.isclose(raised[tuple(labels.tolist())], score[0], abs_tol=1e-9)
+
+
+@given(constrained_cases())
+def test_local_models_are_normalised_over_the_labels_that_may_follow(case):
+    order, k, length, _, pairs, last, known = case
+    edge = random_scores(np.random.default_rng(length), ("edge",), length, order, k)["edge"]
+
+    def score(t, context, label):
+        return edge[t, plain.number(context, k), label]
+
+    expected = oracles.locally_normalised(score, length, order, k, pairs, last)
+    if known is not None:
+        expected = {path: s for path, s in expected.items() if oracles.is_allowed(path, pairs, last, known)}
+    topology = Topology(k, order).allowing(lambda a, b: (a, b) in pairs, lambda y: y in last)
+    allowed = None if known is None else known_labels(known, k)
+    lattice = local_lattice(edge.copy(), starts_of(length), topology, allowed=allowed)
+    if not expected:
+        with pytest.raises(ImpossibleLatticeError):
+            lattice.viterbi()
+        return
+    total = plain.log_sum(expected.values())
+    for path, value in expected.items():
+        found = lattice.score(np.array(path, np.int32))[0] - lattice.log_partition()[0]
+        assert math.isclose(found, value - total, abs_tol=1e-9)
+    state = plain.answers(expected, length, order, k)["state"]
+    np.testing.assert_allclose(lattice.marginals()[1], state, atol=1e-9)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

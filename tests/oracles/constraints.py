@@ -7,6 +7,7 @@ from itertools import pairwise, product
 
 from oracles import lattice as oracles
 from oracles.linear import Problem
+from oracles.search import SearchProblem
 
 
 def is_allowed(labels, pairs, last, known=None):
@@ -70,3 +71,19 @@ class AllowedProblem(Problem):
 
     def paths(self, x):
         return [labels for labels in super().paths(x) if is_allowed(labels, self.pairs, self.last)]
+
+
+class AllowedSearch(SearchProblem):
+    """A search that extends no hypothesis by a label that is not allowed there."""
+
+    def __init__(self, problem, pairs, last, order, beam, *, backward=False, merges=True):
+        super().__init__(problem, order, beam, backward=backward, merges=merges)
+        self.pairs, self.last_labels, self.backward = pairs, last, backward
+
+    def allows(self, labels, length):
+        """Labels are in the order of the search."""
+        if self.backward:
+            first = [(None, labels[-1])] if len(labels) == length else []
+            return labels[0] in self.last_labels and {*first, *((b, a) for a, b in pairwise(labels))} <= self.pairs
+        last_fits = len(labels) < length or labels[-1] in self.last_labels
+        return last_fits and {*pairwise([None, *labels])} <= self.pairs

@@ -49,11 +49,17 @@ class SearchProblem:
         for labels in alive:
             for label in range(self.k):
                 longer = (*labels, label)
-                score = self.score(x, longer, w, gold)
                 key = self.last(longer, max(self.order, 1)) if self.merges else longer
-                if key not in reached or score > reached[key][0]:
+                reached.setdefault(key, (-math.inf, None))  # also of what is not allowed, for the order of ties
+                score = self.score(x, longer, w, gold) if self.allows(longer, len(x)) else -math.inf
+                if score > reached[key][0]:
                     reached[key] = score, longer
-        return [labels for _, labels in sorted(reached.values(), key=lambda found: -found[0])[: self.beam]]
+        found = [one for one in reached.values() if one[1] is not None]
+        return [labels for _, labels in sorted(found, key=lambda one: -one[0])[: self.beam]]
+
+    def allows(self, labels, length):
+        """Whether a hypothesis may have these labels; `length` is that of the sequence."""
+        return True
 
     def search(self, x, w, gold=()):
         """The hypotheses after each step."""

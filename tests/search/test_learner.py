@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from builders.constraints import constrained
 from builders.search import fitted, random_data
 from builders.training import training_of
+from oracles.constraints import AllowedSearch
 from oracles.linear import Problem, mean
 from oracles.search import UPDATES, SearchProblem, learned, weights_of
 
@@ -62,3 +64,29 @@ def test_epochs_after_the_last_mistake_count_without_being_run():
     assert len(examples) < 90
     vectors = learned(SearchProblem(Problem(training), 1, 2, merges=False), examples, "laso")
     assert_same(learner.potential, mean(vectors + vectors[-1:] * (91 - len(vectors))))
+
+
+PAIRS = {(a, b) for a in (None, 0, 1, 2) for b in range(3)} - {(None, 2), (0, 2)}
+LAST = {0, 2}
+
+
+def allowed_labels(labels):
+    """The labels with those replaced that PAIRS and LAST forbid."""
+    found = []
+    for label in labels:
+        found.append("0" if label == "2" and (not found or found[-1] == "0") else label)
+    return [*found[:-1], "0" if found[-1] == "1" else found[-1]]
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("order", [1, 3])
+@pytest.mark.parametrize("beam", [1, 3])
+def test_searches_of_training_keep_the_constraints(update, direction, order, beam):
+    for seed in range(3):
+        X, y = random_data(seed)
+        training = constrained(training_of(X, [allowed_labels(labels) for labels in y], 0), PAIRS, LAST)
+        learner, examples = fitted(training, order=order, window=1, beam=beam, update=update, direction=direction)
+        inputs, backward = Problem(training, window=1), direction == "right-to-left"
+        problem = AllowedSearch(inputs, PAIRS, LAST, order, beam, backward=backward, merges=update != "laso")
+        assert_same(learner.potential, learned(problem, examples, update)[-1])
