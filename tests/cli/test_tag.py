@@ -192,6 +192,24 @@ def test_a_model_trained_from_python_names_the_columns_of_a_file(hedgerow):
     assert hedgerow("tag", "words.hedgerow", stdin="the X\ncat Y\n").out == "the X D\ncat Y N\n"
 
 
+@pytest.mark.parametrize(
+    ("flags", "labels"),
+    [
+        (["--format", "crf++"], True),
+        (["--format", "crf++"], False),
+        (["--label", "none"], False),
+        (["--label", "chunk"], True),
+        (["--label", "-1", "--format", "conll"], True),
+    ],
+)
+def test_flags_keep_the_names_of_columns(hedgerow, flags, labels):
+    hedgerow.write("train.txt", column_text(9))
+    hedgerow("train", "train.txt", "--columns", "word,tag,chunk", "-m", "hmm", "-o", "named.hedgerow")
+    plain = hedgerow("tag", "named.hedgerow", stdin=column_text(3, labels=labels))
+    done = hedgerow("tag", "named.hedgerow", *flags, stdin=column_text(3, labels=labels))
+    assert (done.code, done.out) == (0, plain.out), done.err
+
+
 def test_integer_labels_are_written(hedgerow):
     hr.HMM().fit([["the", "cat"]] * 3, [[7, 8]] * 3).save("words.hedgerow")
     assert hedgerow("tag", "words.hedgerow", stdin="the\ncat\n").out == "the 7\ncat 8\n"

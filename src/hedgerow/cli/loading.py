@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.reading import FileChoice, name_of
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from hedgerow.formats import Layout
 
 LABEL = "label"  # the name of the label column for models that know no file
+NAMELESS = {"conll", "crf++"}  # formats whose files do not name their columns
 
 
 def load_model(path: str) -> Estimator:
@@ -47,14 +49,23 @@ def layout_of(model: Estimator, path: str) -> Layout | None:
 def arguments_for(model: Estimator, model_path: str, choice: FileChoice) -> dict[str, Any]:
     """Arguments of `hedgerow.read` for a file that the model shall label.
 
-    Without flags, the file is read as that of training was. For a model that was trained from Python, it is read as a
-    column file that has the columns of the model in their order, with or without a label behind them.
+    The file is read as that of training was, where flags do not say otherwise. For a model that was trained from
+    Python, it is read as a column file that has the columns of the model in their order, with or without a label behind
+    them.
     """
     arguments = choice.arguments()
-    if any(arguments[name] is not None for name in ("format", "label", "columns", "sequence")):
+    if choice.columns is not None or choice.sequence is not None:
         return arguments
     layout = layout_of(model, model_path) or _layout_by_order(model)
-    return {"layout": layout, "encoding": arguments["encoding"]}
+    if choice.format is None and choice.label is None:
+        return {"layout": layout, "encoding": arguments["encoding"]}
+    file_format = choice.format or layout.format
+    if {file_format, layout.format} <= NAMELESS:
+        without_label = [name for name in layout.columns if name != layout.label]
+        if choice.label is None:
+            return {"layout": replace(layout, format=file_format), "encoding": arguments["encoding"]}
+        arguments["columns"] = without_label if arguments["label"] is False else list(layout.columns)
+    return {**arguments, "format": file_format}
 
 
 def _layout_by_order(model: Estimator) -> Layout:
