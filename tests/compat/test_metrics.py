@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import pytest
 from sklearn.metrics import make_scorer
@@ -21,7 +22,7 @@ Y = [["a" if item[0] in ("w1", "w3") else "b" for item in x] for x in X]
 @pytest.mark.parametrize("name", metrics.__all__)
 def test_numbers_are_those_of_sklearn_crfsuite(name: str) -> None:
     ours, other = getattr(metrics, name), getattr(theirs, name)
-    options = {"average": "weighted"} if "kwargs" in inspect.signature(ours).parameters else {}
+    options: dict[str, Any] = {"average": "weighted"} if "kwargs" in inspect.signature(ours).parameters else {}
     if name == "flat_classification_report":
         options = {"labels": ["I", "B"], "digits": 3}
     if name == "flat_fbeta_score":

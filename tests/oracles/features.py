@@ -159,5 +159,5 @@ def statistic(definition: dict[str, Any], numbers: list[float], t: int) -> float
         return numbers[t] - numbers[min(max(t + definition["at"], 0), last)]
     first, end = definition["at"]
     known = [numbers[i] for i in range(t + first, t + end + 1) if 0 <= i <= last and not math.isnan(numbers[i])]
-    computed = {"mean": statistics.fmean, "deviation": statistics.pstdev, "lowest": min, "highest": max}
-    return computed[definition["statistic"]](known) if known else math.nan
+    computed: dict[str, Any] = {"mean": statistics.fmean, "deviation": statistics.pstdev, "lowest": min, "highest": max}
+    return float(computed[definition["statistic"]](known)) if known else math.nan

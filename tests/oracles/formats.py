@@ -65,7 +65,8 @@ def read_columns(
 def read_items(text: bytes, labelled: bool) -> list[tuple[float, list[tuple[str | None, dict[str, float]]]]]:
     """(weight, items) of each sequence; an item is (label, weights of its attributes)."""
     sequences: list[tuple[float, list[tuple[str | None, dict[str, float]]]]] = []
-    weight, items = 1.0, []
+    weight = 1.0
+    items: list[tuple[str | None, dict[str, float]]] = []
     for number, raw in enumerate([*_lines(text), b""], start=1):
         line = raw.decode("latin-1").rstrip("\r")
         if "\0" in line:

@@ -236,7 +236,7 @@ def test_a_model_with_columns_is_stored(tmp_path: Path) -> None:
     y = [["x", "y"]]
     model = hr.LinearCRF(features=EXPLICIT).fit(TAGGED, y)
     model.save(tmp_path / "m.hedgerow")
-    loaded = hr.load(tmp_path / "m.hedgerow")
+    loaded: Any = hr.load(tmp_path / "m.hedgerow")
     assert loaded.features == EXPLICIT
     assert ("form[-1]|form|tag:The|cat|N", "y") in loaded.state_features_
     assert not any(name.startswith("<") for name, _ in loaded.state_features_)

@@ -45,7 +45,7 @@ def derived(lines: list[str], X: list[list[tuple[str, ...]]]) -> list[Counter[st
     columns = len(X[0][0])
     names = [f"column{c}" for c in range(columns)]
     sequences = Sequences([[dict(zip(names, p, strict=True)) for p in x] for x in X])
-    template = parse_crfpp("\n".join(lines), None)
+    template: Any = parse_crfpp("\n".join(lines), None)
     encoded = Encoder.fit(sequences, features=template).transform(sequences)
     texts = list(dict.fromkeys(re.sub(MACRO, "\0", line) for line in lines if line.startswith("U")))
     found: list[Counter[str]] = [Counter() for _ in range(encoded.n_positions)]
@@ -163,7 +163,7 @@ def test_lines_for_two_labels(tmp_path: Path) -> None:
     y = [["B", "I", "O"], ["O", "O"], ["B"]]
     model = hr.LinearCRF(features=template, edge_features=True).fit(X, y)
     assert {name.partition(":")[0] for name, _ in model.state_features_} == {"U0", "U1"}
-    potential = model.model_.potential
+    potential: Any = model.model_.potential
     reader = AttributeReader(model.model_.encode(X), potential.window)
     named = {reader.name(i)[0] for i in potential.edge_features.attributes.tolist()}
     assert named == {"B0", "B1"}
