@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sized
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.constraints import Constraints
 from hedgerow.data.frame_columns import is_frame
 from hedgerow.data.sequences import Sequences, with_sequences
-from hedgerow.encoding import Encoder, Labels
-from hedgerow.encoding.encoded import Encoded
-from hedgerow.encoding.missing_values import refuse_missing
-from hedgerow.errors import ImpossibleLatticeError, InputError, no_path, not_fitted
-from hedgerow.estimators.allowed_labels import known_codes, overriding_constraints
-from hedgerow.estimators.conventions import Conventions
-from hedgerow.estimators.dev_spans import marks_spans
+from hedgerow.encoding import Labels
+from hedgerow.errors import InputError
 from hedgerow.estimators.label_codes import label_codes
-from hedgerow.estimators.threads import n_threads
+from hedgerow.estimators.model_inference import ModelInference
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, DecodeSetting, best_labels, log_likelihood
 from hedgerow.inference.spans import Span, SpanRules
-from hedgerow.model import Model
 from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
     from hedgerow.typing import ConstraintsLike, KnownLike, LabelsLike, SequenceLike, SequencesLike
 
 
-T = TypeVar("T")
-
-
-class Evidence(NamedTuple):
-    """What a prediction is told besides X: constraints instead of those of training, and codes of known labels."""
-
-    constraints: Constraints | None = None
-    known: NDArray[np.int32] | None = None
-
-
-class Predictions(Conventions):
+class Predictions(ModelInference):
     """The methods of a fitted estimator that answer questions about sequences."""
 
     def predict(
@@ -342,16 +324,6 @@ class Predictions(Conventions):
         blocks = self._ask(encoded, lambda answers: _spans(answers, decode, rules), evidence)
         return [spans for block in blocks for spans in block]
 
-    def _span_rules(self, scheme: str, constraints: object) -> SpanRules:
-        from hedgerow.metrics.span_schemes import scheme_of_letters, span_joins
-
-        model = self._fitted()
-        classes = model.labels.classes.tolist()
-        if scheme == "auto":
-            named = model.parameters.get("constraints") if constraints is None else constraints
-            scheme = named if isinstance(named, str) else scheme_of_letters(classes)
-        return SpanRules(*span_joins(classes, scheme))
-
     def score(self, X: SequencesLike, y: LabelsLike) -> float:
         """Compute the accuracy: the share of positions with the right label.
 
@@ -443,96 +415,6 @@ class Predictions(Conventions):
 
         evidence = self._evidence(encoded, known, constraints, "log_likelihood")
         return np.concatenate(list(self._ask(encoded, of_block, evidence)))
-
-    @property
-    def _beam(self) -> int | None:
-        """The beam of prediction; None for estimators without one."""
-        return self._value("beam") if "beam" in self._parameters else None
-
-    @property
-    def _learns_paths(self) -> bool:
-        """Whether training compares best paths, so that the scores are made for Viterbi and not for marginals."""
-        return False
-
-    def _decoding(self, classes: Sequence[Any], decode: DecodeSetting) -> Decode:
-        """How labels are chosen if `decode` is the setting and `classes` are the labels."""
-        if decode != "auto":
-            return decode
-        return "viterbi" if self._learns_paths or marks_spans(classes) else "marginal"
-
-    @property
-    def _takes_missing(self) -> bool:
-        """Whether the model handles the missing values that the encoder leaves."""
-        return False
-
-    def _value(self, name: str, override: Any = None, owner: str | None = None) -> Any:
-        """A parameter, or the value that overrides it, checked and converted."""
-        parameter = self._parameters[name]
-        value = getattr(self, name) if override is None else override
-        parameter.check(owner or type(self).__name__, value)
-        return parameter.convert(value)
-
-    def _fitted(self) -> Model:
-        model = getattr(self, "model_", None)
-        if model is None:
-            raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit(X, y) or hedgerow.load(path)")
-        return model  # type: ignore[no-any-return]
-
-    def _nothing(self) -> list[Any]:
-        """The predictions for no sequences."""
-        self._fitted()
-        return []
-
-    def _encode(self, X: object) -> Encoded:
-        model = self._fitted()
-        return self._encode_checked(model.encoder, X, model.parameters)
-
-    def _encode_checked(self, encoder: Encoder, X: object, fitted_with: Mapping[str, Any], data: str = "X") -> Encoded:
-        """X as codes; raises InputError where a value is missing and neither encoder nor model handles that."""
-        encoded = encoder.transform(Sequences(X))
-        if not (encoder.fills_missing or self._takes_missing):
-            setting = f" with missing={fitted_with['missing']!r}" if "missing" in fitted_with else ""
-            refuse_missing(encoded, data, f"this {type(self).__name__}{setting}")
-        return encoded
-
-    def _reads(self, X: object) -> bool:
-        """Whether X is a list of sequences like those of training."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._encode(X)
-        except InputError:
-            return False
-        return True
-
-    def _evidence(self, encoded: Encoded, known: object, constraints: object, owner: str) -> Evidence:
-        """The known labels and constraints of a prediction; raises InputError if they break a rule."""
-        model, own = self._fitted(), None
-        if constraints is not None:
-            own = overriding_constraints(self._value("constraints", constraints, owner), model.labels)
-        in_force = model.constraints if own is None else own
-        return Evidence(own, known_codes(known, model.labels, encoded, in_force))
-
-    def _answers(self, encoded: Encoded, evidence: Evidence | None = None) -> Iterator[Answers]:
-        """Inference over one block of sequences at a time, to bound memory."""
-        constraints, known = evidence or Evidence()
-        threads = n_threads(self._value("n_jobs"))
-        return self._fitted().answers_by_block(
-            encoded, constraints=constraints, known=known, beam=self._beam, n_threads=threads
-        )
-
-    def _ask(self, encoded: Encoded, question: Callable[[Answers], T], evidence: Evidence | None = None) -> Iterator[T]:
-        """The replies of each block; an error about a sequence has its number among all sequences."""
-        first = 0
-        for answers in self._answers(encoded, evidence):
-            try:
-                yield question(answers)
-            except ImpossibleLatticeError as error:
-                raise no_path(first + error.sequence, beam=self._beam) from None
-            first += len(answers.starts) - 1
-
-    def _best_labels(self, encoded: Encoded, decode: Decode, evidence: Evidence | None = None) -> NDArray[np.int32]:
-        return np.concatenate(list(self._ask(encoded, lambda answers: best_labels(answers, decode), evidence)))
 
 
 def _is_empty(X: object) -> bool:
