@@ -394,6 +394,32 @@ def votes(reader: AttributeReader, n_labels: int, order: int, beam: int, starts:
     survived.
     """
 
+class PathStepTrainer:
+    """Passive-aggressive learning and AROW, one sequence at a time."""
+
+    def __init__(self, reader: AttributeReader, features: LinearFeatures, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, loss_power: float, slack: float, largest_step: float, variance: float, shrinks: bool, averaged: bool) -> None:
+        """
+        cells: the pairs of labels with a weight, as cells of the transition table of order 1.
+
+        A wrong path costs the number of its wrong labels to the power loss_power, plus its lead over
+        gold. A step is the cost / (slack + the sum of variances times squared differences), at most
+        largest_step. shrinks: variances shrink with each step, as in AROW; averaged: weights are the
+        mean over all sequences so far.
+        """
+
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Learn from the sequences in `order`.
+
+        Returns (number of sequences with a wrong path, weighted sum of costs).
+        """
+
+    def stay(self, n: int) -> None:
+        """Count n more sequences without a wrong path."""
+
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Return the weights of the features, then of the cells."""
+
 class Conjunctions:
     """Sets of attributes that a position must have together."""
 

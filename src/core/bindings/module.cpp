@@ -16,6 +16,7 @@ void register_label_statistics(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
 void register_linear(nanobind::module_& m);
 void register_online(nanobind::module_& m);
+void register_path_steps(nanobind::module_& m);
 void register_attributes(nanobind::module_& m);
 void register_search(nanobind::module_& m);
 void register_spans(nanobind::module_& m);
@@ -42,6 +43,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_linear(m);
     hedgerow::register_descent(m);
     hedgerow::register_online(m);
+    hedgerow::register_path_steps(m);
     hedgerow::register_attributes(m);
     hedgerow::register_search(m);
     hedgerow::register_spans(m);
