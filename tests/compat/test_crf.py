@@ -91,8 +91,6 @@ def test_empty_sequences_are_allowed() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"algorithm": "pa"}, "algorithm='pa' is not available here; use algorithm='ap', or hedgerow.StructuredSVM"),
-        ({"algorithm": "arow"}, "algorithm='arow' is not available"),
         ({"algorithm": "sgd"}, "algorithm must be one of"),
         ({"gamma": 1.0}, "gamma is a parameter of algorithm='arow', but the algorithm is 'lbfgs'"),
         ({"algorithm": "l2sgd", "c1": 0.1}, "c1 is a parameter of algorithm='lbfgs', but the algorithm is 'l2sgd'"),

@@ -35,6 +35,7 @@ WORK = {
     "future": (LONG, "hr.FutureMEMM(n_rounds=10**9).fit([x * 18 for x in X], [y * 18 for y in Y])"),
     "code": (LONG, "hr.OutputCode(base=hr.TreeCRF(n_rounds=10**9), n_jobs=2).fit(X, Y)"),
     "perceptron": (HARD, "hr.StructuredPerceptron(order=2, epochs=10**9).fit(X, Y)"),
+    "passive-aggressive": (HARD, "hr.compat.CRF('pa', max_iterations=10**9).fit(hr.Sequences(X), Y)"),
     "search": (HARD, "hr.SearchTagger(epochs=10**9).fit(X, Y)"),
     "votes": (
         "X, Y = [x * 100 for x in X], [list(x)[::-1] * 100 for x in X]\n"

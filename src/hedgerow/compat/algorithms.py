@@ -19,6 +19,7 @@ from hedgerow.estimators.label_codes import label_codes
 if TYPE_CHECKING:
     from hedgerow.compat.crf import CRF
     from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.learning.path_steps import StepRules
 
 UNLIMITED = 2**31 - 1  # iterations of CRFsuite's L-BFGS by default
 NO_TOLERANCE = 1e-15  # EndRules end the fit instead
@@ -31,16 +32,12 @@ PARAMETERS: dict[str, Sequence[str]] = {
     "pa": ("pa_type", "c", "error_sensitive", "averaging", "epsilon"),
     "arow": ("variance", "gamma", "epsilon"),
 }
-NOT_HERE = {"pa": "StructuredSVM", "arow": "StructuredSVM"}  # the closest estimator of hedgerow
+ONLINE = ("ap", "pa", "arow")  # learn from best paths, one sequence at a time
 
 
 def check_algorithm(crf: CRF) -> None:
-    """Raise InputError for an algorithm that hedgerow lacks, and for a parameter of another algorithm."""
+    """Raise InputError for a parameter of another algorithm, and for one without a meaning here."""
     algorithm = crf.algorithm or "lbfgs"
-    if algorithm in NOT_HERE:
-        raise InputError(
-            f"CRF: algorithm={algorithm!r} is not available here; use algorithm='ap', or hedgerow.{NOT_HERE[algorithm]}"
-        )
     for other, names in PARAMETERS.items():
         for name in names:
             if getattr(crf, name) is not None and name not in PARAMETERS[algorithm]:
@@ -89,8 +86,14 @@ def _value(value: Any, default: Any) -> Any:
 def _estimator(crf: CRF) -> LinearCRF | StructuredPerceptron:
     """The estimator with the parameters of `crf`, as the model file will name them."""
     common: dict[str, Any] = {"decode": "viterbi", "scale": False, "verbose": int(crf.verbose)}
-    if crf.algorithm == "ap":
-        return StructuredPerceptron(epochs=_value(crf.max_iterations, 100), random_state=0, **common)
+    if crf.algorithm in ONLINE:
+        averages = crf.algorithm == "ap" or (crf.algorithm == "pa" and _value(crf.averaging, True))
+        return StructuredPerceptron(
+            averaging="average" if averages else "none",
+            epochs=_value(crf.max_iterations, 100),
+            random_state=0,
+            **common,
+        )
     common |= {
         "l2": float(_value(crf.c2, 1.0)),
         "tol": float(_value(crf.delta, 1e-5)) or NO_TOLERANCE,
@@ -104,8 +107,9 @@ def _estimator(crf: CRF) -> LinearCRF | StructuredPerceptron:
 
 
 def _learner(crf: CRF, settings: Any, training: TrainingData) -> tuple[Learner, int]:
-    """(learner, number of its weights). The learners differ from those of LinearCRF in their features."""
+    """(learner, number of its weights). The features are CRFsuite's, except those of "ap"."""
     from hedgerow.compat.feature_rule import crfsuite_space
+    from hedgerow.learning.path_steps import PathStepLearner, PathStepRules
     from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner, QuasiNewtonRules
     from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 
@@ -118,6 +122,15 @@ def _learner(crf: CRF, settings: Any, training: TrainingData) -> tuple[Learner, 
         all_possible_states=bool(crf.all_possible_states),
         all_possible_transitions=bool(crf.all_possible_transitions),
     )
+    if crf.algorithm in ("pa", "arow"):
+        path_steps = PathStepRules(
+            steps=_steps(crf),
+            epochs=settings.epochs,
+            averaging=settings.averaging == "average",
+            random_state=settings.random_state,
+            tol=_value(crf.epsilon, 0.0),
+        )
+        return PathStepLearner(training, space, path_steps), space.n_weights
     if crf.algorithm == "l2sgd":
         stochastic = StochasticRules(epochs=settings.epochs, tol=NO_TOLERANCE, random_state=settings.random_state)
         return StochasticGradientLearner(training, space, settings.l2, stochastic), space.n_weights
@@ -125,17 +138,28 @@ def _learner(crf: CRF, settings: Any, training: TrainingData) -> tuple[Learner, 
         penalty=Penalty(settings.l1, settings.l2),
         max_iter=settings.max_iter,
         tol=NO_TOLERANCE,
-        double=True,  # single precision leaves CRFsuite's path of weights after 30 iterations, double after 80
+        # On 1,000 Dutch sentences, losses agree with CRFsuite's to 1e-7 for 69 iterations, and to 1e-4 after 100. In
+        # single precision they agree to 2e-6 for 30 iterations, and differ by 3e-3 before the 40th.
+        double=True,
         memory=_value(crf.num_memories, 6),
         max_weight_step=sys.float_info.max,  # CRFsuite has no such limit: its steps are followed
     )
     return QuasiNewtonLearner(training, space, rules), space.n_weights
 
 
+def _steps(crf: CRF) -> StepRules:
+    from hedgerow.learning.path_steps import StepRules
+
+    if crf.algorithm == "arow":
+        return StepRules.arow(_value(crf.variance, 1.0), _value(crf.gamma, 1.0))
+    error_sensitive = _value(crf.error_sensitive, True)
+    return StepRules.passive_aggressive(_value(crf.pa_type, 1), _value(crf.c, 1.0), error_sensitive=error_sensitive)
+
+
 def _end_rules(crf: CRF) -> EndRules | None:
     period = _value(crf.period, 10)
-    if crf.algorithm == "ap":
-        return None
+    if crf.algorithm in ONLINE:
+        return None  # their learners end by themselves
     if crf.algorithm == "l2sgd":
         return EndRules(period, _value(crf.delta, 1e-6))
     return EndRules(period, _value(crf.delta, 1e-5), _value(crf.epsilon, 1e-5))

@@ -19,13 +19,11 @@ from hedgerow.errors import InputError, not_fitted
 from hedgerow.estimators.base import load
 from hedgerow.estimators.conventions import Conventions, with_parameters
 from hedgerow.estimators.linear_estimator import LinearEstimator
-from hedgerow.estimators.parameters import AtLeast, ValueType
+from hedgerow.estimators.parameters import AtLeast, MoreThan, ValueType
 from hedgerow.estimators.value_types import PATH, VERBOSITY
 
 ANYTHING = ValueType("None", lambda value: True, convert=lambda value: value)
 _NO_EFFECT = "Checked, but without effect: it changes how CRFsuite finds the minimum, not where the minimum is."
-_PA = "Only algorithm='pa' has it, which is not available here: must be None."
-_AROW = "Only algorithm='arow' has it, which is not available here: must be None."
 
 
 @with_parameters
@@ -34,7 +32,8 @@ class CRF(Conventions):
 
     Replace `from sklearn_crfsuite import CRF` by `from hedgerow.compat import CRF`; python-crfsuite is not needed.
     Attributes are read and selected as CRFsuite does, and the objective is the same. None stands for CRFsuite's
-    default. The fitted estimator of hedgerow is `estimator_`.
+    default. The fitted estimator of hedgerow is `estimator_`: a `LinearCRF`, or for "ap", "pa" and "arow" a
+    `StructuredPerceptron` with the learned weights.
 
     Examples
     --------
@@ -53,7 +52,8 @@ class CRF(Conventions):
     algorithm: Annotated[
         Literal["lbfgs", "l2sgd", "ap", "pa", "arow"] | None,
         '"lbfgs", the default, minimises by quasi-Newton steps; "l2sgd" minimises the same by stochastic gradients; '
-        '"ap" is the averaged perceptron. "pa" and "arow" are refused.',
+        '"ap" is the averaged perceptron, "pa" passive-aggressive learning, and "arow" adaptive regularisation of '
+        "weights.",
     ] = None
     min_freq: Annotated[
         float | None,
@@ -71,7 +71,7 @@ class CRF(Conventions):
     max_iterations: Annotated[
         int | None,
         AtLeast(1),
-        'Number of steps, at most. The default is no limit for "lbfgs", 1000 for "l2sgd" and 100 for "ap".',
+        'Number of steps, at most. The default is no limit for "lbfgs", 1000 for "l2sgd" and 100 for the others.',
     ] = None
     num_memories: Annotated[
         int | None, AtLeast(1), "Steps from which the inverse Hessian is approximated; the default is 6."
@@ -79,8 +79,9 @@ class CRF(Conventions):
     epsilon: Annotated[
         float | None,
         AtLeast(0),
-        "Training ends when the gradient is at most this times the weights; the default is 1e-5. Without effect for "
-        '"ap", which ends after an epoch without a mistake.',
+        'With "lbfgs", training ends when the gradient is at most this times the weights; the default is 1e-5. With '
+        '"pa" and "arow" it ends after an epoch whose mean loss is below this; the default is 0. Without effect for '
+        '"ap". These three also end after an epoch without a mistake.',
     ] = None
     period: Annotated[int | None, AtLeast(1), "Number of steps over which `delta` is measured; the default is 10."] = (
         None
@@ -98,12 +99,34 @@ class CRF(Conventions):
     calibration_samples: Annotated[int | None, AtLeast(1), _NO_EFFECT] = None
     calibration_candidates: Annotated[int | None, AtLeast(1), _NO_EFFECT] = None
     calibration_max_trials: Annotated[int | None, AtLeast(1), _NO_EFFECT] = None
-    pa_type: Annotated[Any, ANYTHING, _PA] = None
-    c: Annotated[Any, ANYTHING, _PA] = None
-    error_sensitive: Annotated[Any, ANYTHING, _PA] = None
-    averaging: Annotated[Any, ANYTHING, _PA] = None
-    variance: Annotated[Any, ANYTHING, _AROW] = None
-    gamma: Annotated[Any, ANYTHING, _AROW] = None
+    pa_type: Annotated[
+        Literal[0, 1, 2] | None,
+        "Length of the steps of passive-aggressive learning: 0 as long as the loss needs, 1 (PA-I, the default) the "
+        "same but at most `c`, 2 (PA-II) shorter the smaller `c` is.",
+    ] = None
+    c: Annotated[
+        float | None,
+        MoreThan(0),
+        "Aggressiveness of PA-I and PA-II; the default is 1. Lower it for noisy labels.",
+    ] = None
+    error_sensitive: Annotated[
+        bool | None,
+        "Whether the loss of passive-aggressive learning grows with the square root of the number of wrong labels, "
+        "which is the default; otherwise it is 1.",
+    ] = None
+    averaging: Annotated[
+        bool | None, "Whether passive-aggressive learning averages its weights over all steps; the default is True."
+    ] = None
+    variance: Annotated[
+        float | None,
+        MoreThan(0),
+        "Variance of each weight when AROW begins; the default is 1. Lower it for smaller steps.",
+    ] = None
+    gamma: Annotated[
+        float | None,
+        MoreThan(0),
+        "Raise it for smaller steps of AROW and variances that shrink less; the default is 1.",
+    ] = None
     verbose: Annotated[int, VERBOSITY, "True shows the progress of `fit`."] = False
     model_filename: Annotated[
         str | os.PathLike[str] | None,
