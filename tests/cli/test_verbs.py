@@ -57,7 +57,7 @@ def test_help_imports_little(arguments):
     ("arguments", "message"),
     [
         (["fly"], "there is no command 'fly'; the commands are"),
-        (["datsets"], "did you mean 'datasets'?"),
+        (["datsets"], "did you mean datasets?"),
         (["datasets", "--no-such-flag"], "--no-such-flag"),
         (["--no-such-flag"], "--no-such-flag"),
         (["datasets", "a", "b"], "b"),

@@ -28,19 +28,19 @@ class Target:
     scheme_before: str | None
     force: bool
 
-    def check(self) -> None:
-        """Raise InputError if it cannot be written, or the schemes do not go together."""
+    def check(self, source: str) -> None:
+        """Raise InputError if it cannot be written, is the source, or the schemes do not go together."""
         if self.scheme_before is not None and self.scheme is None:
             raise InputError("--labels-from is the scheme of labels to convert, but --labels is not given; give it")
         if self.path != "-":
-            check_output(self.path, force=self.force)
+            check_output(self.path, force=self.force, inputs=[source])
 
 
 def convert(source: str, target: Target, choice: FileChoice, *, as_json: bool) -> None:
     """Read one file and write another."""
     if target.path == "-" and as_json:
         raise InputError("--json prints a summary on standard output, but the file goes there as well; name OUT")
-    target.check()
+    target.check(source)
     if choice.format == CRFSUITE_MODEL or (choice.format is None and Path(target.path).suffix == MODEL_FILES):
         facts = _convert_model(source, target.path)
     else:

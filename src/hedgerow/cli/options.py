@@ -16,7 +16,7 @@ Label = Annotated[
     str | None, typer.Option("--label", metavar="NAME|N", help="Label column: name or number. [default: the last]")
 ]
 Columns = Annotated[
-    str | None, typer.Option("--columns", metavar="A,B,...", help="Names for the columns of a file without header.")
+    str | None, typer.Option("--columns", metavar="A,B,...", help="Names of columns; with a header: those to read.")
 ]
 Sequence = Annotated[
     str | None, typer.Option("--sequence", metavar="A,B,...", help="Columns of a table that name the sequence.")

@@ -12,6 +12,7 @@ import typer
 from hedgerow.cli.models import MODELS, command_line_name, estimator_class
 from hedgerow.errors import InputError
 from hedgerow.estimators.parameters import AUTO, Parameter, parameters, unknown_parameter
+from hedgerow.estimators.parameters import ELSEWHERE as NAMES_ELSEWHERE
 
 #: Parameters that --help shows; --help-all shows the others as well.
 COMMON = frozenset(
@@ -173,7 +174,17 @@ def configured(estimator: type[Any], values: Mapping[str, Any]) -> Any:
 
 def unknown_flag(estimator: type[Any], used: str) -> str:
     """The message for a flag that this estimator does not have."""
-    return _not_here(estimator, used.lstrip("-").removeprefix("no-").replace("-", "_"), used)
+    return _not_here(estimator, _parameter_name(used), used)
+
+
+def is_parameter_somewhere(used: str) -> bool:
+    """Whether the flag is one of another model, or named after a parameter of another library."""
+    name = _parameter_name(used)
+    return name in NAMES_ELSEWHERE or any(name in offered(estimator_class(model)) for model in MODELS)
+
+
+def _parameter_name(used: str) -> str:
+    return used.lstrip("-").removeprefix("no-").replace("-", "_")
 
 
 def _not_here(estimator: type[Any], name: str, used: str | None = None) -> str:

@@ -42,7 +42,7 @@ def race(path: str, choice: FileChoice, options: RaceOptions) -> int:
     seconds_of(options.budget)  # before the file is read
     estimators = options.estimators
     if options.output is not None:
-        check_output(options.output, force=options.force)
+        check_output(options.output, force=options.force, inputs=[path])
     corpus = read_labelled(path, choice)
     if not options.quiet:
         describe(path, corpus)

@@ -26,7 +26,7 @@ def tag(model_path: str, path: str, options: TagOptions, *, output: str | None, 
     """Label a file or a stream."""
     options.check()
     if output is not None:
-        check_output(output, force=force)
+        check_output(output, force=force, inputs=[model_path, path])
     model = load_model(model_path)
     write = _writer(model, options)
     with _opened(output, options.choice.encoding) as send:

@@ -11,9 +11,11 @@ from typer.main import get_command
 
 from hedgerow.cli import options
 from hedgerow.cli.config import read_config
+from hedgerow.cli.flag_spelling import naming_parameters
 from hedgerow.cli.models import AUTO, DEFAULT, MODELS, estimator_class
-from hedgerow.cli.parameter_flags import flags_of, from_text, unknown_flag
+from hedgerow.cli.parameter_flags import flag, flags_of, from_text, is_parameter_somewhere, offered, unknown_flag
 from hedgerow.cli.sections import SectionedCommand
+from hedgerow.cli.suggestions import did_you_mean
 from hedgerow.cli.training import TrainOptions, train
 from hedgerow.errors import InputError
 
@@ -41,9 +43,10 @@ class TrainCommand(SectionedCommand):
             return super().parse_args(ctx, ["--help"] if in_full else args)
         except _USAGE_ERROR as error:
             unknown = getattr(error, "option_name", None)
-            if unknown is None or not unknown.startswith("--"):
+            own = [name for p in self.params for name in (*p.opts, *p.secondary_opts)]
+            if unknown is None or not unknown.startswith("--") or unknown in own:
                 raise
-            raise InputError(_no_such_flag(model, unknown)) from None
+            raise InputError(_no_such_flag(model, unknown, own)) from None
 
 
 def _chosen_model(arguments: Sequence[str]) -> str:
@@ -66,9 +69,14 @@ def _value_of(flags: tuple[str, ...], arguments: Sequence[str]) -> str | None:
     return found
 
 
-def _no_such_flag(model: str, used: str) -> str:
+def _no_such_flag(model: str, used: str, own: Sequence[str]) -> str:
+    """The message for a flag that is none of the command's own."""
     if used == "--budget":
         return f"--budget is the time of the race, but the model is {model}; use it with --model {AUTO}"
+    meant = "" if is_parameter_somewhere(used) else did_you_mean(used, own, otherwise="")
+    of_model = [] if model == AUTO else map(flag, offered(estimator_class(model)))
+    if meant and meant not in [f"did you mean {one}?" for one in of_model]:
+        return f"there is no flag {used}; {meant}"
     if model == AUTO:
         return f"{used} is no flag of --model {AUTO}, which chooses the parameters itself; name a model with --model"
     return unknown_flag(estimator_class(model), used)
@@ -84,13 +92,17 @@ def _command(model: str, *, in_full: bool) -> Any:
         flags = flags_of(estimator_class(model), in_full=in_full)
 
     def run(**values: Any) -> int:
-        used = {flag.name: values.pop(flag.name) for flag in flags}
-        parameters = {
-            name: from_text(estimator_class(model), name, value) if isinstance(value, str) else value
-            for name, value in used.items()
-            if value is not None
-        }
-        return train(TrainOptions(**values), parameters)
+        used = {one.name: values.pop(one.name) for one in flags}
+        if model == AUTO:
+            return train(TrainOptions(**values), {})
+        cls = estimator_class(model)
+        with naming_parameters(cls):
+            parameters = {
+                name: from_text(cls, name, value) if isinstance(value, str) else value
+                for name, value in used.items()
+                if value is not None
+            }
+            return train(TrainOptions(**values), parameters)
 
     run.__signature__ = inspect.Signature([*own, *flags])  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in [*own, *flags]}

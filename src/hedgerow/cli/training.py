@@ -74,7 +74,8 @@ def train(options: TrainOptions, flags: Mapping[str, Any]) -> int:
     options, from_config = options.with_config()
     if options.output is None:
         raise InputError("train writes a model file, but --output is not given; give --output m.hedgerow")
-    check_output(options.output, force=options.force)
+    inputs = [options.train_file, options.dev, options.config, options.template]
+    check_output(options.output, force=options.force, inputs=inputs)
     run = _Run(options, options.output)
     if options.model == AUTO:
         if from_config:
@@ -103,12 +104,12 @@ class _Run:
 
         configured(cls, parameters)  # before the files are read
         given = self.options.template
-        template = None if given is None else template_of(given)
+        if given is not None:
+            template_of(given)  # before the files are read
         corpus, dev = self.read()
-        if given is None:
-            template = hr.templates.choose(corpus.X)
+        template = hr.templates.choose(corpus.X) if given is None else template_of(given, corpus.layout)
         self.say(features_in_words(template, corpus, chosen=given is None))
-        estimator = configured(cls, {**_defaults(cls, template), **parameters, "features": template})
+        estimator = configured(cls, {**_defaults(cls, template, len(corpus.X)), **parameters, "features": template})
         self.say(f"training {estimator!r}")
         began = time.perf_counter()
         interrupted = self._fit(estimator, corpus, dev)
@@ -214,14 +215,15 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, str))
 
 
-def _defaults(cls: type[Any], template: Any) -> dict[str, Any]:
+def _defaults(cls: type[Any], template: Any, n_sequences: int) -> dict[str, Any]:
     """Parameters that differ from the defaults of the estimator.
 
     A seed, so that the same command gives the same model; and trees over a linear model where attributes are sparse,
-    which docs/choosing.md recommends for words: attributes that somebody designed are as sparse.
+    which docs/choosing.md recommends for words: attributes that somebody designed are as sparse. The linear model needs
+    two sequences, because each gets its scores from the others.
     """
     is_sparse = template is None or not set(template.to_json()) <= {"tags", "letters", "numbers"}
-    linear = {"linear": True} if cls.__name__ == "TreeCRF" and is_sparse else {}
+    linear = {"linear": True} if cls.__name__ == "TreeCRF" and is_sparse and n_sequences > 1 else {}
     return {"random_state": 0, **linear}
 
 

@@ -60,7 +60,10 @@ class Verbs(PlainValues, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in VERBS:
-            ctx.fail(f"there is no command {args[0]!r}; {_nearest(args[0])}")
+            from hedgerow.cli.suggestions import did_you_mean
+
+            nearest = did_you_mean(args[0], VERBS, otherwise=f"the commands are {', '.join(VERBS)}")
+            ctx.fail(f"there is no command {args[0]!r}; {nearest}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -71,13 +74,6 @@ class Verbs(PlainValues, TyperGroup):
             close_quietly()
             return FAILED
         return result
-
-
-def _nearest(name: str) -> str:
-    import difflib
-
-    nearest = difflib.get_close_matches(name, VERBS, n=1)
-    return f"did you mean {nearest[0]!r}?" if nearest else f"the commands are {', '.join(VERBS)}"
 
 
 def group() -> Any:

@@ -35,8 +35,8 @@ def is_crfpp(text: str) -> bool:
     return re.match(r"[UuBb*][^=]*$|[UuBb*].*%", first) is not None
 
 
-def parse_crfpp(text: str, names: Sequence[str] | None) -> Template:
-    """The template of the text of a file; `names` are the columns of X by number.
+def parse_crfpp(text: str, names: Sequence[str | None] | None) -> Template:
+    """The template of the text of a file; `names` are the columns of the file by number, None if not in X.
 
     Raises InputError that begins with the number of the line.
     """
@@ -55,7 +55,7 @@ def parse_crfpp(text: str, names: Sequence[str] | None) -> Template:
     return Columns(_definitions(states, names)) + of_edges if states else of_edges
 
 
-def _definitions(lines: Sequence[_Line], names: Sequence[str] | None) -> tuple[tuple[str, Definition], ...]:
+def _definitions(lines: Sequence[_Line], names: Sequence[str | None] | None) -> tuple[tuple[str, Definition], ...]:
     """The columns of the lines; lines of the same text are one column."""
     same_text: dict[str, list[_Line]] = {}
     for line in lines:
@@ -90,19 +90,30 @@ def _line(number: int, line: str) -> _Line:
     return _Line(number, text, macros)
 
 
-def _definition(line: _Line, names: Sequence[str] | None) -> Part | Join:
+def _definition(line: _Line, names: Sequence[str | None] | None) -> Part | Join:
     parts = [Part(_name(line, column, names), "text", row, "distance") for row, column in line.macros]
     if not parts:
-        return Part(_name(line, 0, names), "constant")
+        first = next((i for i, name in enumerate(names or ()) if name is not None), 0)  # any column gives a constant
+        return Part(_name(line, first, names), "constant")
     return parts[0] if len(parts) == 1 else Join(tuple(parts))
 
 
-def _name(line: _Line, column: int, names: Sequence[str] | None) -> str:
+def _name(line: _Line, column: int, names: Sequence[str | None] | None) -> str:
     if names is None:
         return f"column{column}"
     if column >= len(names):
         raise InputError(
             f"line {line.number}: column {column} must be one of {len(names)} columns, counted from 0; they are "
-            f"{', '.join(map(repr, names))}"
+            f"{', '.join(map(_shown, names))}"
         )
-    return names[column]
+    name = names[column]
+    if name is None:
+        raise InputError(
+            f"line {line.number}: column {column} must be a column of X, but it is the label or names the sequence; "
+            f"the columns, counted from 0, are {', '.join(map(_shown, names))}"
+        )
+    return name
+
+
+def _shown(name: str | None) -> str:
+    return "(not in X)" if name is None else repr(name)

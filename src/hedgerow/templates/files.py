@@ -11,16 +11,16 @@ from hedgerow.templates.base import Template, template_from_json
 from hedgerow.templates.crfpp import is_crfpp, parse_crfpp
 
 
-def read(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Template:
+def read(path: str | os.PathLike[str], columns: Sequence[str | None] | None = None) -> Template:
     """Read a template from a file.
 
     Parameters
     ----------
     path : str or path
         A TOML file, as `to_toml` writes it, or a template file of CRF++. Which one it is follows from its content.
-    columns : list of str, optional
-        The names of the columns that a CRF++ file numbers from 0. By default "column0", "column1", ..., as
-        `hedgerow.read` names them.
+    columns : list of (str or None), optional
+        The names of the columns that a CRF++ file numbers from 0; None for one that is not in X, such as the label. By
+        default "column0", "column1", ..., as `hedgerow.read` names them.
 
     Returns
     -------

@@ -1,0 +1,139 @@
+"""What commands say about wrong names, flags and files: the cure is in the words of the command line."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import hedgerow as hr
+from builders.cli import Command, column_text
+from hedgerow.cli.flag_spelling import naming_parameters, spelled
+
+
+@pytest.fixture
+def hedgerow(tmp_path, capsys, monkeypatch):
+    command = Command(tmp_path, capsys, monkeypatch)
+    command.write("train.txt", column_text(12))
+    return command
+
+
+@pytest.fixture
+def with_model(hedgerow):
+    assert hedgerow("train", "train.txt", "-m", "hmm", "-o", "m.hedgerow").code == 0
+    return hedgerow
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "train.txt", "-o", "./train.txt"],
+        ["train", "train.txt", "--dev", "dev.txt", "-o", "dev.txt"],
+        ["train", "train.txt", "--template", "t.toml", "-o", "t.toml"],
+        ["tune", "train.txt", "-o", "train.txt"],
+        ["tag", "m.hedgerow", "train.txt", "-o", "train.txt"],
+        ["tag", "m.hedgerow", "train.txt", "-o", "m.hedgerow"],
+        ["convert", "train.txt", "train.txt"],
+    ],
+)
+def test_no_command_replaces_its_input(with_model, arguments):
+    with_model.write("dev.txt", column_text(3))
+    with_model.write("t.toml", "[tags]\n")
+    before = {path.name: path.read_bytes() for path in with_model.folder.iterdir()}
+    done = with_model(*arguments, "--force")
+    assert done.code == 2
+    assert "must be another file than the input" in done.err
+    assert {path.name: path.read_bytes() for path in with_model.folder.iterdir()} == before
+
+
+def test_one_long_sequence_is_learned_without_a_linear_part(hedgerow):
+    rows = "".join(f"{i // 60:02d}:{i % 60:02d},{i % 7}.5,{'on' if i % 7 > 3 else 'off'}\n" for i in range(120))
+    hedgerow.write("one.csv", f"time,light,label\n{rows}")
+    done = hedgerow("train", "one.csv", "-o", "m.hedgerow", "--n-rounds", "2")
+    assert done.code == 0, done.err
+    assert hr.load("m.hedgerow").linear is False
+    refused = hedgerow("train", "one.csv", "-o", "n.hedgerow", "--n-rounds", "2", "--linear", "true")
+    assert refused.code == 2
+    assert "set --linear false" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        (
+            "TreeCRF: n_rounds must be 1 or None; it is 'None'",
+            "--n-rounds must be 1 or none; it is 'None'",
+        ),
+        ("linear must be true, false; it is 'x'", "--linear must be true, false; it is 'x'"),
+        ("set linear=False", "set --linear false"),
+        ("ended after n_rounds=3 rounds; raise n_rounds", "ended after --n-rounds 3 rounds; raise --n-rounds"),
+        ("there is no 'n_rounds' in the order of my_n_rounds", "there is no 'n_rounds' in the order of my_n_rounds"),
+    ],
+)
+def test_parameters_are_spelled_as_flags(message, shown):
+    assert spelled(hr.TreeCRF, message) == shown
+
+
+def test_warnings_name_flags_while_a_model_is_trained():
+    shown = []
+    before, warnings.showwarning = warnings.showwarning, lambda message, *others, **more: shown.append(str(message))
+    try:
+        with warnings.catch_warnings(), naming_parameters(hr.LinearCRF):
+            warnings.simplefilter("always")
+            warnings.warn("raise max_iter", UserWarning, stacklevel=1)
+    finally:
+        warnings.showwarning = before
+    assert shown == ["raise --max-iter"]
+
+
+def test_a_template_of_crfpp_counts_the_columns_of_the_file(hedgerow):
+    hedgerow.write("t", "U00:%x[0,0]\nU01:%x[-1,0]/%x[0,1]\nU02\nB\n")
+    flags = ("--columns", "word,tag,label", "-m", "linear", "--max-iter", "2", "-t", "t")
+    done = hedgerow("train", "train.txt", *flags, "-o", "m.hedgerow")
+    assert done.code == 0, done.err
+    assert "derived from 'word', 'tag'" in done.err
+    first = ("--columns", "chunk,word,tag", "--label", "chunk", *flags[2:])
+    hedgerow.write("t", "U00:%x[0,1]\nU02\n")
+    assert hedgerow("train", "train.txt", *first, "-o", "n.hedgerow").code == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "message"), [(7, "t: line 2: column 7 must be one of 3 columns"), (2, "t: line 2: column 2 must be")]
+)
+def test_a_template_of_crfpp_with_a_wrong_column_is_refused_by_its_line(hedgerow, column, message):
+    hedgerow.write("t", f"U00:%x[0,0]\nU01:%x[0,{column}]\n")
+    done = hedgerow("train", "train.txt", "-m", "linear", "-t", "t", "-o", "m.hedgerow", "--quiet")
+    assert done.code == 2
+    assert message in done.err
+    assert ("it is the label" in done.err) == (column == 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "x", "--outptu", "y"], "there is no flag --outptu; did you mean --output?"),
+        (["train", "x", "-m", "auto", "--outptu", "y"], "there is no flag --outptu; did you mean --output?"),
+        (["train", "x", "-m", "svm", "--tempate", "y"], "there is no flag --tempate; did you mean --template?"),
+        (["train", "x", "--n-round", "3"], "TreeCRF has no parameter --n-round; did you mean --n-rounds?"),
+        (["train", "x", "--code", "y"], "--code is a parameter of code"),
+        (["train", "x", "--n-rounds", "-o", "y"], "--n-rounds needs a value, but the flag -o comes after it"),
+        (["tag", "x", "--output", "--json", "y"], "--output needs a value, but the flag --json comes after it"),
+        (["train", "x", "--label"], "Option '--label' requires an argument"),
+        (["train", "x", "-o", "y", "-t", "wrods"], "did you mean words?"),
+        (["train", "x", "-o", "y", "-t", "letters"], "letters on each side, as in letters:5"),
+        (["train", "x", "-o", "y", "-t", "nowhere.toml"], "there is no such file"),
+        (["train", "x", "-m", "crf"], "did you mean treecrf or linear?"),
+        (["train", "x", "-m", "percepton"], "did you mean perceptron?"),
+        (["tune", "x", "--models", "hmm,svn"], "did you mean svm?"),
+    ],
+)
+def test_misspelled_names_get_a_suggestion(hedgerow, arguments, message):
+    done = hedgerow(*arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_flag_after_two_dashes_or_with_an_equals_sign_is_a_value(with_model):
+    assert with_model("tag", "m.hedgerow", "--output=--json", "train.txt").code == 0
+    assert (with_model.folder / "--json").exists()
