@@ -139,3 +139,53 @@ def test_tune_refuses_bad_flags(hedgerow, flags, message):
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert done.err.count("\n") == 1
+
+
+ITEMS = "B-PER\tbias\tw=ann\ttitle\nO\tbias\tw=left\n\nO\tbias\tw=in\nB-LOC\tbias\tw=york\ttitle\n\n"
+
+
+@pytest.fixture
+def items(hedgerow):
+    hedgerow.write("items.crfsuite.txt", ITEMS * 3)
+    assert hedgerow("train", "items.crfsuite.txt", "-m", "linear", "-o", "it.hedgerow", "-q").code == 0
+    return hedgerow
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "tag"])
+def test_a_column_file_is_no_crfsuite_file(items, verb):
+    done = items(verb, "it.hedgerow", "test.txt")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "test.txt, line 1: crfsuite items are a label and attributes" in done.err
+    assert "this is not a crfsuite file: give --format" in done.err
+
+
+def test_labels_must_be_some_of_the_model(items):
+    items.write("tabs.txt", column_text(12, "\t"))
+    done = items("evaluate", "it.hedgerow", "tabs.txt")
+    assert (done.code, done.out) == (2, "")
+    assert "must have labels of the model ('B-LOC', 'B-PER', 'O'), but it has none" in done.err
+
+
+def test_the_list_of_unseen_labels_is_short(items):
+    items.write("many.txt", ITEMS + "".join(f"{i:04}\tbias\n" for i in range(3000)))
+    done = items("evaluate", "it.hedgerow", "many.txt")
+    assert done.code == 0
+    assert "counted as wrong: 0000, 0001, 0002, 0003, 0004, 0005, 0006, 0007, 0008, 0009 and 2,990 others\n" in done.out
+    facts = json.loads(items("evaluate", "it.hedgerow", "many.txt", "--json").out)
+    assert len(facts["unseen_labels"]) == 3000
+    assert len(facts["confusions"]) == 3000 + sum(c["gold"] in ("B-PER", "O", "B-LOC") for c in facts["confusions"])
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "tag"])
+def test_items_without_labels_need_a_flag(items, verb):
+    items.write("raw.txt", "w=zzz\tbias\nbias\tw=ann\ttitle\n")
+    done = items(verb, "it.hedgerow", "raw.txt")
+    assert (done.code, done.out) == (2, "")
+    assert "raw.txt, line 2: the first field of a crfsuite item must be its label, but 'bias' is" in done.err
+    assert "give --label none" in done.err
+
+
+def test_items_without_labels_keep_all_attributes(items):
+    items.write("raw.txt", "bias\tw=ann\ttitle\n")
+    assert items("tag", "it.hedgerow", "raw.txt", "--label", "none").out == "B-PER\tbias\tw=ann\ttitle\n"
+    assert items("tag", "it.hedgerow", "-", stdin="?\tbias\tw=left\n").out == "O\tbias\tw=left\n"

@@ -18,9 +18,9 @@ PRED = [["a", "b", "a"], ["c"], ["b", "a"]]
 def test_hand_case() -> None:
     assert hr.metrics.accuracy(TRUE, PRED) == 4 / 6
     assert hr.metrics.sequence_accuracy(TRUE, PRED) == 1 / 3
-    labels, counts = hr.metrics.confusion(TRUE, PRED)
-    assert labels == ("a", "b", "c")
-    assert counts.tolist() == [[2, 1, 0], [1, 1, 0], [0, 0, 1]]
+    confusion = hr.metrics.confusion(TRUE, PRED)
+    assert confusion.labels == ("a", "b", "c")
+    assert confusion.counts.tolist() == [[2, 1, 0], [1, 1, 0], [0, 0, 1]]
 
 
 def test_confusion_reads_as_a_table() -> None:
@@ -108,3 +108,15 @@ def test_confusion_wants_every_label_once() -> None:
         hr.metrics.confusion(TRUE, PRED, labels=["a", "b"])
     with pytest.raises(InputError, match="4 entries but 3 distinct"):
         hr.metrics.confusion(TRUE, PRED, labels=["a", "b", "c", "a"])
+
+
+def test_confusion_pairs_are_those_that_occur() -> None:
+    pairs = hr.metrics.confusion(TRUE, PRED).pairs
+    assert pairs == (("a", "a", 2), ("a", "b", 1), ("b", "a", 1), ("b", "b", 1), ("c", "c", 1))
+
+
+def test_confusion_of_many_labels_needs_little_memory() -> None:
+    true = [[f"{i:06}" for i in range(60_000)]]  # a matrix would have 29 GB
+    confusion = hr.metrics.confusion(true, [["000001"] * 60_000])
+    assert len(confusion.pairs) == 60_000
+    assert str(confusion).splitlines()[:2] == ["true    predicted  positions", "000000     000001          1"]

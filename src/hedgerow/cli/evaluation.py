@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from hedgerow.cli.loading import arguments_for, check_columns, load_model, uncalibrated
+from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model, uncalibrated
 from hedgerow.cli.plain_text import escaped
-from hedgerow.cli.reading import FileChoice, naming_flags
+from hedgerow.cli.reading import FileChoice, name_of, naming_flags
 from hedgerow.cli.span_scheme import scheme_of
-from hedgerow.errors import InputError
+from hedgerow.errors import InputError, first_few
 from hedgerow.metrics.text_table import text_table
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Lower ends of the bins of probability; most predictions are nearly certain, so that the bins narrow towards 1.
 BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+SHOWN = 10  # labels that training never saw
 
 
 def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str | None) -> dict[str, Any]:
@@ -30,13 +31,13 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
     model = load_model(model_path)
     corpus = _labelled(model, model_path, path, choice)
     assert corpus.y is not None
+    gold = [_as_labels(labels, model.classes_) for labels in corpus.y]
+    _check_labels(path, gold, model.classes_)
     keywords: dict[str, Any] = {} if constraints is None else {"constraints": constraints}
     began = time.perf_counter()
     predicted = model.predict(corpus.X, **keywords)
     seconds = time.perf_counter() - began
-    gold = [_as_labels(labels, model.classes_) for labels in corpus.y]
     counts = hr.metrics.confusion(gold, predicted)
-    right = int(np.trace(counts.counts))
     scheme = scheme_of(gold, [*model.classes_.tolist(), *counts.labels])
     return {
         "model": model_path,
@@ -44,7 +45,7 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
         "file": path,
         "sequences": len(corpus.X),
         "positions": corpus.X.n_positions,
-        "right": right,
+        "right": sum(count for label, other, count in counts.pairs if label == other),
         "accuracy": hr.metrics.accuracy(gold, predicted),
         "sequence_accuracy": hr.metrics.sequence_accuracy(gold, predicted),
         "unseen_labels": sorted(set(counts.labels) - set(model.classes_.tolist()), key=str),
@@ -64,6 +65,7 @@ def _labelled(model: Estimator, model_path: str, path: str, choice: FileChoice) 
     if corpus.y is None:
         raise InputError(f"{path} must have a column of labels, but it has none; name it with --label")
     check_columns(model, path, (column.name for column in corpus.X.columns))
+    check_items(model, path, corpus)
     return corpus
 
 
@@ -78,17 +80,28 @@ def _as_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     return np.array([known[label] for label in labels.tolist()])
 
 
+def _check_labels(path: str, gold: Sequence[NDArray[Any]], classes: NDArray[Any]) -> None:
+    """Raise InputError if no gold label is a label of the model: the file has another label column or format."""
+    found = list(dict.fromkeys(label for labels in gold for label in labels.tolist()))
+    if not set(found) & set(classes.tolist()):
+        raise InputError(
+            f"{name_of(path)} must have labels of the model ({first_few(classes.tolist())}), but it has none of them; "
+            f"its labels are {first_few([f'{label!s:.60}' for label in found])}; name the column of labels with "
+            "--label, or the format with --format"
+        )
+
+
 def _spans(gold: Sequence[Any], predicted: Sequence[Any], scheme: str) -> dict[str, Any]:
     return {"scheme": scheme, **hr.metrics.span_report(gold, predicted, scheme=scheme).as_dict()}
 
 
 def _confusions(counts: hr.metrics.Confusion) -> list[dict[str, Any]]:
     """Pairs of gold and predicted labels that differ, the most frequent first."""
-    wrong = counts.counts.copy()
-    np.fill_diagonal(wrong, 0)
-    order = np.argsort(-wrong, axis=None, kind="stable")[: np.count_nonzero(wrong)]
-    pairs = zip(*np.unravel_index(order, wrong.shape), strict=True)
-    return [{"gold": counts.labels[i], "predicted": counts.labels[j], "count": int(wrong[i, j])} for i, j in pairs]
+    return [
+        {"gold": gold, "predicted": predicted, "count": count}
+        for gold, predicted, count in counts.pairs
+        if gold != predicted
+    ]
 
 
 def _calibration(
@@ -128,14 +141,20 @@ def as_text(facts: dict[str, Any], top: int) -> str:
         f"sequence accuracy  {facts['sequence_accuracy']:8.2%}  all positions are right"
     ]
     if facts["unseen_labels"]:
-        shown = ", ".join(map(str, facts["unseen_labels"]))
-        parts[0] += f"\nlabels that training never saw, counted as wrong: {shown}"
+        parts[0] += f"\nlabels that training never saw, counted as wrong: {_some(facts['unseen_labels'])}"
     if facts["spans"] is not None:
         parts.append(_span_table(facts["spans"]))
     if facts["confusions"] and top:
         parts.append(_confusion_table(facts["confusions"], top))
     parts += [_calibration_table(facts), f"speed: {facts['positions_per_second']:,.0f} positions a second"]
     return escaped("\n\n".join(parts))
+
+
+def _some(labels: list[Any]) -> str:
+    """The first labels, and how many there are."""
+    more = len(labels) - SHOWN
+    shown = ", ".join(f"{label!s:.60}" for label in labels[:SHOWN])
+    return shown if more <= 0 else f"{shown} and {more:,} others"
 
 
 def _span_table(spans: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.reading import FileChoice, name_of
@@ -11,7 +12,7 @@ from hedgerow.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:
     from hedgerow.estimators import Estimator
-    from hedgerow.formats import Layout
+    from hedgerow.formats import Block, Corpus, Layout
 
 LABEL = "label"  # the name of the label column for models that know no file
 NAMELESS = {"conll", "crf++"}  # formats whose files do not name their columns
@@ -83,6 +84,25 @@ def check_columns(model: Estimator, path: str, found: Iterable[str]) -> None:
         raise InputError(
             f"{name_of(path)} has no column {lacking[0]!r}, which the model reads; its columns are {', '.join(have)}; "
             "name them with --columns, or label a file with the columns of training"
+        )
+
+
+def check_items(model: Estimator, path: str, items: Corpus | Block) -> None:
+    """Raise InputError if the label of a CRFsuite item is an attribute of the model: then the file has no labels.
+
+    Other labels that the model does not have are in order: crfsuite ignores the labels of a file that it tags.
+    """
+    if items.layout.format != "crfsuite" or items.y is None:
+        return
+    specs = [spec for spec in model.model_.encoder.raw_columns if spec.kind == "bag"]
+    attributes = {name for spec in specs if spec.alphabet is not None for name in spec.alphabet}
+    suspects = attributes - set(model.classes_.tolist())
+    at = next((i for i, label in enumerate(chain.from_iterable(items.y)) if label in suspects), None)
+    if at is not None:
+        label = list(chain.from_iterable(items.y))[at]
+        raise InputError(
+            f"{name_of(path)}, line {items.lines[at]}: the first field of a crfsuite item must be its label, but "
+            f"{str(label)!r} is an attribute of the model; give --label none for a file without labels"
         )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from hedgerow.cli.failures import say
-from hedgerow.cli.loading import arguments_for, check_columns, load_model, uncalibrated
+from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model, uncalibrated
 from hedgerow.cli.output import check_output
 from hedgerow.cli.plain_text import escaped
 from hedgerow.cli.reading import FileChoice, naming_flags
@@ -42,6 +42,7 @@ def _blocks(model: Estimator, model_path: str, path: str, choice: FileChoice) ->
         for block in read_blocks(path, **arguments):
             if len(block.X):
                 check_columns(model, path, (column.name for column in block.X.columns))
+                check_items(model, path, block)
             yield block
 
 

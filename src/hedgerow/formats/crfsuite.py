@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class CrfsuiteFormat(Format):
             return empty(layout, n_lines, first_line)
         *arrays, blob, offsets = bags
         bag = trusted(BagColumn, BAG, *arrays, Alphabet.trusted(blob, offsets))
+        if first_line == 1 and len(bag.alphabet) == 0:
+            _refuse_labels_alone(source, int(lines[0]))
         codes, blob, offsets = labels
         y = text_labels(codes, Alphabet.trusted(blob, offsets), starts) if labelled else None
         lines = lines if first_line == 1 else lines + (first_line - 1)
@@ -100,6 +102,15 @@ def _attributes(column: Column, value: Any) -> list[str]:
     if isinstance(value, dict):
         return [f"{escape(name)}:{weight!r}" for name, weight in value.items()]
     return [escape(name) for name in value]
+
+
+def _refuse_labels_alone(source: Source, line: int) -> NoReturn:
+    content = source.line(line).decode("utf-8", "replace").strip()
+    source.fail(
+        line,
+        "crfsuite items are a label and attributes between tabs, but no line has an attribute, such as "
+        f"{content!r:.80}; this is not a crfsuite file: give `format`",
+    )
 
 
 def _is_field(text: str) -> bool:

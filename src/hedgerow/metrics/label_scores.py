@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from operator import eq
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from hedgerow.errors import InputError
 from hedgerow.metrics.flat_labels import Flat, Label, LabelSequences, flatten_alike
 from hedgerow.metrics.text_table import text_table
+
+_WIDEST = 50  # labels of a table with a column for each label
 
 
 def accuracy(y_true: LabelSequences, y_pred: LabelSequences) -> float:
@@ -80,27 +83,41 @@ def sequence_accuracy(y_true: LabelSequences, y_pred: LabelSequences) -> float:
     return n_correct / max(len(true.lengths), 1)
 
 
-class Confusion(NamedTuple):
+@dataclass(frozen=True)
+class Confusion:
     """Confusion matrix; `str()` is a table.
 
     Attributes
     ----------
     labels
         The labels of the rows and of the columns.
-    counts
-        `counts[i, j]` is the number of positions with gold label `labels[i]` and predicted label `labels[j]`.
+    pairs
+        (gold label, predicted label, number of positions) of every pair that occurs, the most frequent first. Pairs
+        that are equally frequent are in the order of `labels`.
     """
 
     labels: tuple[Label, ...]
-    counts: NDArray[np.int64]
+    pairs: tuple[tuple[Label, Label, int], ...]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """`counts[i, j]` is the number of positions with gold label `labels[i]` and predicted label `labels[j]`.
+
+        The matrix is made from `pairs`. Its memory is quadratic in the number of labels.
+        """
+        code = {label: i for i, label in enumerate(self.labels)}
+        counts = np.zeros((len(code), len(code)), np.int64)
+        for gold, predicted, count in self.pairs:
+            counts[code[gold], code[predicted]] = count
+        return counts
 
     def __str__(self) -> str:
+        if len(self.labels) > _WIDEST:
+            return text_table([["true", "predicted", "positions"], *(list(map(str, pair)) for pair in self.pairs)])
+        counts = self.counts
         head = ["true \\ predicted", *map(str, self.labels), "all"]
-        rows = [
-            [str(label), *map(str, row), str(row.sum())] for label, row in zip(self.labels, self.counts, strict=True)
-        ]
-        foot = ["all", *map(str, self.counts.sum(axis=0)), str(self.counts.sum())]
-        return text_table([head, *rows, foot])
+        rows = [[str(label), *map(str, row), str(row.sum())] for label, row in zip(self.labels, counts, strict=True)]
+        return text_table([head, *rows, ["all", *map(str, counts.sum(axis=0)), str(counts.sum())]])
 
 
 def confusion(y_true: LabelSequences, y_pred: LabelSequences, labels: Sequence[Label] | None = None) -> Confusion:
@@ -116,7 +133,7 @@ def confusion(y_true: LabelSequences, y_pred: LabelSequences, labels: Sequence[L
     Returns
     -------
     Confusion
-        Rows are gold labels, columns are predicted labels.
+        Rows are gold labels, columns are predicted labels; also as a list of the pairs that occur.
 
     Raises
     ------
@@ -126,8 +143,11 @@ def confusion(y_true: LabelSequences, y_pred: LabelSequences, labels: Sequence[L
     Examples
     --------
     >>> import hedgerow as hr
-    >>> hr.metrics.confusion([["A", "B"], ["A", "A"]], [["A", "B"], ["A", "B"]]).counts.tolist()
+    >>> confusion = hr.metrics.confusion([["A", "B"], ["A", "A"]], [["A", "B"], ["A", "B"]])
+    >>> confusion.counts.tolist()
     [[2, 1], [0, 1]]
+    >>> confusion.pairs
+    (('A', 'A', 2), ('A', 'B', 1), ('B', 'B', 1))
     """
     true, pred = flatten_alike(y_true=y_true, y_pred=y_pred)
     occurring = {*true.labels, *pred.labels}
@@ -138,7 +158,6 @@ def confusion(y_true: LabelSequences, y_pred: LabelSequences, labels: Sequence[L
     if unlisted := occurring - code.keys():
         some = ", ".join(sorted(map(repr, unlisted))[:5])
         raise InputError(f"labels lacks {len(unlisted)} labels that occur ({some}); list every label")
-    K = len(order)
-    cells = [code[t] * K + code[p] for t, p in zip(true.labels, pred.labels, strict=True)]
-    counts = np.bincount(np.array(cells, dtype=np.int64), minlength=K * K).reshape(K, K)
-    return Confusion(order, counts)
+    found = Counter(zip(true.labels, pred.labels, strict=True))
+    listed = sorted(found.items(), key=lambda item: (-item[1], code[item[0][0]], code[item[0][1]]))
+    return Confusion(order, tuple((gold, predicted, count) for (gold, predicted), count in listed))
