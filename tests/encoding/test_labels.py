@@ -101,13 +101,26 @@ def test_from_classes() -> None:
             Labels(classes).classes[0] = classes[1]
     for nonsense in (
         ["a", "b"],
-        np.array(["b", "a"]),
         np.array(["a", "a"]),
         np.array([1.0, 2.0]),
         np.ones((2, 2), int),
     ):
         with pytest.raises(InputError, match="classes must be"):
             Labels(nonsense)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("classes", [["c", "a", "b"], [7, -2, 5], [True, False]], ids=str)
+def test_codes_are_places_in_classes_of_any_order(classes: list[Any]) -> None:
+    labels = Labels(np.array(classes))
+    y = [[classes[-1], classes[0], classes[1]], [classes[1]]]
+    X = Sequences(["...", "."])
+    codes = [len(classes) - 1, 0, 1, 1]
+    assert labels.codes(y, X).tolist() == codes
+    assert labels.decode(np.array(codes)).tolist() == y[0] + y[1]
+    if classes[0] is not True:
+        unseen = "bb" if isinstance(classes[0], str) else 6
+        assert labels.codes([[unseen, classes[0], unseen], [classes[1]]], X).tolist() == [-1, 0, -1, 1]
+        assert labels.unseen([[unseen, classes[0]]]) == [unseen]
 
 
 X = Sequences(["abc", "de"])

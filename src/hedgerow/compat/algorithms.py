@@ -7,11 +7,15 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hedgerow.compat.crfsuite_models import with_layout
 from hedgerow.compat.training_log import EndRules, LabelledData, LogWriter, TrainingLog
 from hedgerow.data.sequences import Sequences
+from hedgerow.encoding import Labels
 from hedgerow.errors import ConvergenceWarning, InputError
 from hedgerow.estimators import LinearCRF, StructuredPerceptron
 from hedgerow.estimators.label_codes import label_codes
@@ -63,6 +67,7 @@ def train(
     estimator = _estimator(crf)
     settings = estimator._converted()
     training, report = prepare(settings, X, y, None, None, None, None, None)
+    training = _in_order_of_occurrence(training)
     learner, n_features = _learner(crf, settings, training)
     dev = None
     if X_dev is not None:
@@ -77,6 +82,16 @@ def train(
         run_learner(learner, settings, training, None, callbacks, began, report, estimator._set_model)
     with_layout(estimator)
     return estimator, log
+
+
+def _in_order_of_occurrence(training: TrainingData) -> TrainingData:
+    """The data with labels numbered as CRFsuite numbers them, so that ties go to the same labels."""
+    order = np.array(list(dict.fromkeys(training.codes.tolist())))
+    return replace(
+        training,
+        labels=Labels(training.labels.classes[order]),
+        codes=np.argsort(order).astype(np.int32)[training.codes],
+    )
 
 
 def _value(value: Any, default: Any) -> Any:

@@ -313,7 +313,7 @@ class CRF(Conventions):
 
     @property
     def classes_(self) -> list[str]:
-        """The labels, sorted."""
+        """The labels, in the order in which they first occur in the training data."""
         return self.tagger_.labels()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,10 @@ _WEIGHT = re.compile(r" *\(\d+\) (.*): ([-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?(?:nan|in
 
 @dataclass(frozen=True)
 class Weights:
-    """The labels of a CRFsuite model, and its weights by (attribute, label) and by (previous label, label)."""
+    """The labels of a CRFsuite model in its own order, and its weights.
+
+    The keys of `states` are (attribute, label), those of `transitions` (previous label, label).
+    """
 
     labels: list[str]
     states: Mapping[tuple[str, str], float]
@@ -84,10 +87,11 @@ def read_dump(text: str, name: str) -> Weights:
         blocks.setdefault(block, []).append((number, line))
     if "LABELS" not in blocks:
         raise ModelFileError(f"{name} is no text of `crfsuite dump`: it has no block LABELS")
-    labels = {_name(name, *line) for line in blocks["LABELS"]}
-    attributes = {_name(name, *line) for line in blocks.get("ATTRIBUTES", ())}
+    numbers = dict(_name(name, *line) for line in blocks["LABELS"])
+    labels = numbers.keys()
+    attributes = {_name(name, *line)[0] for line in blocks.get("ATTRIBUTES", ())}
     return Weights(
-        sorted(labels),
+        sorted(labels, key=numbers.__getitem__),
         dict(_feature(name, *line, attributes, labels) for line in blocks.get("STATE_FEATURES", ())),
         dict(_feature(name, *line, labels, labels) for line in blocks.get("TRANSITIONS", ())),
     )
@@ -109,14 +113,15 @@ def _lines(text: str, name: str) -> Iterator[tuple[str, int, str]]:
             raise ModelFileError(f"{name}, line {number}: this is no text of `crfsuite dump`, but {line[:60]!r}")
 
 
-def _name(name: str, number: int, line: str) -> str:
+def _name(name: str, number: int, line: str) -> tuple[str, int]:
+    """(name of a label or attribute, its number)."""
     found = _NAME.fullmatch(line)
     if found is None:
         raise ModelFileError(f"{name}, line {number}: a number and a name must stand here, but found {line[:60]!r}")
-    return found[2]
+    return found[2], int(found[1])
 
 
-def _feature(name: str, number: int, line: str, sources: set[str], labels: set[str]) -> tuple[tuple[str, str], float]:
+def _feature(name: str, number: int, line: str, sources: Set[str], labels: Set[str]) -> tuple[tuple[str, str], float]:
     found = _WEIGHT.fullmatch(line)
     # Names may contain the arrow: the cut is where both sides are known.
     for cut in re.finditer(" --> ", found[1] if found else ""):

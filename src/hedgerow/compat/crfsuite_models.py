@@ -94,11 +94,13 @@ def _weights(source: Any) -> Weights:
             "source must be a model file of CRFsuite, a text of `crfsuite dump`, a Tagger or its info(), but it is "
             f"a {type_name(source)}"
         )
-    return Weights(list(info.labels), info.state_features, info.transitions)
+    return Weights(
+        sorted(info.labels, key=lambda label: int(info.labels[label])), info.state_features, info.transitions
+    )
 
 
 def _linear_crf(weights: Weights) -> LinearCRF:
-    labels = Labels(np.array(sorted(weights.labels), dtype=np.str_))
+    labels = Labels(np.array(weights.labels, dtype=np.str_))  # in CRFsuite's order: ties go to the same labels
     codes = {label: code for code, label in enumerate(labels.classes.tolist())}
     k = len(labels)
     attributes = Alphabet.of({attribute for attribute, _ in weights.states})

@@ -23,7 +23,7 @@ class ModelInfo:
     header : dict
         "size" of the model file in bytes, "num_features", "num_labels" and "num_attrs", as strings.
     labels, attributes : dict
-        Name to number, as strings; labels and attributes are sorted.
+        Name to number, as strings. Labels are in the order of the training data, attributes are sorted.
     transitions : dict
         (previous label, label) to weight.
     state_features : dict
@@ -66,7 +66,7 @@ class Tagger:
         Returns
         -------
         list of str
-            Sorted.
+            In the order in which they first occur in the training data.
 
         Examples
         --------

@@ -17,12 +17,13 @@ _KINDS: dict[str, LabelKind] = {"U": "strings", "i": "integers", "b": "bools"}
 
 
 class Labels:
-    """The distinct labels of training, sorted: `classes`, an array of str, int64 or bool.
+    """The distinct labels of training: `classes`, an array of str, int64 or bool.
 
-    Raises InputError unless `classes` is such an array, strictly increasing, with at least two labels.
+    The code of a label is its place in `classes`. `fit` sorts the labels; another order matters only where scores tie,
+    because the lower code wins. Raises InputError unless `classes` is such an array, with at least two labels.
     """
 
-    __slots__ = ("_alphabet", "_kind", "classes")
+    __slots__ = ("_alphabet", "_code_of_rank", "_kind", "_sorted", "classes")
 
     classes: NDArray[Any]
 
@@ -34,8 +35,11 @@ class Labels:
                 f"y must hold at least 2 distinct labels, but it holds only {classes.tolist()}; "
                 "add sequences with other labels"
             )
-        if not (classes[:-1] < classes[1:]).all():
-            raise InputError("classes must be distinct and sorted")
+        by_rank = np.argsort(classes, kind="stable")
+        self._sorted = classes[by_rank]
+        if not (self._sorted[:-1] < self._sorted[1:]).all():
+            raise InputError("classes must be distinct")
+        self._code_of_rank = np.append(by_rank, -1).astype(np.int32)  # the rank -1 is an unseen label
         self._kind = _KINDS[classes.dtype.kind]
         self.classes = read_only(classes.astype(np.int64) if self._kind == "integers" else classes.copy())
         self._alphabet = Alphabet.of(classes.tolist() if self._kind == "strings" else [])
@@ -57,11 +61,11 @@ class Labels:
         """The code of the label of each position; -1 for a label that training never saw."""
         labels = self._read(y, sequences)
         if labels.alphabet is not None:
-            codes: NDArray[np.int32] = labels.alphabet.into(self._alphabet)[labels.values]
+            codes: NDArray[np.int32] = self._code_of_rank[labels.alphabet.into(self._alphabet)][labels.values]
             return codes
-        ranks = np.searchsorted(self.classes, labels.values).astype(np.int32)
-        known = self.classes[np.minimum(ranks, len(self) - 1)] == labels.values
-        return np.where(known, ranks, np.int32(-1))
+        ranks = np.searchsorted(self._sorted, labels.values)
+        known = self._sorted[np.minimum(ranks, len(self) - 1)] == labels.values
+        return self._code_of_rank[np.where(known, ranks, -1)]
 
     def decode(self, codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """The label of each code, of the type it had in training; raises InputError for a code out of range."""
