@@ -13,7 +13,14 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
 CRFSUITE = ["pycrfsuite"]
 BOTH = [*CRFSUITE, "lightgbm"]
-PEERS = {"defaults": BOTH, "encoding": CRFSUITE, "linear": CRFSUITE, "margin": CRFSUITE, "treecrf": BOTH}
+PEERS = {
+    "commandline": CRFSUITE,
+    "defaults": BOTH,
+    "encoding": CRFSUITE,
+    "linear": CRFSUITE,
+    "margin": CRFSUITE,
+    "treecrf": BOTH,
+}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
