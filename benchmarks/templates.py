@@ -12,6 +12,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,8 @@ def rows() -> Iterator[list[str]]:
     train, test = (hr.Sequences(load("conll2000", split).X) for split in ("train", "test"))
     for name, template in {"`words()`": hr.templates.words("word"), "CRF++'s template": crfpp()}.items():
         encoder = Encoder.fit(train, features=template)
-        learning = repeated(lambda t=template: milliseconds(lambda: Encoder.fit(train, features=t)), REPEATS)
-        encoding = repeated(lambda e=encoder: milliseconds(lambda: e.transform(test)), REPEATS)
+        learning = repeated(partial(milliseconds, partial(Encoder.fit, train, features=template)), REPEATS)
+        encoding = repeated(partial(milliseconds, partial(encoder.transform, test)), REPEATS)
         yield [name, str(len(encoder.columns)), f"{learning:.0f}", *_speed(encoding, test.n_positions)]
     plain = sentences("test")
     made = repeated(lambda: milliseconds(lambda: hr.Sequences([attributes(w, t) for w, t, _ in plain])), REPEATS)

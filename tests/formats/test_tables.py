@@ -75,7 +75,15 @@ def test_csv():
 
 
 def test_a_column_without_a_name_gets_its_number():
-    assert read(",word,tag\n0,a,B\n1,b,I\n").layout.columns == ("column0", "word", "tag")
+    assert read("word,,tag\na,0,B\nb,1,I\n").layout.columns == ("word", "column1", "tag")
+
+
+@pytest.mark.parametrize("header", [",word,tag", "word,tag"])
+def test_names_of_rows_are_no_attribute(header):
+    corpus = read(f"{header}\n0,a,B\n1,b,I\n")
+    assert [column.name for column in corpus.X.columns] == ["word"]
+    assert corpus.layout.columns == ("(row)", "word", "tag")
+    assert read(f"{header}\n5,a,\n", layout=corpus.layout).y is None
 
 
 def test_csv_with_predictions():

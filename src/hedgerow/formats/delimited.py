@@ -27,6 +27,7 @@ from hedgerow.formats.source import Source
 
 SEQUENCE = "sequence"  # the column of sequences by default
 PREDICTION = "prediction"
+ROW_NAMES = "(row)"  # a first column without a name, as R and pandas write it: names of rows, no attribute
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,10 @@ class DelimitedFormat(Format):
         y = None
         if layout.label is not None:
             flat = [by_name[layout.label][row] for row in order]
-            if "" in flat:
+            is_unlabelled = choice.layout is not None and not any(flat)
+            if "" in flat and not is_unlabelled:
                 source.fail(int(lines[flat.index("")]), f"column {layout.label!r} is the label, but it is empty")
-            y = split_labels(np.array(flat, np.str_), starts)
+            y = None if is_unlabelled else split_labels(np.array(flat, np.str_), starts)
         X = Sequences.trusted(starts, columns, rows)
         return Parsed(Corpus(X, y, None, layout, lines), max(table.lines), table)
 
@@ -71,8 +73,10 @@ class DelimitedFormat(Format):
         try:
             for row in reader:
                 if not table.names:
-                    table.names.extend(name.strip() or f"column{i}" for i, name in enumerate(row))
-                elif row:  # a blank line
+                    table.names.extend(name.strip() or (f"column{i}" if i else ROW_NAMES) for i, name in enumerate(row))
+                elif row:  # not a blank line
+                    if not table.rows and len(row) == len(table.names) + 1:
+                        table.names.insert(0, ROW_NAMES)
                     table.rows.append(row)
                     table.lines.append(reader.line_num)
                     if len(row) != len(table.names):
@@ -130,7 +134,7 @@ def table_layout(file_format: Format, name: str, choice: Choice, names: list[str
         label = trained.label if trained.label in names else None
         return Layout(file_format.name, tuple(names), label, trained.attributes, trained.sequence)
     sequence = _sequence_columns(name, choice, names)
-    others = [column for column in names if column not in sequence]
+    others = [column for column in names if column not in (*sequence, ROW_NAMES)]
     if not others:
         raise InputError(f"{name} has no columns beside {first_few(names)}; give at least one attribute")
     label = others[-1] if choice.label is None else label_name(name, names, choice.label)

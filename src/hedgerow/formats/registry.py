@@ -87,9 +87,15 @@ def _is_json(row: bytes) -> bool:
 
 
 def _are_cells(lines: list[bytes]) -> bool:
-    """Whether every line, two or more, has the same number of commas, and none is blank or has tabs."""
+    """Whether every line, two or more, has the same number of commas, and none is blank or has tabs.
+
+    The first may have one comma less: no name for the names of rows.
+    """
     whole = lines[:-1]  # the last one may be cut off
-    return len(whole) > 1 and b"\t" not in whole[0] and len({line.count(b",") for line in whole}) == 1
+    if len(whole) < 2 or b"\t" in whole[0]:
+        return False
+    first, *others = (line.count(b",") for line in whole)
+    return first > 0 and len(set(others)) == 1 and others[0] - first in (0, 1)
 
 
 def _is_word(row: bytes) -> bool:
