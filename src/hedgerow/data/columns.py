@@ -71,12 +71,10 @@ class CategoricalColumn(_Base):
         return missing
 
 
-@dataclass(frozen=True, eq=False)
 class CharacterColumn(CategoricalColumn):
     """The characters of sequences that are str."""
 
 
-@dataclass(frozen=True, eq=False)
 class LocalColumn(CategoricalColumn):
     """A categorical column that windows read at offset 0 only."""
 
@@ -108,12 +106,10 @@ class NumericColumn(_Base):
         return np.isnan(self.values)
 
 
-@dataclass(frozen=True, eq=False)
 class LocalNumericColumn(NumericColumn):
     """A numeric column that windows read at offset 0 only."""
 
 
-@dataclass(frozen=True, eq=False)
 class ScoreColumn(LocalNumericColumn):
     """Numbers that a model computed from other columns."""
 
@@ -172,12 +168,10 @@ class BagColumn(_Base):
         return mask
 
 
-@dataclass(frozen=True, eq=False)
 class FoldedBag(BagColumn):
     """Numeric keys of dicts that are many and mostly absent: the keys that are not 0, with their values as weights."""
 
 
-@dataclass(frozen=True, eq=False)
 class LocalBag(BagColumn):
     """A bag that windows read at offset 0 only."""
 
