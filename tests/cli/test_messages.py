@@ -137,3 +137,69 @@ def test_misspelled_names_get_a_suggestion(hedgerow, arguments, message):
 def test_a_flag_after_two_dashes_or_with_an_equals_sign_is_a_value(with_model):
     assert with_model("tag", "m.hedgerow", "--output=--json", "train.txt").code == 0
     assert (with_model.folder / "--json").exists()
+
+
+def test_a_window_without_effect_is_noted(hedgerow):
+    note = "--window has no effect"
+    flags = ("-m", "linear", "--max-iter", "2", "--window", "1", "-o", "m.hedgerow", "--force")
+    assert note in hedgerow("train", "train.txt", *flags).err
+    assert note not in hedgerow("train", "train.txt", *flags, "-t", "none").err
+    assert note not in hedgerow("train", "train.txt", *flags[:4], *flags[6:]).err
+    rows = "".join(f"{i},w{i % 3},{i}.5,{'on' if i % 2 else 'off'}\n" for i in range(8))
+    hedgerow.write("numbers.csv", f"sequence,word,light,label\n{rows}")
+    assert note not in hedgerow("train", "numbers.csv", *flags).err
+
+
+@pytest.mark.parametrize("command", [["train", "-o", "m.hedgerow"], ["tune"]])
+def test_sequence_columns_are_refused_where_they_have_no_effect(hedgerow, command):
+    done = hedgerow(*command, "train.txt", "--sequence", "column0", "--quiet")
+    assert done.code == 2
+    assert "--sequence names columns of a table, but train.txt is of format conll" in done.err
+
+
+def test_forbidden_labels_are_refused_by_line_and_scheme(hedgerow):
+    flags = ("-m", "linear", "--constraints", "IOBES", "-o", "m.hedgerow", "--quiet")
+    done = hedgerow("train", "train.txt", *flags)
+    assert done.code == 2
+    assert "train.txt: line 3: label 'B-VP' may not follow 'I-NP'" in done.err
+    assert done.err.endswith("the labels look like IOB2\n")
+    done = hedgerow("train", "-", *flags, stdin=column_text(12))
+    assert "standard input: sequence 0, position 2: label 'B-VP'" in done.err
+    hedgerow.write("dev.txt", "# a comment\n\nthe DT B-NP\n\ncat NN O\na DT I-NP\n")
+    done = hedgerow("train", "train.txt", "--dev", "dev.txt", "-m", "linear", "--constraints", "IOB2", *flags[4:])
+    assert "dev.txt: line 6: label 'I-NP' may not follow 'O'" in done.err
+
+
+def test_spans_of_labels_that_mark_none_are_refused(hedgerow):
+    hedgerow.write("bits.txt", "a 0\nb 1\n\na 0\n")
+    assert hedgerow("train", "bits.txt", "-m", "hmm", "-o", "m.hedgerow").code == 0
+    done = hedgerow("tag", "m.hedgerow", "bits.txt", "--spans")
+    assert done.code == 2
+    assert "--spans needs labels that mark spans" in done.err
+    assert "'0', '1'; leave --spans out" in done.err
+
+
+def test_columns_that_a_template_needs_are_those_of_the_file(hedgerow):
+    done = hedgerow("train", "train.txt", "-t", "words:lemma", "-o", "m.hedgerow", "--quiet")
+    assert "--template words: train.txt must have a column 'lemma'" in done.err
+    assert "use --template words, which reads 'column0'" in done.err
+    done = hedgerow("train", "train.txt", "-t", "numbers", "-o", "m.hedgerow", "--quiet")
+    assert "--template numbers: train.txt must have a numeric column" in done.err
+    assert done.err.endswith("a file of format conll holds text only: make it a CSV\n")
+
+
+def test_a_file_without_labels_cannot_be_evaluated(with_model):
+    with_model.write("new.txt", column_text(2, labels=False))
+    done = with_model("evaluate", "m.hedgerow", "new.txt")
+    assert done.code == 2
+    assert "use hedgerow tag to predict them" in done.err
+
+
+def test_scores_of_a_race_are_named(hedgerow):
+    done = hedgerow("tune", "train.txt", "--scoring", "f1")
+    assert done.code == 2
+    assert "--scoring must be one of accuracy, span_f1, log_likelihood; it is 'f1'; did you mean span_f1?" in done.err
+    hedgerow.write("bits.txt", "a 0\nb 1\n\na 0\nb 1\n\n" * 6)
+    done = hedgerow("tune", "bits.txt", "--scoring", "span_f1", "--quiet")
+    assert "--scoring span_f1 needs labels that mark spans" in done.err
+    assert "use --scoring accuracy" in done.err

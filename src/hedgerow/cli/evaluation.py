@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import hedgerow as hr
 from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model, uncalibrated
-from hedgerow.cli.plain_text import escaped
+from hedgerow.cli.plain_text import escaped, many
 from hedgerow.cli.reading import FileChoice, name_of, naming_flags
 from hedgerow.cli.span_scheme import scheme_of
 from hedgerow.errors import InputError, first_few
@@ -46,6 +46,7 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
         "sequences": len(corpus.X),
         "positions": corpus.X.n_positions,
         "right": sum(count for label, other, count in counts.pairs if label == other),
+        "right_sequences": sum(map(np.array_equal, gold, predicted)),
         "accuracy": hr.metrics.accuracy(gold, predicted),
         "sequence_accuracy": hr.metrics.sequence_accuracy(gold, predicted),
         "unseen_labels": sorted(set(counts.labels) - set(model.classes_.tolist()), key=str),
@@ -63,7 +64,10 @@ def _labelled(model: Estimator, model_path: str, path: str, choice: FileChoice) 
     with naming_flags():
         corpus = hr.read(path, **arguments_for(model, model_path, choice))
     if corpus.y is None:
-        raise InputError(f"{path} must have a column of labels, but it has none; name it with --label")
+        raise InputError(
+            f"{name_of(path)} must have a column of labels to compare with, but it has none; add the right labels, or "
+            "use hedgerow tag to predict them"
+        )
     check_columns(model, path, (column.name for column in corpus.X.columns))
     check_items(model, path, corpus)
     return corpus
@@ -136,9 +140,10 @@ def _calibration(
 def as_text(facts: dict[str, Any], top: int) -> str:
     """The scores as text of a few short tables."""
     parts = [
-        f"{facts['sequences']:,} sequences, {facts['positions']:,} positions\n"
-        f"accuracy           {facts['accuracy']:8.2%}  {facts['right']:,} positions are right\n"
-        f"sequence accuracy  {facts['sequence_accuracy']:8.2%}  all positions are right"
+        f"accuracy           {facts['accuracy']:8.2%}  "
+        f"{facts['right']:,} of {many(facts['positions'], 'position')} are right\n"
+        f"sequence accuracy  {facts['sequence_accuracy']:8.2%}  "
+        f"{facts['right_sequences']:,} of {many(facts['sequences'], 'sequence')} are entirely right"
     ]
     if facts["unseen_labels"]:
         parts[0] += f"\nlabels that training never saw, counted as wrong: {_some(facts['unseen_labels'])}"

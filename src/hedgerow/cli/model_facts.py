@@ -6,8 +6,9 @@ from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.cli.learned_tables import code_facts, transition_probabilities
 from hedgerow.cli.loading import layout_of, load_model
-from hedgerow.cli.plain_text import duration, escaped, size
+from hedgerow.cli.plain_text import duration, escaped, many, size
 from hedgerow.errors import InputError
 from hedgerow.inspection import importances
 from hedgerow.inspection.tree_views import in_words
@@ -38,18 +39,22 @@ def model_facts(path: str, top: int) -> dict[str, Any]:
         "training": _training(model.training_log),
         "weights": _weights(model, top),
         "transitions": _transitions(model, top),
+        "transition_probabilities": transition_probabilities(model, top),
+        "code": code_facts(model),
         "importances": _importances(model, top),
     }
 
 
 def _training(log: list[Any]) -> dict[str, Any] | None:
     """The steps of training; None if there is no complete record of the last one."""
-    match [log[0], log[-1]] if log else []:
+    of_last_fit = [record for record in log if isinstance(record, dict) and record.get("fit") == log[-1].get("fit")]
+    match [of_last_fit[0], log[-1]] if of_last_fit else []:
         case [dict(first), {"unit": str(unit), "seconds": int() | float() as seconds} as last]:
             scores = {name: value for name, value in last.items() if name.startswith("dev_")}
             return {
                 "unit": unit,
-                "steps": len(log),
+                "steps": len(of_last_fit),
+                "steps_of_search": len(log) - len(of_last_fit),
                 "seconds": seconds,
                 "first_loss": first.get("loss"),
                 "last_loss": last.get("loss"),
@@ -106,24 +111,36 @@ def as_text(facts: dict[str, Any]) -> str:
         ("columns", ", ".join(facts["columns"])),
         ("features", facts["template"] or "the columns as they are"),
         ("order", str(facts["order"])),
+        ("code", _code_in_words(facts["code"])),
         ("trained on", _layout_in_words(facts["layout"])),
         ("training", _training_in_words(facts["training"])),
     ]
     parts = ["\n".join(f"{name:<10}  {text}" for name, text in rows if text)]
-    parts += [part for part in (_weight_table(facts), _transition_table(facts), _importance_table(facts)) if part]
+    tables = _weight_table, _transition_table, _probability_table, _importance_table
+    parts += [part for part in (table(facts) for table in tables) if part]
     return escaped("\n\n".join(parts))
 
 
 def _layout_in_words(layout: dict[str, Any] | None) -> str:
     if layout is None:
         return ""
-    return f"a file of format {layout['format']}, columns {', '.join(layout['columns'])}, label {layout['label']}"
+    others = ", ".join(name for name in layout["columns"] if name != layout["label"])
+    return f"a file of format {layout['format']} with the columns {others}; labels in {layout['label']}"
+
+
+def _code_in_words(code: dict[str, int] | None) -> str:
+    if code is None:
+        return ""
+    return f"{many(code['bits'], 'bit')}; two labels differ in at least {many(code['least_distance'], 'bit')}"
 
 
 def _training_in_words(training: dict[str, Any] | None) -> str:
     if training is None:
         return ""
-    words = f"{training['steps']} {training['unit']}s in {duration(training['seconds'])}"
+    words = many(training["steps"], training["unit"])
+    if training["steps_of_search"]:
+        words += f", the number found on held-out sequences in {many(training['steps_of_search'], training['unit'])}"
+    words += f", {duration(training['seconds'])}"
     if _are_numbers(training["first_loss"], training["last_loss"]):
         words += f", loss from {training['first_loss']:.4g} to {training['last_loss']:.4g}"
     scores = [f"{k.replace('_', ' ')} {v:.4g}" for k, v in training.items() if k.startswith("dev_") and _are_numbers(v)]
@@ -151,6 +168,18 @@ def _transition_table(facts: dict[str, Any]) -> str:
         for t in facts["transitions"]
     ]
     return "strongest transitions\n" + text_table(rows)
+
+
+def _probability_table(facts: dict[str, Any]) -> str:
+    if not facts["transition_probabilities"]:
+        return ""
+    rows = [["labels before", "label", "probability"]]
+    for one in facts["transition_probabilities"]:
+        *before, label = one["labels"]
+        rows.append(
+            [" ".join("(start)" if y is None else str(y) for y in before), str(label), f"{one['probability']:.1%}"]
+        )
+    return "most probable transitions\n" + text_table(rows)
 
 
 def _importance_table(facts: dict[str, Any]) -> str:

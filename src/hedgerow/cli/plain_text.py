@@ -19,6 +19,11 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes / 1000:.0f} kB" if n_bytes < 1_000_000 else f"{n_bytes / 1_000_000:.1f} MB"
 
 
+def many(n: int, noun: str) -> str:
+    """A number and what it counts, such as 1 sequence or 2,000 sequences."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def duration(seconds: float) -> str:
     """A time, such as 0.4 s or 3 min 20 s."""
     if seconds < 100:

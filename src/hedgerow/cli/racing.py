@@ -11,8 +11,11 @@ from hedgerow.cli.failures import INTERRUPTED, say
 from hedgerow.cli.models import estimator_class
 from hedgerow.cli.output import check_output, print_json
 from hedgerow.cli.plain_text import escaped, size
-from hedgerow.cli.reading import FileChoice, describe, read_labelled
+from hedgerow.cli.reading import FileChoice, describe, naming_flags, read_labelled
+from hedgerow.cli.suggestions import did_you_mean
+from hedgerow.errors import InputError
 from hedgerow.tuning.budget import seconds_of
+from hedgerow.tuning.scoring import NAMES as SCORES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,21 +44,25 @@ def race(path: str, choice: FileChoice, options: RaceOptions) -> int:
     """Race settings on a file, print the table, and write the winner."""
     seconds_of(options.budget)  # before the file is read
     estimators = options.estimators
+    if options.scoring not in (None, *SCORES):
+        meant = did_you_mean(str(options.scoring), SCORES, otherwise="choose one")
+        raise InputError(f"--scoring must be one of {', '.join(SCORES)}; it is {options.scoring!r}; {meant}")
     if options.output is not None:
         check_output(options.output, force=options.force, inputs=[path])
     corpus = read_labelled(path, choice)
     if not options.quiet:
         describe(path, corpus)
-    result = hr.tune(
-        corpus.X,
-        corpus.y,  # type: ignore[arg-type]
-        estimators=estimators,
-        scoring=options.scoring,
-        budget=options.budget,
-        random_state=options.random_state,
-        n_jobs=options.n_jobs,
-        verbose=int(not options.quiet),
-    )
+    with naming_flags():
+        result = hr.tune(
+            corpus.X,
+            corpus.y,  # type: ignore[arg-type]
+            estimators=estimators,
+            scoring=options.scoring,
+            budget=options.budget,
+            random_state=options.random_state,
+            n_jobs=options.n_jobs,
+            verbose=int(not options.quiet),
+        )
     if options.output is not None:
         replace(result.model.model_, layout=corpus.layout.to_json()).save(options.output)
     if options.as_json:

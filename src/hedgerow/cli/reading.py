@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.failures import say
+from hedgerow.cli.plain_text import many
 from hedgerow.errors import InputError, first_few
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 _ARGUMENTS = [
     (r"`?\blabel=False`?", "--label none"),
-    (r"\b(encoding|format|label|sequence)=['\"]([^'\"]*)['\"]", r"--\1 \2"),
+    (r"\b(encoding|format|label|scoring|sequence)=['\"]([^'\"]*)['\"]", r"--\1 \2"),
     (r"`(encoding|format|label|columns|sequence)`", r"--\1"),
 ]
 
@@ -49,7 +50,12 @@ def read_labelled(path: str, choice: FileChoice) -> Corpus:
     with naming_flags():
         corpus = hr.read(path, **choice.arguments())
     if corpus.y is None:
-        raise InputError(f"{path} must have a column of labels, but it has none; name it with --label")
+        raise InputError(f"{name_of(path)} must have a column of labels, but it has none; name it with --label")
+    if choice.sequence is not None and not corpus.layout.sequence:
+        raise InputError(
+            f"--sequence names columns of a table, but {name_of(path)} is of format {corpus.layout.format}, in which "
+            "sequences have borders of their own; leave it out, or give --format csv"
+        )
     return corpus
 
 
@@ -71,7 +77,7 @@ def describe(path: str, corpus: Corpus) -> None:
     columns = first_few(list(layout.attributes)).replace("'", "")
     label = "" if layout.label is None else f", label {layout.label}"
     say(
-        f"{name_of(path)}: {len(corpus.X):,} sequences, {corpus.X.n_positions:,} positions; "
+        f"{name_of(path)}: {many(len(corpus.X), 'sequence')}, {many(corpus.X.n_positions, 'position')}; "
         f"format {layout.format}, columns {columns or 'none'}{label}"
     )
 

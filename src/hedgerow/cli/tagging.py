@@ -16,6 +16,7 @@ from hedgerow.cli.output import check_output
 from hedgerow.cli.plain_text import escaped
 from hedgerow.cli.reading import FileChoice, naming_flags
 from hedgerow.cli.tag_writer import BlockWriter, TagOptions
+from hedgerow.errors import InputError, first_few
 
 if TYPE_CHECKING:
     from hedgerow.estimators import Estimator
@@ -83,8 +84,22 @@ def _sender(stream: BinaryIO, encoding: str | None) -> Callable[[bytes], None]:
     return send
 
 
+def _check_spans(model: Estimator) -> None:
+    """Raise InputError unless the labels of the model mark spans."""
+    from hedgerow.estimators.dev_spans import fit_a_scheme
+
+    labels = model.classes_.tolist()
+    if not fit_a_scheme(labels):
+        raise InputError(
+            f"--spans needs labels that mark spans, such as B-NP, I-NP and O, but those of the model are "
+            f"{first_few(labels)}; leave --spans out"
+        )
+
+
 def _writer(model: Estimator, options: TagOptions) -> Callable[[Block], bytes]:
     """A function that returns the text for a block."""
+    if options.spans:
+        _check_spans(model)
     if options.proba or options.nbest or options.spans:
         doubt = uncalibrated(model)
         if doubt is not None:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.config import PARAMETERS, read_config
+from hedgerow.cli.data_places import naming_lines
 from hedgerow.cli.failures import INTERRUPTED, say
 from hedgerow.cli.models import AUTO, DEFAULT, estimator_class
 from hedgerow.cli.output import check_output, print_json
 from hedgerow.cli.parameter_flags import configured, from_file
 from hedgerow.cli.plain_text import duration, size
 from hedgerow.cli.reading import FileChoice, describe, naming_flags, read_labelled
-from hedgerow.cli.template_choice import features_in_words, template_of
+from hedgerow.cli.template_choice import features_in_words, naming_template, reads_through_window, template_of
 from hedgerow.errors import InputError
 
 if TYPE_CHECKING:
@@ -108,7 +109,10 @@ class _Run:
             template_of(given)  # before the files are read
         corpus, dev = self.read()
         template = hr.templates.choose(corpus.X) if given is None else template_of(given, corpus.layout)
-        self.say(features_in_words(template, corpus, chosen=given is None))
+        with naming_template(self.options.train_file, corpus):
+            self.say(features_in_words(template, corpus, chosen=given is None))
+        if "window" in parameters and not reads_through_window(template, corpus):
+            self.say("note: --window has no effect: the features have offsets of their own; see --template")
         estimator = configured(cls, {**_defaults(cls, template, len(corpus.X)), **parameters, "features": template})
         self.say(f"training {estimator!r}")
         began = time.perf_counter()
@@ -121,15 +125,17 @@ class _Run:
 
         X_dev, y_dev = (None, None) if dev is None else dev
         progress = [] if self.options.quiet else [hr.callbacks.Progress()]
+        sources = (self.options.train_file, corpus), None if dev is None else (self.options.dev or "", dev)
         try:
-            estimator.fit(
-                corpus.X,
-                corpus.y,  # type: ignore[arg-type]
-                X_dev,
-                y_dev,
-                sample_weight=corpus.sample_weight,
-                callbacks=progress,
-            )
+            with naming_lines(*sources, self.options.encoding):
+                estimator.fit(
+                    corpus.X,
+                    corpus.y,  # type: ignore[arg-type]
+                    X_dev,
+                    y_dev,
+                    sample_weight=corpus.sample_weight,
+                    callbacks=progress,
+                )
         except KeyboardInterrupt:
             if not hasattr(estimator, "model_"):
                 say(f"interrupted before the first step: {self.output} is not written")

@@ -22,10 +22,11 @@ Counts = NDArray[np.int64]
 
 def marks_spans(classes: Sequence[Any]) -> bool:
     """Whether the labels mark spans: "O", "B-" and a type, and no label that fits no scheme."""
-    return "O" in classes and _fit_a_scheme(classes) and any(name.startswith("B-") for name in classes)
+    return "O" in classes and fit_a_scheme(classes) and any(name.startswith("B-") for name in classes)
 
 
-def _fit_a_scheme(names: Sequence[Any]) -> bool:
+def fit_a_scheme(names: Sequence[Any]) -> bool:
+    """Whether each label is a letter of a scheme, alone or with a dash and a type."""
     return all(isinstance(name, str) and name[:1] in _LETTERS and name[1:2] in ("", "-") for name in names)
 
 
@@ -55,7 +56,7 @@ def span_counts_function(
     None if the labels mark no spans.
     """
     names = list(dict.fromkeys([*classes, *gold]))
-    if not (marks_spans(classes) and _fit_a_scheme(names)):
+    if not (marks_spans(classes) and fit_a_scheme(names)):
         return None
     types = {name: i for i, name in enumerate(dict.fromkeys(name[2:] for name in names))}
     type_of = np.array([types[name[2:]] for name in names])

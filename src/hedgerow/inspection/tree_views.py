@@ -228,8 +228,11 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
 
 
 def in_words(column: str, offset: int, value: str) -> str:
-    """A test as text, such as `word[-1] is the` or `size < 3.5`."""
-    return f"{column}{f'[{offset:+d}]' if offset else ''} {'' if value.startswith('< ') else 'is '}{value}"
+    """A test as text, such as `word[-1] is the`, `size < 3.5` or `size, any threshold`."""
+    place = f"{column}{f'[{offset:+d}]' if offset else ''}"
+    if value == ANY_THRESHOLD:
+        return f"{place}, {value}"
+    return f"{place} {'' if value.startswith('< ') else 'is '}{value}"
 
 
 def transition_table(model: Model) -> NDArray[np.float32]:

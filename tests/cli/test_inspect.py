@@ -1,0 +1,63 @@
+"""hedgerow inspect: what models learned, in words that agree with what happened."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from builders.cli import Command, column_text
+
+
+@pytest.fixture
+def hedgerow(tmp_path, capsys, monkeypatch):
+    command = Command(tmp_path, capsys, monkeypatch)
+    command.write("train.txt", column_text(30))
+    return command
+
+
+def test_the_transitions_of_an_hmm(hedgerow):
+    assert hedgerow("train", "train.txt", "-m", "hmm", "-o", "m.hedgerow").code == 0
+    facts = json.loads(hedgerow("inspect", "m.hedgerow", "--json", "--top", "100").out)
+    model = hr.load("m.hedgerow")
+    table = np.exp(model.model_.potential.transitions)
+    rows = [None, *model.classes_.tolist()]
+    for one in facts["transition_probabilities"]:
+        before, label = one["labels"]
+        assert one["probability"] == table[rows.index(before), rows.index(label) - 1]
+    probabilities = [one["probability"] for one in facts["transition_probabilities"]]
+    assert len(probabilities) == table.size
+    assert probabilities == sorted(probabilities, reverse=True)
+    shown = hedgerow("inspect", "m.hedgerow", "--top", "2").out
+    assert "most probable transitions" in shown
+    assert "(start)" in shown
+    assert "1 round," in shown
+
+
+def test_the_distance_of_code_words(hedgerow):
+    flags = ("-m", "code", "--base", "hmm", "--code", "one-vs-rest", "-o", "m.hedgerow")
+    assert hedgerow("train", "train.txt", *flags).code == 0
+    assert json.loads(hedgerow("inspect", "m.hedgerow", "--json").out)["code"] == {"bits": 4, "least_distance": 2}
+    assert "code        4 bits; two labels differ in at least 2 bits" in hedgerow("inspect", "m.hedgerow").out
+
+
+def test_rounds_of_the_model_and_of_the_search(hedgerow):
+    assert hedgerow("train", "train.txt", "--columns", "word,tag,label", "-o", "m.hedgerow").code == 0
+    log = hr.load("m.hedgerow").training_log_
+    training = json.loads(hedgerow("inspect", "m.hedgerow", "--json").out)["training"]
+    assert training["steps"] == sum(record["fit"] == "all" for record in log) == log[-1]["n_rounds"]
+    assert training["steps"] + training["steps_of_search"] == len(log)
+    shown = hedgerow("inspect", "m.hedgerow").out
+    assert (
+        f"{training['steps']} rounds, the number found on held-out sequences in {training['steps_of_search']}" in shown
+    )
+    assert "a file of format conll with the columns word, tag; labels in label" in shown
+
+
+def test_numbers_are_tested_by_any_threshold(hedgerow):
+    rows = "".join(f"{i // 5},{i % 5}.5,{'on' if i % 5 > 2 else 'off'}\n" for i in range(40))
+    hedgerow.write("light.csv", f"sequence,light,label\n{rows}")
+    assert hedgerow("train", "light.csv", "--n-rounds", "2", "-o", "m.hedgerow").code == 0
+    assert ", any threshold" in hedgerow("inspect", "m.hedgerow").out
