@@ -46,6 +46,11 @@ class Constraints:
     def n_labels(self) -> int:
         return len(self.last)
 
+    def possible(self) -> NDArray[np.bool_]:
+        """Whether each label occurs in an allowed sequence: it can be reached from the start, and the end from it."""
+        follows = self.follows[1:]
+        return _reached(self.follows[0], follows) & _reached(self.last, follows.T)
+
     def rows(self, length: int) -> NDArray[np.bool_]:
         """Whether a label may follow each label context of this many labels: (contexts, labels)."""
         if length == 0:
@@ -131,3 +136,12 @@ class Constraints:
         if any((array.view(np.uint8) > 1).any() for array in arrays.values()):
             raise InputError("constraints must be arrays of the bytes 0 and 1")
         return constraints
+
+
+def _reached(labels: NDArray[np.bool_], follows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The labels, and all that come after them in any number of steps."""
+    while True:
+        more: NDArray[np.bool_] = labels | follows[labels].any(axis=0)
+        if (more == labels).all():
+            return labels
+        labels = more

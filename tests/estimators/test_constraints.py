@@ -248,6 +248,34 @@ def test_gold_labels_that_break_the_constraints_are_refused(labels, constraints,
             estimator(constraints=constraints).fit([["u"], ["v", "w"]], labels)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [
+        ("BILOU", "no label with the letter B, such as 'B-P', can occur under 'BILOU' beside the other labels"),
+        ("IOBES", "no label with the letter B, such as 'B-P', can occur under 'IOBES'"),
+        ("IOE2", r"label 'B-P' does not begin with a letter of IOE2 \(I, E, O\) and a dash"),
+        ("IOE1", r"label 'B-P' does not begin with a letter of IOE1"),
+    ],
+)
+def test_a_scheme_of_other_labels_is_refused_in_predictions(scheme, message):
+    model = hr.HMM().fit([["u", "v", "w"]], [["B-P", "I-P", "O"]])
+    for ask in (model.predict, model.predict_proba, model.predict_nbest, model.predict_marginals, model.predict_spans):
+        with pytest.raises(InputError, match=message):
+            ask([["u"]], constraints=scheme)
+    model.predict([["u"]], constraints="IOB2")
+
+
+def test_a_single_label_that_cannot_occur_is_no_other_scheme():
+    model = hr.HMM().fit([["u", "v", "w", "x"]], [["B-P", "I-P", "O", "I-Q"]])  # no B-Q: a fault of the data
+    assert "I-Q" not in model.predict([["x", "u", "v"]], constraints="IOB2")[0]
+
+
+def test_the_scheme_of_training_cannot_be_changed():
+    model = hr.HMM(constraints="IOB2").fit([["u", "v", "w"]], [["B-P", "I-P", "O"]])
+    with pytest.raises(InputError, match="the scheme of the labels, which was 'IOB2' in training, but got 'IOB1'"):
+        model.predict([["u"]], constraints="IOB1")
+
+
 def test_dev_labels_that_break_the_constraints_are_refused():
     with pytest.raises(InputError, match=r"y_dev: sequence 0, position 0: label 'I-P' may not begin"):
         hr.LinearCRF(constraints="IOB2").fit([["u", "w"], ["v"]], [["B-P", "I-P"], ["O"]], [["u"]], [["I-P"]])
@@ -440,7 +468,7 @@ def test_spans_that_labels_do_not_mark_are_refused(fitted):
     model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
     with pytest.raises(InputError, match="label '-' does not begin with a letter of IOB2"):
         model.predict_spans(["cat"])
-    with pytest.raises(InputError, match="scheme is 'BIO'; choose one of"):
+    with pytest.raises(InputError, match="scheme is 'BIO'; write 'IOB2'"):
         fitted("hmm", None).predict_spans(NEW, scheme="BIO")
     with pytest.raises(InputError, match="labels of the scheme IOB2 must be strings"):
         hr.HMM().fit(["cat", "dog"], [[1, 2, 1], [1, 3, 1]]).predict_spans(["cat"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -210,3 +210,18 @@ def test_constraints_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="'follows' and 'last' for 2 labels"):
         Constraints.from_arrays(CONSTRAINTS.to_arrays(), 2)
     assert Constraints.from_arrays({}, 2) is None
+
+
+@given(st.integers(0, 2**31))
+def test_possible_labels_are_those_of_some_allowed_sequence(seed):
+    rng = np.random.default_rng(seed)
+    constraints = Constraints(rng.random((4, 3)) < 0.4, rng.random(3) < 0.5)
+    allowed = {
+        label
+        for length in range(1, 7)  # a label needs at most two steps from the start, and as many to the end
+        for path in product(range(3), repeat=length)
+        if constraints.follows[0, path[0]] and constraints.last[path[-1]]
+        if all(constraints.follows[a + 1, b] for a, b in pairwise(path))
+        for label in path
+    }
+    assert np.flatnonzero(constraints.possible()).tolist() == sorted(allowed)

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from oracles import metrics as oracle
 SCHEMES = ["IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU"]
 CONLLEVAL = ["IOB1", "IOB2", "IOE1", "IOE2"]
 LETTERS = {**dict.fromkeys(CONLLEVAL, "BIEO"), "IOBES": "BIESO", "BILOU": "BILUO"}
+STRICT = {"IOB1": "BIO", "IOB2": "BIO", "IOE1": "IEO", "IOE2": "IEO", "IOBES": "BIESO", "BILOU": "BILUO"}
 TYPES = ["X", "Y", "Y-Z", ""]
 random_cases = settings(max_examples=30, deadline=None)
 
@@ -115,12 +117,56 @@ def test_spans_equal_seqeval_on_any_labels(scheme: str, letters: str, data: st.D
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @random_cases
+@given(data=st.data())
+def test_strict_spans_equal_the_slow_twin(scheme: str, data: st.DataObject) -> None:
+    labels = data.draw(any_labels(STRICT[scheme]))
+    assert hr.metrics.spans(labels, scheme, strict=True) == oracle.strict_spans(labels, scheme)
+
+
+@pytest.mark.parametrize("scheme", ["IOB2", "IOE2", "IOBES", "BILOU"])
+@random_cases
+@given(data=st.data())
+def test_strict_report_equals_seqeval(scheme: str, data: st.DataObject) -> None:
+    true, pred = data.draw(labellings(STRICT[scheme], ["X", "Y", "Y-Z"]))
+    report = hr.metrics.span_report(true, pred, scheme=scheme, strict=True)
+    assert hr.metrics.span_f1(true, pred, scheme=scheme, strict=True) == report.micro.f1
+    if not report.by_type:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = seqeval.metrics.classification_report(
+            true, pred, mode="strict", scheme=getattr(seqeval.scheme, scheme), output_dict=True, zero_division=0
+        )
+    found = {**report.by_type, "micro avg": report.micro, "macro avg": report.macro}
+    assert {*found, "weighted avg"} == set(expected)
+    for name, scores in found.items():
+        other = expected[name]
+        assert scores.support == other["support"]
+        assert (scores.precision, scores.recall, scores.f1) == pytest.approx(
+            (other["precision"], other["recall"], other["f1-score"])
+        )
+
+
+@random_cases
+@given(labels=any_labels("BIO", ["X", "Y"]))
+def test_strict_iob1_equals_seqeval_on_what_it_knows(labels: str) -> None:
+    """seqeval starts a span at an I behind a misplaced B, and never ends one between B-X and B-Y: not compared."""
+    pairs = list(pairwise(["O", *labels, "O"]))
+    if any(b[0] == "B" and (a == "O" or a[1:] != b[1:]) for a, b in pairs):
+        return
+    strict = seqeval.scheme.Entities([labels], seqeval.scheme.IOB1).entities[0]
+    assert hr.metrics.spans(labels, "IOB1", strict=True) == [(one.start, one.end, one.tag) for one in strict]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@random_cases
 @given(pieces=st.lists(st.tuples(st.integers(1, 3), st.sampled_from(["", "X", "Y"])), max_size=6))
 def test_well_formed_labels_give_their_spans_back(scheme: str, pieces: list[tuple[int, str]]) -> None:
     labels = oracle.write(pieces, scheme)
     ends = np.cumsum([length for length, _ in pieces])
     expected = [(int(end) - n, int(end), kind) for end, (n, kind) in zip(ends, pieces, strict=True) if kind]
     assert hr.metrics.spans(labels, scheme) == expected
+    assert hr.metrics.spans(labels, scheme, strict=True) == expected
     # seqeval's strict IOE1 loses the first chunk of E-Y I-Y, so it is no peer there.
     if scheme != "IOE1":
         strict = seqeval.scheme.Entities([labels], getattr(seqeval.scheme, scheme)).entities[0]
@@ -247,11 +293,40 @@ def test_a_letter_of_another_scheme_is_refused(scheme: str, label: str) -> None:
 
 
 def test_spans_refuse_what_they_cannot_read() -> None:
-    with pytest.raises(InputError, match="scheme is 'iob2'; choose one of IOB1, IOB2"):
-        hr.metrics.spans(["O"], "iob2")
-    with pytest.raises(InputError, match="scheme is 'BIO'"):
-        hr.metrics.span_report([["O"]], [["O"]], scheme="BIO")
+    with pytest.raises(InputError, match="scheme is 'IOB'; choose one of IOB1, IOB2"):
+        hr.metrics.spans(["O"], "IOB")
+    with pytest.raises(InputError, match="scheme is 3; choose one of"):
+        hr.metrics.spans(["O"], 3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="y_true: labels are integers; spans need strings"):
         hr.metrics.span_f1([[1, 2]], [[1, 2]])
     with pytest.raises(InputError, match="labels: sequence 0 is 'B-X' of type str"):
         hr.metrics.spans("B-X")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("BIO", "IOB2"), ("bio", "IOB2"), ("BIOES", "IOBES"), ("iobes", "IOBES"), ("BILUO", "BILOU")]
+)
+def test_other_names_of_schemes_are_refused_with_ours(name: str, meant: str) -> None:
+    with pytest.raises(InputError, match=f"scheme is '{name}'; write '{meant}'$"):
+        hr.metrics.span_report([["O"]], [["O"]], scheme=name)
+
+
+@pytest.mark.parametrize(
+    ("labels", "cure"),
+    [
+        (["O", "S-X", "B-X", "E-X"], r"letter of IOB2 \(B, I, O\) and a dash; .*: they have the letters of IOBES$"),
+        (["U-X", "L-X"], r"name the scheme the labels are written in: they have the letters of BILOU$"),
+        (["U-X", "E-X"], r"no scheme has the letters of all labels$"),
+        (["NN", "DT"], r"labels such as 'NN' mark no spans; labels that do are written 'B-NP', 'I-NP', 'O'$"),
+    ],
+)
+def test_a_wrong_label_is_refused_with_the_scheme_that_fits(labels: list[str], cure: str) -> None:
+    with pytest.raises(InputError, match=cure):
+        hr.metrics.spans(labels)
+
+
+def test_strict_reading_refuses_letters_of_other_schemes() -> None:
+    assert hr.metrics.spans(["B-X", "E-X"]) == [(0, 2, "X")]
+    with pytest.raises(InputError, match=r"label 'E-X' does not begin with a letter of IOB2 \(B, I, O\)"):
+        hr.metrics.spans(["B-X", "E-X"], strict=True)
+    assert hr.metrics.span_f1([["B-PER", "O"]], [["I-PER", "O"]], strict=True) == 0.0

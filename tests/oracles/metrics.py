@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from math import comb, exp, lgamma, log
 
@@ -36,6 +37,27 @@ def spans(labels: list[str], scheme: str) -> list[tuple[int, int, str]]:
         if last + letter in starts or (letter != "O" and last_kind != kind):
             start = t
     return found
+
+
+# The letters of one type in a sequence, other labels as dots: what a well-formed span looks like between them.
+WELL_FORMED = {
+    "IOB1": r"(?<=[BI])BI*|(?<![BI])I+",
+    "IOB2": r"BI*",
+    "IOE1": r"I*E(?=[IE])|I+(?![IE])",
+    "IOE2": r"I*E",
+    "IOBES": r"S|BI*E",
+    "BILOU": r"S|BI*E",
+}
+
+
+def strict_spans(labels: list[str], scheme: str) -> list[tuple[int, int, str]]:
+    """Search for the pattern of well-formed spans, type by type."""
+    parsed = [read(label, scheme) for label in labels]
+    found = []
+    for kind in {kind for letter, kind in parsed if letter != "O"}:
+        text = "".join(letter if own == kind and letter != "O" else "." for letter, own in parsed)
+        found += [(*match.span(), kind) for match in re.finditer(WELL_FORMED[scheme], text)]
+    return sorted(found)
 
 
 def conlleval(y_true: list[list[str]], y_pred: list[list[str]], scheme: str) -> dict[str, tuple[int, ...]]:

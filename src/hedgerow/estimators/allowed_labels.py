@@ -36,8 +36,13 @@ def constraints_of(choice: str | list[tuple[Any, Any]] | None, labels: Labels) -
     return Constraints(follows, np.ones(len(classes), np.bool_))
 
 
-def overriding_constraints(choice: str | list[tuple[Any, Any]] | None, labels: Labels) -> Constraints | None:
-    """The same for a prediction; raises InputError if a pair has a label that the model has never seen."""
+def overriding_constraints(
+    choice: str | list[tuple[Any, Any]] | None, labels: Labels, of_training: object
+) -> Constraints | None:
+    """The same for a prediction, where `of_training` is the parameter `constraints` of training.
+
+    Raises InputError if a pair has a label that the model has never seen, or if a scheme is not that of the labels.
+    """
     if isinstance(choice, list):
         classes = set(labels.classes.tolist())
         unseen = [label for pair in choice for label in pair if label is not None and label not in classes]
@@ -46,7 +51,29 @@ def overriding_constraints(choice: str | list[tuple[Any, Any]] | None, labels: L
                 f"constraints must be pairs of labels of training, but {first_few(list(dict.fromkeys(unseen)))} never "
                 f"occurred there; its labels are {first_few(labels.classes.tolist())}"
             )
-    return constraints_of(choice, labels)
+    constraints = constraints_of(choice, labels)
+    if isinstance(choice, str) and constraints is not None:
+        _check_fits(choice, constraints, labels.classes.tolist(), of_training)
+    return constraints
+
+
+def _check_fits(scheme: str, constraints: Constraints, classes: list[str], of_training: object) -> None:
+    """Raise InputError if the labels cannot be of a scheme: if no label with one of their letters could occur.
+
+    Single labels that cannot occur, such as an I-X without any B-X, come from faults of the training data.
+    """
+    if isinstance(of_training, str) and of_training != scheme:
+        raise InputError(
+            f"constraints must be the scheme of the labels, which was {of_training!r} in training, but got {scheme!r}"
+        )
+    possible = constraints.possible()
+    usable = {label[0] for label, can_occur in zip(classes, possible.tolist(), strict=True) if can_occur}
+    wrong = next((label for label in classes if label[0] not in usable), None)
+    if wrong is not None:
+        raise InputError(
+            f"constraints must be the scheme of the labels, but no label with the letter {wrong[0]}, such as "
+            f"{wrong!r}, can occur under {scheme!r} beside the other labels of the model; give the scheme of training"
+        )
 
 
 def check_gold(

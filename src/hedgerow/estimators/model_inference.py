@@ -112,7 +112,8 @@ class ModelInference(Conventions):
         """The known labels and constraints of a prediction; raises InputError if they break a rule."""
         model, own = self._fitted(), None
         if constraints is not None:
-            own = overriding_constraints(self._value("constraints", constraints, owner), model.labels)
+            choice = self._value("constraints", constraints, owner)
+            own = overriding_constraints(choice, model.labels, model.parameters.get("constraints"))
         in_force = model.constraints if own is None else own
         return Evidence(own, known_codes(known, model.labels, encoded, in_force))
 

@@ -9,7 +9,8 @@ from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.errors import InputError
 from hedgerow.formats.base import split_labels
 from hedgerow.metrics.flat_labels import Flat, flatten
-from hedgerow.metrics.span_schemes import SpanArrays, check_scheme, find_spans
+from hedgerow.metrics.scheme_names import check_scheme
+from hedgerow.metrics.span_schemes import SpanArrays, find_spans
 from hedgerow.typing import LabelsLike
 
 _ALL_LETTERS = "OIBESLU"

@@ -14,10 +14,14 @@ A span continues from one position to the next if both have the same type and th
 
 A label that does not begin with a letter of the scheme (`S-NP` in IOB2, `OTHER`, `B_NP`) is an error. conlleval
 would silently join neighbouring spans, or add spans without a type.
+
+A span is well-formed if each of its letters has the neighbours that the scheme requires: `_AFTER` and `_BEFORE`. Strict
+reading leaves the other spans out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +29,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import InputError
 from hedgerow.metrics.flat_labels import Flat, flatten
+from hedgerow.metrics.scheme_names import LETTERS, check_scheme, refuse_label
 
 _OUTSIDE, _BEGIN, _INSIDE, _END, _SINGLE = range(5)
 _CONLLEVAL = {"B": _BEGIN, "I": _INSIDE, "E": _END, "O": _OUTSIDE}
@@ -46,7 +51,7 @@ class SpanArrays(NamedTuple):
     types: NDArray[np.intp]
 
 
-def spans(labels: object, scheme: str = "IOB2") -> list[tuple[int, int, str]]:
+def spans(labels: object, scheme: str = "IOB2", *, strict: bool = False) -> list[tuple[int, int, str]]:
     """Spans of one label sequence, in order.
 
     The rules are those of conlleval. A span continues where two neighbours have the same type and the letters are
@@ -58,6 +63,9 @@ def spans(labels: object, scheme: str = "IOB2") -> list[tuple[int, int, str]]:
         One sequence of strings such as `B-NP`, `I-NP`, `O`.
     scheme
         The scheme of the labels: "IOB1", "IOB2", "IOE1", "IOE2", "IOBES" or "BILOU".
+    strict
+        Whether to return only the spans that are written correctly in the scheme, so that an `I-NP` after `O` is no
+        span of IOB2. Letters of other schemes are an error then.
 
     Returns
     -------
@@ -74,28 +82,26 @@ def spans(labels: object, scheme: str = "IOB2") -> list[tuple[int, int, str]]:
     >>> import hedgerow as hr
     >>> hr.metrics.spans(["B-NP", "I-NP", "O", "B-VP"])
     [(0, 2, 'NP'), (3, 4, 'VP')]
+    >>> hr.metrics.spans(["O", "I-NP", "B-VP"]), hr.metrics.spans(["O", "I-NP", "B-VP"], strict=True)
+    ([(1, 2, 'NP'), (2, 3, 'VP')], [(2, 3, 'VP')])
     """
     check_scheme(scheme)
     names: dict[str, int] = {}
-    arrays = find_spans(flatten([labels], "labels"), scheme, names, "labels")
+    arrays = find_spans(flatten([labels], "labels"), scheme, names, "labels", strict=strict)
     by_index = list(names)
     return [(int(start), int(end), by_index[kind]) for start, end, kind in zip(*arrays, strict=True)]
 
 
-def check_scheme(scheme: str) -> None:
-    """Raise InputError unless `scheme` is one of the six."""
-    if scheme not in _ROLES:
-        raise InputError(f"scheme is {scheme!r}; choose one of {', '.join(_ROLES)}")
-
-
-def find_spans(flat: Flat, scheme: str, names: dict[str, int], source: str) -> SpanArrays:
-    """Spans of all sequences, by flat position.
+def find_spans(flat: Flat, scheme: str, names: dict[str, int], source: str, *, strict: bool = False) -> SpanArrays:
+    """Spans of all sequences, by flat position; if strict, only those that are well-formed in the scheme.
 
     `names` maps types to indices; new types are added to it. `source` is the name of the argument in messages.
     """
     if flat.labels and not isinstance(flat.labels[0], str):
         raise InputError(f"{source}: labels are integers; spans need strings such as 'B-NP'")
-    code = {label: _parse(label, flat, scheme, names, source) for label in dict.fromkeys(flat.labels)}
+    distinct = dict.fromkeys(flat.labels)
+    _check_letters(distinct, scheme, lambda label: f"{source}: {flat.place(flat.labels.index(label))}", strict=strict)
+    code = {label: _parse(label, scheme, names) for label in distinct}
     role = np.array([code[label][0] for label in flat.labels], dtype=np.intp)
     kind = np.array([code[label][1] for label in flat.labels], dtype=np.intp)
     count = len(role)
@@ -106,6 +112,10 @@ def find_spans(flat: Flat, scheme: str, names: dict[str, int], source: str) -> S
     inside = role != _OUTSIDE
     starts = np.flatnonzero(inside & ~continues[:-1])
     ends = np.flatnonzero(inside & ~continues[1:]) + 1
+    if strict:
+        n_wrong = np.concatenate([[0], np.cumsum(_misplaced(role, kind, flat.lengths, scheme))])
+        kept = n_wrong[starts] == n_wrong[ends]
+        starts, ends = starts[kept], ends[kept]
     return SpanArrays(starts, ends, kind[starts])
 
 
@@ -128,13 +138,28 @@ _BEFORE = {
 _AFTER["BILOU"], _BEFORE["BILOU"] = _AFTER["IOBES"], _BEFORE["IOBES"]
 
 
+def _misplaced(role: NDArray[np.intp], kind: NDArray[np.intp], lengths: list[int], scheme: str) -> NDArray[np.bool_]:
+    """Whether the neighbours of a position are not those that the scheme requires for its letter."""
+    n, begins = len(role), np.cumsum([0, *lengths])
+    joined = np.zeros(n + 1, dtype=bool)  # whether a position and the one before it have the same type and sequence
+    joined[1:n] = kind[:-1] == kind[1:]
+    joined[begins] = False
+    padded = np.concatenate([[_OUTSIDE], role, [_OUTSIDE]])
+    wrong = np.zeros(n, dtype=bool)
+    for letter, others in _AFTER[scheme].items():
+        wrong |= (role == letter) & ~(joined[:-1] & np.isin(padded[:-2], others))
+    for letter, others in _BEFORE[scheme].items():
+        wrong |= (role == letter) & ~(joined[1:] & np.isin(padded[2:], others))
+    return wrong
+
+
 def allowed_neighbours(classes: list[str], scheme: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which labels a scheme allows next to each other.
 
     Returns an array with a row for the start of a sequence and then one for each previous label, and an array of the
     labels that may end a sequence. Raises InputError if a label does not belong to the scheme.
     """
-    parsed = parse_labels(classes, scheme)
+    parsed = parse_labels(classes, scheme, strict=True)
     after, before, n = _AFTER[scheme], _BEFORE[scheme], len(parsed)
     follows, last = np.ones((n + 1, n), np.bool_), np.ones(n, np.bool_)
     for j, (role, kind) in enumerate(parsed):
@@ -166,7 +191,9 @@ def span_joins(classes: list[str], scheme: str) -> tuple[NDArray[np.bool_], NDAr
     return joins, kinds.astype(np.int32), list(names)
 
 
-def parse_labels(classes: list[str], scheme: str, names: dict[str, int] | None = None) -> list[tuple[int, int]]:
+def parse_labels(
+    classes: list[str], scheme: str, names: dict[str, int] | None = None, *, strict: bool = False
+) -> list[tuple[int, int]]:
     """(role, index of the type) of each label; raises InputError if one does not belong to the scheme.
 
     `names` maps types to indices; new types are added to it.
@@ -174,8 +201,19 @@ def parse_labels(classes: list[str], scheme: str, names: dict[str, int] | None =
     names = {} if names is None else names
     if any(not isinstance(label, str) for label in classes):
         raise InputError(f"labels of the scheme {scheme} must be strings such as 'B-NP', but they are {classes[:5]}")
-    flat = flatten([classes], "classes")
-    return [_parse(label, flat, scheme, names, "labels of training") for label in classes]
+    _check_letters(classes, scheme, lambda _: "labels of training", strict=strict)
+    return [_parse(label, scheme, names) for label in classes]
+
+
+def _check_letters(labels: Iterable[str], scheme: str, where: Callable[[str], str], *, strict: bool) -> None:
+    """Raise InputError for a letter of another scheme; if not strict, the four schemes of conlleval share B, I, E, O.
+
+    `where` returns the place of a label for messages.
+    """
+    letters: Collection[str] = LETTERS[scheme] if strict else _ROLES[scheme]
+    wrong = next((label for label in labels if label.partition("-")[0] not in tuple(letters)), None)
+    if wrong is not None:
+        refuse_label(wrong, labels, scheme, where(wrong))
 
 
 def _joins(scheme: str) -> NDArray[np.bool_]:
@@ -187,16 +225,9 @@ def _joins(scheme: str) -> NDArray[np.bool_]:
     return joins
 
 
-def _parse(label: str, flat: Flat, scheme: str, names: dict[str, int], source: str) -> tuple[int, int]:
+def _parse(label: str, scheme: str, names: dict[str, int]) -> tuple[int, int]:
     """(role, index of the type) of a label; the index of labels outside of spans is -1."""
-    roles = _ROLES[scheme]
     letter, _, name = label.partition("-")
-    if letter not in roles:
-        raise InputError(
-            f"{source}: {flat.place(flat.labels.index(label))}: label {label!r} does not begin with "
-            f"a letter of {scheme} ({', '.join(roles)}) and a dash; "
-            f"name the scheme the labels are written in, one of {', '.join(_ROLES)}"
-        )
     if letter == "O":
         return _OUTSIDE, -1
-    return roles[letter], names.setdefault(name, len(names))
+    return _ROLES[scheme][letter], names.setdefault(name, len(names))

@@ -11,7 +11,8 @@ import numpy as np
 
 from hedgerow.metrics.flat_labels import LabelSequences, flatten_alike
 from hedgerow.metrics.label_scores import flat_accuracy
-from hedgerow.metrics.span_schemes import check_scheme, find_spans
+from hedgerow.metrics.scheme_names import check_scheme
+from hedgerow.metrics.span_schemes import find_spans
 from hedgerow.metrics.text_table import text_table
 
 
@@ -85,7 +86,7 @@ class SpanReport:
         return f"{summary}\n{text_table([head, *rows])}"
 
 
-def span_f1(y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str = "IOB2") -> float:
+def span_f1(y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str = "IOB2", strict: bool = False) -> float:
     """F1 over all spans (micro average), equal to FB1 / 100 of conlleval.
 
     Parameters
@@ -94,6 +95,9 @@ def span_f1(y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str = "IO
         Gold and predicted labels: a list of sequences of strings each, such as `B-NP`, `I-NP`, `O`.
     scheme
         The scheme of the labels: "IOB1", "IOB2", "IOE1", "IOE2", "IOBES" or "BILOU".
+    strict
+        Whether only spans count that are written correctly in the scheme, as in seqeval's strict mode. By default
+        ill-formed labels are read as conlleval reads them.
 
     Returns
     -------
@@ -111,10 +115,12 @@ def span_f1(y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str = "IO
     >>> hr.metrics.span_f1([["B-NP", "I-NP", "O"]], [["B-NP", "I-NP", "B-NP"]])
     0.6666666666666666
     """
-    return span_report(y_true, y_pred, scheme=scheme).micro.f1
+    return span_report(y_true, y_pred, scheme=scheme, strict=strict).micro.f1
 
 
-def span_report(y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str = "IOB2") -> SpanReport:
+def span_report(
+    y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str = "IOB2", strict: bool = False
+) -> SpanReport:
     """Precision, recall and F1 of spans for each type and overall, equal to those of conlleval.
 
     0 / 0 counts as 0.0: the precision of a type that is never predicted, the recall of a type without gold spans.
@@ -127,6 +133,9 @@ def span_report(y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str =
         Gold and predicted labels: a list of sequences of strings each, such as `B-NP`, `I-NP`, `O`.
     scheme
         The scheme of the labels: "IOB1", "IOB2", "IOE1", "IOE2", "IOBES" or "BILOU".
+    strict
+        Whether only spans count that are written correctly in the scheme, as in seqeval's strict mode. By default
+        ill-formed labels are read as conlleval reads them.
 
     Returns
     -------
@@ -148,13 +157,14 @@ def span_report(y_true: LabelSequences, y_pred: LabelSequences, *, scheme: str =
     check_scheme(scheme)
     flat_true, flat_pred = flatten_alike(y_true=y_true, y_pred=y_pred)
     names: dict[str, int] = {}
-    true = find_spans(flat_true, scheme, names, "y_true")
-    pred = find_spans(flat_pred, scheme, names, "y_pred")
+    true = find_spans(flat_true, scheme, names, "y_true", strict=strict)
+    pred = find_spans(flat_pred, scheme, names, "y_pred", strict=strict)
     # Spans of one labelling do not overlap, so at most one has a given start.
     _, i, j = np.intersect1d(true.starts, pred.starts, assume_unique=True, return_indices=True)
     right = i[(true.ends[i] == pred.ends[j]) & (true.types[i] == pred.types[j])]
     counts = np.stack([np.bincount(t, minlength=len(names)) for t in (true.types, pred.types, true.types[right])])
-    by_type = {name: _scores(counts[:, names[name]]) for name in sorted(names)}
+    occurring = [name for name in sorted(names) if counts[:2, names[name]].any()]
+    by_type = {name: _scores(counts[:, names[name]]) for name in occurring}
     micro = _scores(counts.sum(axis=1))
     return SpanReport(
         accuracy=flat_accuracy(flat_true, flat_pred),
