@@ -54,10 +54,11 @@ def arguments_for(model: Estimator, model_path: str, choice: FileChoice) -> dict
     Python, it is read as a column file that has the columns of the model in their order, with or without a label behind
     them.
     """
-    arguments = choice.arguments()
+    known = layout_of(model, model_path)
+    layout = known or _layout_by_order(model)
+    arguments = {**choice.arguments(), "layout": known}
     if choice.columns is not None or choice.sequence is not None:
         return arguments
-    layout = layout_of(model, model_path) or _layout_by_order(model)
     if choice.format is None and choice.label is None:
         return {"layout": layout, "encoding": arguments["encoding"]}
     file_format = choice.format or layout.format

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ARGUMENTS = [
     (r"`?\blabel=False`?", "--label none"),
-    (r"\b(encoding|format|label|scoring|sequence)=['\"]([^'\"]*)['\"]", r"--\1 \2"),
+    (r"\b(encoding|format|label|columns|scoring|sequence)=['\"]([^'\"]*)['\"]", r"--\1 \2"),
     (r"`(encoding|format|label|columns|sequence)`", r"--\1"),
 ]
 
@@ -39,7 +39,7 @@ class FileChoice:
             "label": _label(self.label),
             "columns": _names(self.columns),
             "sequence": _names(self.sequence),
-            "encoding": self.encoding or "utf-8",
+            "encoding": self.encoding,
         }
 
 
@@ -78,7 +78,7 @@ def describe(path: str, corpus: Corpus) -> None:
     label = "" if layout.label is None else f", label {layout.label}"
     say(
         f"{name_of(path)}: {many(len(corpus.X), 'sequence')}, {many(corpus.X.n_positions, 'position')}; "
-        f"format {layout.format}, columns {columns or 'none'}{label}"
+        f"format {layout.format}, columns {columns or 'none'}{label}{''.join(f'; {note}' for note in corpus.notes)}"
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from hedgerow.cli.failures import say
-from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model, uncalibrated
+from hedgerow.cli.loading import arguments_for, check_columns, check_items, layout_of, load_model, uncalibrated
 from hedgerow.cli.output import check_output
 from hedgerow.cli.plain_text import escaped
 from hedgerow.cli.reading import FileChoice, naming_flags
@@ -30,7 +30,9 @@ def tag(model_path: str, path: str, options: TagOptions, *, output: str | None, 
         check_output(output, force=force, inputs=[model_path, path])
     model = load_model(model_path)
     write = _writer(model, options)
-    with _opened(output, options.choice.encoding) as send:
+    layout = layout_of(model, model_path)
+    encoding = options.choice.encoding or (None if layout is None else layout.encoding)
+    with _opened(output, encoding) as send:
         for block in _blocks(model, model_path, path, options.choice):
             send(write(block))
 

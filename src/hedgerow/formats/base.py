@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from hedgerow.formats.content import Content
 
 
+NAMELESS = {"conll", "crf++"}  # formats of columns without names
+
+
 @dataclass(frozen=True)
 class Choice:
     """What the caller of `read` says about the columns."""
@@ -31,15 +34,37 @@ class Choice:
     columns: Sequence[str] | None = None
     sequence: str | Sequence[str] | None = None
     layout: Layout | None = None
+    kinds: Layout | None = None  # says which columns hold numbers, if `layout` is not given
+    exact: bool = False  # whether `Parsed.exact` is wanted
+
+    def beside(self, layout: Layout | None, given: str | None) -> Choice:
+        """The choice with a layout; of which only the kinds count if the caller chose columns or another format."""
+        if layout is None:
+            return self
+        same = given in (None, layout.format) or {given, layout.format} <= NAMELESS
+        if same and self.label is None and self.columns is None and self.sequence is None:
+            return replace(self, layout=layout)
+        return replace(self, kinds=layout)
+
+    def kind(self, column: str) -> str | None:
+        """The kind that a column has in the layout: "numeric", "categorical", or None if nobody knows."""
+        known = self.layout or self.kinds
+        if known is None or column not in known.attributes:
+            return None
+        return "numeric" if column in known.numeric else "categorical"
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """The corpus of a text, the number of its lines, and what `with_labels` needs."""
+    """The corpus of a text, the number of its lines, and what `with_labels` needs.
+
+    `exact` has the values of numeric columns by position as the file has them: text, or numbers of 64 bits.
+    """
 
     corpus: Corpus
     n_lines: int
     places: Any = None
+    exact: Mapping[str, list[Any]] = field(default_factory=dict)
 
 
 class Format(ABC):
@@ -99,7 +124,7 @@ def refuse_empty(source: Source) -> NoReturn:
 def refuse(source: Source, kind: str, line: int, column: int) -> NoReturn:
     """Raise InputError for a fault that the compiled readers found."""
     if kind == "encoding":
-        source.fail_encoding(line, f" (column {column})")
+        source.fail_encoding(line, f" (value {column + 1} of the line)")
     if kind == "nul":
         source.fail(line, f"text must not hold NUL bytes, but this line does; is it text? {source.encoding_cure()}")
     if kind == "wide":

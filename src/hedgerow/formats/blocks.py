@@ -7,7 +7,7 @@ import io
 import os
 import select
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from hedgerow.data.sequences import Sequences
 from hedgerow.formats.base import Choice, Format, Parsed
+from hedgerow.formats.choosing import choose_format, hinting
 from hedgerow.formats.corpus import Layout
-from hedgerow.formats.registry import detect, find_format
-from hedgerow.formats.source import PathLike, Source, codec_name, encode, open_stream
+from hedgerow.formats.source import PathLike, Source, chosen_encoding, codec_name, encode, open_stream, refuse_model
 from hedgerow.utilities import Floats64
 
 SIZE = 1 << 20  # bytes of a block, unless one sequence is longer
@@ -93,7 +93,7 @@ def read_blocks(
     label: str | int | bool | None = None,
     columns: Sequence[str] | None = None,
     sequence: str | Sequence[str] | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     layout: Layout | None = None,
 ) -> Iterator[Block]:
     """Read a stream block by block, in constant memory.
@@ -132,43 +132,44 @@ def read_blocks(
     ...     print(block.X, [labels.tolist() for labels in block.y])
     Sequences(2 sequences, 3 positions; 'column0' categorical) [['D', 'N'], ['P']]
     """
-    codec = codec_name(encoding)
+    codec = codec_name(chosen_encoding(encoding, layout))
     stream, name = open_stream(path)
     try:
-        yield from _blocks(_Text(stream, name, codec), format, Choice(label, columns, sequence, layout))
+        yield from _blocks(_Text(stream, name, codec), format, Choice(label, columns, sequence).beside(layout, format))
     finally:
         if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-":
             stream.close()
 
 
 def _blocks(text: _Text, format: str | None, choice: Choice) -> Iterator[Block]:  # noqa: A002
-    if format is None and choice.layout is None:
-        rules = find_format(detect(text.head(), text.name))
-    else:
-        rules = find_format(choice.layout.format if format is None and choice.layout is not None else format)
+    head = text.head(sure=choice.layout is None)
+    refuse_model(head, text.name)
+    rules = choose_format(head, text.name, format, choice.layout)
     first_line, last = 1, False
     while not last:
         last = text.fill(rules)
-        source = Source(text.peek(), text.name)
-        parsed = rules.parse(source, choice, first_line=first_line, partial=True)
+        source = Source(text.peek(), text.name, text.codec)
+        with hinting(head, text.name, format, choice.layout):
+            parsed = rules.parse(source, choice, first_line=first_line, partial=True)
         if len(parsed.corpus.X) == 0 and not last:
             continue  # only comments and blank lines so far
-        yield _block(rules, parsed, source.text)
+        yield _block(rules, parsed, source.text, source.encoding)
         text.drop()
         first_line += parsed.n_lines
         rules = rules.settled(parsed)
 
 
-def _block(rules: Format, parsed: Parsed, text: bytes) -> Block:
+def _block(rules: Format, parsed: Parsed, text: bytes, encoding: str) -> Block:
     corpus = parsed.corpus
-    return Block(corpus.X, corpus.y, corpus.layout, corpus.lines, text, corpus.sample_weight, rules, parsed)
+    layout = replace(corpus.layout, encoding=encoding)
+    return Block(corpus.X, corpus.y, layout, corpus.lines, text, corpus.sample_weight, rules, parsed)
 
 
 class _Text:
     """What was read from a stream, as UTF-8, and where its last whole sequence ends."""
 
     def __init__(self, stream: IO[Any], name: str, codec: str) -> None:
-        self.name = name
+        self.name, self.codec = name, codec
         self._stream = stream
         self._read = getattr(stream, "read1", stream.read)  # read1 returns what is there, without waiting for more
         self._decoder = None if codec == "utf-8" else codecs.getincrementaldecoder(codec)()
@@ -177,9 +178,9 @@ class _Text:
         self._searched = 0  # begin of the line up to which blank lines were searched
         self._at_start = True
 
-    def head(self) -> bytes:
-        """The beginning of the stream, with at least one line that may be a position."""
-        while not self._has_position() and self._append(self._read(SIZE)):
+    def head(self, *, sure: bool) -> bytes:
+        """The beginning of the stream, with at least one line; if `sure`, with one that may be a position."""
+        while not (self._has_position() if sure else b"\n" in self._buffer) and self._append(self._read(SIZE)):
             pass
         return bytes(self._buffer)
 

@@ -16,7 +16,7 @@ _DOCUMENT = "-DOCSTART-"
 def write_columns(content: Content, file_format: str) -> Iterator[bytes]:
     """The lines of a CoNLL or CRF++ file."""
     content.refuse_weights(file_format)
-    columns = _in_order(content, content.text_columns(file_format))
+    columns = content.in_order(content.text_columns(file_format))
     separator = _separator(content, columns, file_format)
     allowed = _BREAKS if separator == "\t" else _BLANKS
     rule = "must hold no tab, line break or NUL" if separator == "\t" else "must hold values without blanks"
@@ -48,14 +48,6 @@ def write_numbered(content: Content, names: tuple[str, ...]) -> Iterator[bytes]:
     lines = ["\t".join(row) for row in zip(*filled.values(), strict=True)]
     for sequence in content.sequences(lines):
         yield ("\n".join(sequence) + "\n\n").encode()
-
-
-def _in_order(content: Content, columns: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The columns in the order of the layout, if it has the same ones; otherwise as they are, the label last."""
-    layout = content.layout
-    if layout is not None and set(layout.columns) == set(columns):
-        return {name: columns[name] for name in layout.columns}
-    return columns
 
 
 def _separator(content: Content, columns: dict[str, list[str]], file_format: str) -> str:

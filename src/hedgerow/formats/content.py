@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.data.columns import MISSING, BagColumn, CategoricalColumn, Column, NumericColumn
-from hedgerow.data.ragged import place
+from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
+from hedgerow.data.plain_values import numbers, values
+from hedgerow.data.ragged import first_duplicate, place
 from hedgerow.data.read_y import FlatLabels
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
 from hedgerow.formats.corpus import Layout
-from hedgerow.utilities import Floats32, Floats64
+from hedgerow.formats.exact_values import as_text, typed
+from hedgerow.utilities import Floats64
 
 T = TypeVar("T")
-_LARGEST = float(np.finfo(np.float32).max)
+ROW_NAMES = "(row)"  # a first column without a name, as R and pandas write it: names of rows, no attribute
+TABLES = ("csv", "tsv", "parquet")
+ID = "id"  # the id of a sequence in JSON lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,8 @@ class Content:
     weights: Floats64 | None
     label: str | None  # the name of the label column; None: the usual name of the format
     layout: Layout | None
+    ids: Mapping[str, list[Any]] = field(default_factory=dict)  # values of each sequence as a whole, by name
+    exact: Mapping[str, list[Any]] = field(default_factory=dict)  # of numeric columns; see Parsed
 
     def fail(self, at: int, rule: str) -> InputError:
         """An InputError with sequence and position."""
@@ -56,11 +61,51 @@ class Content:
                 raise InputError(
                     f"column {column.name!r} is a bag, which {file_format} cannot hold; write crfsuite or jsonl"
                 )
-            columns[column.name] = _texts(column)
+            columns[column.name] = self._texts(column)
         if self.y is not None:
             kept = None if self.layout is None else self.layout.label
             columns[self.label_name(kept or usual, columns)] = [str(label) for label in self.y.tolist()]
         return columns
+
+    def _texts(self, column: CategoricalColumn | NumericColumn) -> list[str]:
+        if isinstance(column, CategoricalColumn):
+            names = np.array([*column.alphabet, "", ""], dtype=object)  # -1 and -2 are the last two
+            texts: list[str] = names[column.codes].tolist()
+            return texts
+        return [as_text(number) for number in self.exact.get(column.name) or numbers(column)]
+
+    def values(self, column: Column, absent: object) -> list[Any]:
+        """The values as JSON has them: None where one is missing, `absent` where the key is absent."""
+        if column.name not in self.exact:
+            return values(column, absent)
+        return [absent if value is ... else value for value in typed(self.exact[column.name])]
+
+    def in_order(self, columns: dict[str, T]) -> dict[str, T]:
+        """The columns in the order of the layout, if it has the same ones; otherwise as they are."""
+        order = [] if self.layout is None else [name for name in self.layout.columns if name != ROW_NAMES]
+        return {name: columns[name] for name in order} if set(order) == set(columns) else columns
+
+    def sequence_columns(self, usual: str) -> dict[str, list[Any]]:
+        """The columns of a table that say to which sequence each position belongs; none for one sequence without id.
+
+        A table keeps its own. Others have the column `usual`, with the ids of the sequences, otherwise numbers.
+        """
+        if self.layout is not None and self.layout.format in TABLES:
+            ids = {name: self.ids[name] for name in self.layout.sequence if name in self.ids}
+            if not ids and len(self.X) == 1:
+                return {}
+        else:
+            ids = {usual: self.ids[ID]} if ID in self.ids else {}
+        ids = ids or {usual: list(range(len(self.X)))}
+        texts = {name: [as_text(value) for value in listed] for name, listed in ids.items()}
+        twice = first_duplicate([repr(values) for values in zip(*texts.values(), strict=True)])
+        if twice is not None or any("" in listed for listed in texts.values()):
+            raise InputError(
+                "a table must have an id of its own for each sequence, but "
+                f"{'some sequences have none' if twice is None else f'{twice} names several'}; "
+                "give each sequence another id, or none"
+            )
+        return {name: np.repeat(np.array(listed, object), self.X.lengths).tolist() for name, listed in ids.items()}
 
     def sequences(self, rows: list[T]) -> Iterator[list[T]]:
         """The rows of each sequence."""
@@ -74,55 +119,6 @@ class Content:
         """Raise InputError if there are weights, which the format cannot hold."""
         if self.weights is not None:
             raise InputError(f"{file_format} cannot hold weights of sequences; write crfsuite or jsonl, or drop them")
-
-
-def _texts(column: CategoricalColumn | NumericColumn) -> list[str]:
-    if isinstance(column, CategoricalColumn):
-        names = np.array([*column.alphabet, "", ""], dtype=object)  # -1 and -2 are the last two
-        texts: list[str] = names[column.codes].tolist()
-        return texts
-    return ["" if number is None else str(number) for number in numbers(column)]
-
-
-def numbers(column: NumericColumn) -> list[int | float | None]:
-    """The numbers as short as they can be written, None where they are missing."""
-    return _short(column.values)
-
-
-def _short(values: Floats32) -> list[Any]:
-    """Each number with the digits that identify it as a 32-bit float; None for NaN."""
-    found = []
-    for text, exact in zip(values.astype(np.str_).tolist(), values.tolist(), strict=True):
-        number = float(text)
-        # The shortest digits of the largest floats are beyond all 32-bit floats.
-        number = exact if abs(number) > _LARGEST else number
-        whole = number.is_integer() and abs(number) < 2**24 and text != "-0.0"
-        found.append(None if number != number else int(number) if whole else number)
-    return found
-
-
-def values(column: Column, absent: object) -> list[Any]:
-    """The values as JSON has them: None where one is missing, `absent` where the key is absent."""
-    if isinstance(column, NumericColumn):
-        return list(numbers(column))
-    if isinstance(column, CategoricalColumn):
-        names = np.array([*column.alphabet, absent, None], dtype=object)
-        found: list[Any] = names[column.codes].tolist()
-        return found
-    return list(_bags(column))
-
-
-def _bags(column: BagColumn) -> Iterator[Any]:
-    names: NDArray[Any] = np.array([*column.alphabet, None], dtype=object)
-    weights = None if column.weights is None else _short(column.weights)
-    ids = column.ids.tolist()
-    for begin, end in pairwise(column.starts.tolist()):
-        if end > begin and ids[begin] == MISSING:
-            yield None
-        elif weights is None:
-            yield names[ids[begin:end]].tolist()
-        else:
-            yield dict(zip(names[ids[begin:end]].tolist(), weights[begin:end], strict=True))
 
 
 def check_texts(texts: Iterable[str], subject: str, allowed: Callable[[str], bool], rule: str) -> None:

@@ -9,11 +9,11 @@ from hedgerow.data.columns import CategoricalColumn
 from hedgerow.errors import InputError
 from hedgerow.formats import conllu
 from hedgerow.formats.base import Choice, label_name
+from hedgerow.formats.choosing import choose_format
 from hedgerow.formats.corpus import Corpus
 from hedgerow.formats.label_schemes import convert_labels
-from hedgerow.formats.reading import choose_format
-from hedgerow.formats.source import PathLike, Source, open_source
-from hedgerow.formats.writing import write
+from hedgerow.formats.source import HEAD, PathLike, Source, chosen_encoding, open_source
+from hedgerow.formats.writing import content_of, write_content
 
 
 def convert(
@@ -27,10 +27,12 @@ def convert(
     label: str | int | bool | None = None,
     columns: Sequence[str] | None = None,
     sequence: str | Sequence[str] | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     overwrite: bool = False,
 ) -> Corpus:
     """Convert a file to another format, and its labels to another scheme.
+
+    Values and ids of sequences are copied as the file has them; weights in bags are 32-bit numbers.
 
     Parameters
     ----------
@@ -71,18 +73,19 @@ def convert(
     >>> print(pathlib.Path("bilou.jsonl").read_text().strip())
     {"word": ["the", "cat", "sat"], "labels": ["B-NP", "L-NP", "U-VP"]}
     """
-    source = open_source(path, encoding)
-    chosen = choose_format(source, format)
+    source = open_source(path, chosen_encoding(encoding))
+    chosen = choose_format(source.text[:HEAD], source.name, format, None)
     if chosen is conllu.FORMAT and columns is None:
         columns = _filled_columns(source, label)
-    corpus = chosen.parse(source, Choice(label, columns, sequence)).corpus
+    parsed = chosen.parse(source, Choice(label, columns, sequence, exact=True))
+    corpus = parsed.corpus
     if to_scheme is not None:
         if corpus.y is None:
             raise InputError(f"labels can be converted to {to_scheme} only where there are labels, but there are none")
         corpus = replace(corpus, y=convert_labels(corpus.y, to_scheme, scheme))
     elif scheme is not None:
         raise InputError("`scheme` is the scheme of labels to be converted; give `to_scheme` too")
-    write(output, corpus, format=to, overwrite=overwrite)
+    write_content(output, replace(content_of(corpus), exact=parsed.exact), to, overwrite=overwrite)
     return corpus
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -33,7 +33,14 @@ class Layout:
     sequence
         The names of the columns that say which sequence a row belongs to. Only tables (CSV, TSV, Parquet) have them.
     separator
-        What stands between two columns of a line: "\\t" or " ". None for formats without such lines.
+        What stands between two columns of a line: "\\t", " ", "," or ";". None for formats without such lines.
+    numeric
+        The names of the columns of X that hold numbers, in formats that know numbers. A table that is read with this
+        layout has the same columns of numbers.
+    header
+        Whether the first line of a table names its columns.
+    encoding
+        The encoding of the text.
     """
 
     format: str
@@ -42,6 +49,9 @@ class Layout:
     attributes: tuple[str, ...]
     sequence: tuple[str, ...] = ()
     separator: str | None = None
+    numeric: tuple[str, ...] = ()
+    header: bool = True
+    encoding: str = "utf-8"
 
     def to_json(self) -> dict[str, Any]:
         """Return the layout as values that JSON can hold.
@@ -64,6 +74,9 @@ class Layout:
             "attributes": list(self.attributes),
             "sequence": list(self.sequence),
             "separator": self.separator,
+            "numeric": list(self.numeric),
+            "header": self.header,
+            "encoding": self.encoding,
         }
 
     @classmethod
@@ -94,12 +107,14 @@ class Layout:
         """
         if not isinstance(value, Mapping) or set(value) != set(cls.__match_args__):
             raise InputError(f"a layout must be a dict with the keys {', '.join(cls.__match_args__)}, but it is not")
-        names = {key: value[key] for key in ("columns", "attributes", "sequence")}
-        texts = [value["format"], value["label"], value["separator"]]
+        names = {key: value[key] for key in ("columns", "attributes", "sequence", "numeric")}
+        texts = [value[key] for key in ("format", "encoding", "label", "separator")]
         if not all(isinstance(listed, list) and all(isinstance(n, str) for n in listed) for listed in names.values()):
             raise InputError("the columns of a layout must be lists of names, but they are not")
-        if not isinstance(texts[0], str) or not all(text is None or isinstance(text, str) for text in texts):
-            raise InputError("the format, label and separator of a layout must be text, but they are not")
+        if None in texts[:2] or not all(text is None or isinstance(text, str) for text in texts):
+            raise InputError("the format, encoding, label and separator of a layout must be text, but they are not")
+        if not isinstance(value["header"], bool):
+            raise InputError(f"the header of a layout must be true or false, but it is {value['header']!r:.40}")
         return cls(**{**value, **{key: tuple(listed) for key, listed in names.items()}})
 
 
@@ -119,6 +134,11 @@ class Corpus:
         How the file was arranged.
     lines
         The line of each position, counted from 1; for Parquet, its row.
+    ids
+        What the file says about each sequence as a whole, by name: the sequence columns of a table; in JSON lines all
+        values that are no lists, such as an id. `hedgerow.write` writes them again.
+    notes
+        Sentences about decisions of the reader that may surprise, such as values of a table that are taken as missing.
     """
 
     X: Sequences
@@ -126,6 +146,8 @@ class Corpus:
     sample_weight: Floats64 | None
     layout: Layout
     lines: NDArray[np.int64]
+    ids: Mapping[str, list[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.X, self.y))

@@ -16,7 +16,7 @@ from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
 from hedgerow.formats.base import Choice, Format, Parsed, empty, refuse, refuse_empty, text_labels
-from hedgerow.formats.content import Content, check_texts, values
+from hedgerow.formats.content import Content, check_texts
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.label_text import printable
 from hedgerow.formats.source import Source
@@ -82,7 +82,7 @@ def _items(content: Content) -> list[str]:
     if labels is not None:
         check_texts(set(map(str, labels)), "a label of crfsuite", lambda text: text != WEIGHT, f"must not be {WEIGHT}")
     for column in content.X.columns:
-        for item, value in zip(fields, values(column, None), strict=True):
+        for item, value in zip(fields, content.values(column, None), strict=True):
             item.extend(_attributes(column, value))
     distinct = {field for item in fields for field in item}
     check_texts(distinct, "crfsuite", _is_field, "needs names that are not empty, without tab, line break or NUL")
@@ -95,10 +95,10 @@ def _items(content: Content) -> list[str]:
 def _attributes(column: Column, value: Any) -> list[str]:
     if value is None:
         return []
-    if isinstance(column, NumericColumn):
-        return [f"{escape(column.name)}:{value!r}"]
     if isinstance(value, str):
         return [f"{escape(column.name)}={escape(value)}"]
+    if isinstance(column, NumericColumn):
+        return [f"{escape(column.name)}:{value!r}"]
     if isinstance(value, dict):
         return [f"{escape(name)}:{weight!r}" for name, weight in value.items()]
     return [escape(name) for name in value]

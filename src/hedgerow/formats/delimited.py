@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow import _core
-from hedgerow.data.columns import Column, column_of
-from hedgerow.data.frame_columns import numeric_column
 from hedgerow.data.frames import grouped
 from hedgerow.data.ragged import first_duplicate
 from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError, first_few
-from hedgerow.formats.base import Choice, Format, Parsed, chosen_attributes, label_name, refuse_empty, split_labels
-from hedgerow.formats.content import Content, check_texts
+from hedgerow.formats.base import Choice, Format, Parsed, chosen_attributes, label_name, split_labels
+from hedgerow.formats.content import ROW_NAMES, Content, check_texts
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.label_text import printable
 from hedgerow.formats.source import Source
+from hedgerow.formats.table_columns import read_column
+from hedgerow.formats.table_text import Table, read_table, table_as_text
 
 SEQUENCE = "sequence"  # the column of sequences by default
 PREDICTION = "prediction"
-ROW_NAMES = "(row)"  # a first column without a name, as R and pandas write it: names of rows, no attribute
-
-
-@dataclass(frozen=True)
-class Table:
-    """The header and the rows of a file, with their lines."""
-
-    names: list[str]
-    rows: list[list[str]]
-    lines: list[int]
 
 
 @dataclass(frozen=True)
@@ -48,14 +34,20 @@ class DelimitedFormat(Format):
 
     def parse(self, source: Source, choice: Choice, *, first_line: int = 1, partial: bool = False) -> Parsed:
         del first_line, partial  # a table is read at once
-        table = self._table(source)
-        layout = table_layout(self, source.name, choice, table.names)
+        table = read_table(source, choice, self.name, self._delimiter(source))
+        layout = table_layout(self, source.name, choice, table.names, header=table.header)
+        layout = replace(layout, separator=table.delimiter)
         by_name = dict(zip(table.names, zip(*table.rows, strict=True), strict=True))
         keys = [list(by_name[name]) for name in layout.sequence] or [[""] * len(table.rows)]
         rows, starts = grouped(keys)
         order = rows.tolist()
-        columns = tuple(_column(name, [by_name[name][row] for row in order], starts) for name in layout.attributes)
         lines = np.array(table.lines, np.int64)[rows]
+        read = [
+            read_column(source, name, [by_name[name][row] for row in order], lines, starts, choice.kind(name))
+            for name in layout.attributes
+        ]
+        columns, notes = tuple(column for column, _ in read), tuple(note for _, note in read if note)
+        layout = replace(layout, numeric=tuple(column.name for column in columns if column.kind == "numeric"))
         y = None
         if layout.label is not None:
             flat = [by_name[layout.label][row] for row in order]
@@ -64,31 +56,14 @@ class DelimitedFormat(Format):
                 source.fail(int(lines[flat.index("")]), f"column {layout.label!r} is the label, but it is empty")
             y = None if is_unlabelled else split_labels(np.array(flat, np.str_), starts)
         X = Sequences.trusted(starts, columns, rows)
-        return Parsed(Corpus(X, y, None, layout, lines), max(table.lines), table)
+        ids = {name: [by_name[name][rows[start]] for start in starts[:-1]] for name in layout.sequence}
+        exact = {name: [by_name[name][row] for row in order] for name in layout.numeric if choice.exact}
+        return Parsed(Corpus(X, y, None, layout, lines, ids, notes), max(table.lines), table, exact)
 
-    def _table(self, source: Source) -> Table:
-        text = _decoded(source)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True)
-        table = Table([], [], [])
-        try:
-            for row in reader:
-                if not table.names:
-                    table.names.extend(name.strip() or (f"column{i}" if i else ROW_NAMES) for i, name in enumerate(row))
-                elif row:  # not a blank line
-                    if not table.rows and len(row) == len(table.names) + 1:
-                        table.names.insert(0, ROW_NAMES)
-                    table.rows.append(row)
-                    table.lines.append(reader.line_num)
-                    if len(row) != len(table.names):
-                        rule = f"a row must have {len(table.names)} columns, as the header has, but this one has"
-                        source.fail(reader.line_num, f"{rule} {len(row)}")
-        except csv.Error as error:
-            source.fail(reader.line_num, f"a row must follow the rules of {self.name}, but this one does not ({error})")
-        if not table.rows:
-            if not table.names:
-                refuse_empty(source)
-            source.fail(1, "there must be rows below the header, but there are none")
-        return table
+    def _delimiter(self, source: Source) -> str:
+        """A semicolon in a CSV file whose first line has one, and no comma."""
+        first = source.text.lstrip().partition(b"\n")[0]
+        return ";" if self is CSV and b";" in first and b"," not in first else self.delimiter
 
     def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
         """The table with the labels as its last column, "prediction"."""
@@ -99,29 +74,25 @@ class DelimitedFormat(Format):
         predictions = [""] * len(table.rows)
         for row, label in zip(X.rows.tolist(), read_labels(labels, X).tolist(), strict=True):
             predictions[row] = printable(str(label))
-        return self.text([*table.names, PREDICTION], zip(*zip(*table.rows, strict=True), predictions, strict=True))
+        names = [*table.names, PREDICTION] if table.header else None
+        return table_as_text(names, zip(*zip(*table.rows, strict=True), predictions, strict=True), table.delimiter)
 
     def encode(self, content: Content) -> Iterator[bytes]:
-        """A row for each position; the first column is the number of the sequence."""
+        """A row for each position; the first columns are the ids of the sequence."""
         content.refuse_weights(self.name)
         columns = content.text_columns(self.name)
-        if SEQUENCE in columns:
-            raise InputError(f"the column of sequences is called {SEQUENCE!r}, but X has such a column too; rename it")
+        ids = content.sequence_columns(SEQUENCE)
+        for name in ids:
+            if name in columns:
+                raise InputError(f"the column of sequences is called {name!r}, but X has such a column too; rename it")
+        columns = content.in_order({name: [str(v) for v in listed] for name, listed in ids.items()} | columns)
         for name, texts in columns.items():
             check_texts({name, *texts}, f"column {name!r}", lambda text: "\0" not in text, "must hold no NUL")
-        numbers = np.repeat(np.arange(len(content.X)), content.X.lengths).tolist()
-        yield self.text([SEQUENCE, *columns], zip(numbers, *columns.values(), strict=True))
-
-    def text(self, names: list[str], rows: Any) -> bytes:
-        """A header and rows as text."""
-        file = io.StringIO(newline="")
-        writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(rows)
-        return file.getvalue().encode()
+        kept = content.layout is not None and content.layout.format == self.name and content.layout.separator
+        yield table_as_text(list(columns), zip(*columns.values(), strict=True), kept or self.delimiter)
 
 
-def table_layout(file_format: Format, name: str, choice: Choice, names: list[str]) -> Layout:
+def table_layout(file_format: Format, name: str, choice: Choice, names: list[str], *, header: bool = True) -> Layout:
     """The layout of a table with these columns."""
     twice = first_duplicate(names)
     if twice is not None:
@@ -132,15 +103,16 @@ def table_layout(file_format: Format, name: str, choice: Choice, names: list[str
         if absent:
             raise InputError(f"{name} must have the columns of the training file, but it lacks {first_few(absent)}")
         label = trained.label if trained.label in names else None
-        return Layout(file_format.name, tuple(names), label, trained.attributes, trained.sequence)
+        return Layout(file_format.name, tuple(names), label, trained.attributes, trained.sequence, header=header)
     sequence = _sequence_columns(name, choice, names)
     others = [column for column in names if column not in (*sequence, ROW_NAMES)]
     if not others:
         raise InputError(f"{name} has no columns beside {first_few(names)}; give at least one attribute")
     label = others[-1] if choice.label is None else label_name(name, names, choice.label)
     attributes = [column for column in others if column != label]
-    attributes = list(chosen_attributes(name, choice, names, [label, *sequence], attributes))
-    return Layout(file_format.name, tuple(names), label, tuple(attributes), sequence)
+    if header:  # otherwise `columns` has named all columns
+        attributes = list(chosen_attributes(name, choice, names, [label, *sequence], attributes))
+    return Layout(file_format.name, tuple(names), label, tuple(attributes), sequence, header=header)
 
 
 def _sequence_columns(name: str, choice: Choice, names: list[str]) -> tuple[str, ...]:
@@ -151,27 +123,6 @@ def _sequence_columns(name: str, choice: Choice, names: list[str]) -> tuple[str,
         if column not in names:
             raise InputError(f"{name} has no column {column!r} for `sequence`; its columns are {first_few(names)}")
     return chosen
-
-
-def _decoded(source: Source) -> str:
-    if b"\0" in source.text:
-        source.fail(source.text[: source.text.index(b"\0")].count(b"\n") + 1, "text must not hold NUL bytes")
-    try:
-        return source.text.decode()
-    except UnicodeDecodeError as error:
-        source.fail_encoding(source.text.count(b"\n", 0, error.start) + 1)
-
-
-def _column(name: str, values: list[str], starts: NDArray[np.int64]) -> Column:
-    """Numbers if every value is a number or empty, which means missing; otherwise text."""
-    if any(values):
-        try:
-            numbers = np.array([float(value) if value else np.nan for value in values])
-            return numeric_column(name, numbers, starts)
-        except ValueError as error:
-            if isinstance(error, InputError):
-                raise
-    return column_of(_core.ingest_values([value or None for value in values], starts, name))
 
 
 CSV = DelimitedFormat("csv", ",")

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,7 +22,7 @@ from hedgerow.data.columns import column_of
 from hedgerow.data.ragged import starts_of
 from hedgerow.data.read_y import FlatLabels, read_labels, refuse_nul
 from hedgerow.data.sequences import Sequences
-from hedgerow.errors import InputError, type_name
+from hedgerow.errors import InputError, first_few, type_name
 from hedgerow.formats.base import (
     Choice,
     Format,
@@ -33,7 +33,7 @@ from hedgerow.formats.base import (
     refuse_empty,
     split_labels,
 )
-from hedgerow.formats.content import Content, values
+from hedgerow.formats.content import Content
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.source import Source
 
@@ -50,6 +50,7 @@ class _Lines:
     sequences: list[Any] = field(default_factory=list)  # the lists of the columns, or a list of positions
     numbers: list[int] = field(default_factory=list)  # the line of each sequence
     weights: list[float] = field(default_factory=list)
+    ids: list[dict[str, Any]] = field(default_factory=list)  # the values of each sequence that are no lists
     names: dict[str, None] = field(default_factory=dict)  # of columns, in the order of their first occurrence
     label: str = LABELS  # the usual name of the label in these lines
 
@@ -75,16 +76,25 @@ class JsonLinesFormat(Format):
             X = _by_columns(lines, layout) or _by_positions(lines, layout)
         except InputError as error:
             _refuse_values(source, lines, error)
+        layout = replace(layout, numeric=tuple(column.name for column in X.columns if column.kind == "numeric"))
         y = None if layout.label is None else _labels(source, lines, layout.label, X)
         weights = np.array(lines.weights)
         at = np.repeat(np.array(lines.numbers, np.int64), X.lengths)
-        return Parsed(Corpus(X, y, None if (weights == 1).all() else weights, layout, at), n_lines, first_line)
+        names = dict.fromkeys(name for own in lines.ids for name in own)
+        ids = {name: [own.get(name) for own in lines.ids] for name in names}
+        corpus = Corpus(X, y, None if (weights == 1).all() else weights, layout, at, ids)
+        return Parsed(corpus, n_lines, first_line, _exact(lines, layout) if choice.exact else {})
 
     def _layout(self, name: str, choice: Choice, lines: _Lines) -> Layout:
         names = tuple(lines.names)
         if choice.layout is not None:
             label = choice.layout.label if choice.layout.label in names else None
             attributes: Sequence[str] = [column for column in choice.layout.attributes if column in names]
+            if not attributes:
+                raise InputError(
+                    f"{name} must have the columns of the training file, {first_few(choice.layout.attributes)}, but it "
+                    f"has {first_few(names)}; rename them"
+                )
         else:
             usual = lines.label if lines.label in names else None
             label = usual if choice.label is None else label_name(name, names, choice.label)
@@ -113,20 +123,32 @@ class JsonLinesFormat(Format):
         return b"".join(written)
 
     def encode(self, content: Content) -> Iterator[bytes]:
-        """Objects of columns; lists of positions if a value is absent, which the columns cannot show."""
-        columns = {column.name: values(column, ...) for column in content.X.columns}
-        by_position = any(value is ... for listed in columns.values() for value in listed)
+        """Objects of columns; lists of positions if a sequence has a column at some positions only."""
+        columns = {column.name: content.values(column, ...) for column in content.X.columns}
+        by_position = any(
+            0 < sum(value is ... for value in part) < len(part)
+            for listed in columns.values()
+            for part in content.sequences(listed)
+        )
         labels = content.labels()
         if labels is not None:
             columns[content.label_name(LABEL if by_position else LABELS, columns)] = labels
         if by_position:
             content.refuse_weights("a list of positions, which absent values need,")
+            if content.ids:
+                raise InputError(
+                    f"a list of positions, which absent values need, cannot hold {first_few(list(content.ids))} of a "
+                    "sequence; give every position all columns, with null where a value is missing"
+                )
         rows = list(zip(*columns.values(), strict=True))
-        for weight, sequence in zip(content.sequence_weights(), content.sequences(rows), strict=True):
+        weights = content.sequence_weights()
+        for i, (weight, sequence) in enumerate(zip(weights, content.sequences(rows), strict=True)):
             if by_position:
                 value: Any = [{k: v for k, v in zip(columns, row, strict=True) if v is not ...} for row in sequence]
             else:
-                value = dict(zip(columns, zip(*sequence, strict=True), strict=True))
+                value = {name: listed[i] for name, listed in content.ids.items() if listed[i] is not None}
+                lists = zip(columns, zip(*sequence, strict=True), strict=True)
+                value |= {name: listed for name, listed in lists if listed[0] is not ...}
                 value |= {} if weight is None else {WEIGHT: weight}
             yield _encoded(value)
 
@@ -140,7 +162,7 @@ def _encoded(value: Any) -> bytes:
 
 def dumps(value: Any) -> str:
     """The value as JSON on one line."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)  # ids of Parquet may be dates
 
 
 def _rows(text: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:
@@ -164,6 +186,8 @@ def _read_line(source: Source, number: int, row: bytes, lines: _Lines) -> None:
     for position in value if isinstance(value, list) else [lines.sequences[-1]]:
         lines.names |= dict.fromkeys(position)
     lines.numbers.append(number)
+    others = value.items() if isinstance(value, dict) else ()
+    lines.ids.append({name: one for name, one in others if not isinstance(one, list) and name != WEIGHT})
     weight = value.get(WEIGHT, 1) if isinstance(value, dict) and not isinstance(value.get(WEIGHT), list) else 1
     if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
         source.fail(number, f"the weight of a sequence must be a number from 0, but it is {weight!r:.40}")
@@ -219,6 +243,12 @@ def _positions(sequence: Any) -> list[dict[str, Any]]:
     if isinstance(sequence, list):
         return sequence
     return [dict(zip(sequence, values, strict=True)) for values in zip(*sequence.values(), strict=True)]
+
+
+def _exact(lines: _Lines, layout: Layout) -> dict[str, list[Any]]:
+    """The numbers of each numeric column by position, `...` where one is absent."""
+    positions = [at for sequence in lines.sequences for at in _positions(sequence)]
+    return {name: [at.get(name, ...) for at in positions] for name in layout.numeric}
 
 
 def _refuse_values(source: Source, lines: _Lines, error: InputError) -> NoReturn:

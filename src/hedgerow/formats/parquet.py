@@ -5,15 +5,14 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from hedgerow.data.columns import BagColumn
 from hedgerow.data.frames import from_frame, to_frame
 from hedgerow.errors import InputError
 from hedgerow.formats.base import Choice, Format, Parsed
-from hedgerow.formats.content import Content, values
+from hedgerow.formats.content import Content
 from hedgerow.formats.corpus import Corpus
 from hedgerow.formats.delimited import PREDICTION, SEQUENCE, table_layout
 from hedgerow.formats.source import Source
@@ -42,7 +41,12 @@ class ParquetFormat(Format):
         except InputError as error:
             raise InputError(f"{source.name}: {error}") from None
         assert X.rows is not None
-        return Parsed(Corpus(X, y, None, layout, X.rows + 1), 0, frame)
+        ordered = table[X.rows.tolist()]
+        layout = replace(layout, numeric=tuple(column.name for column in X.columns if column.kind == "numeric"))
+        first = table[X.rows[X.starts[:-1]].tolist()]
+        ids = {name: first[name].to_list() for name in layout.sequence}
+        exact = {name: ordered[name].to_list() for name in layout.numeric if choice.exact}
+        return Parsed(Corpus(X, y, None, layout, X.rows + 1, ids), 0, frame, exact)
 
     def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
         """The table with the labels as its last column, "prediction"."""
@@ -52,16 +56,18 @@ class ParquetFormat(Format):
     def encode(self, content: Content) -> Iterator[bytes]:
         """A row for each position; the first column is the number of the sequence."""
         content.refuse_weights(self.name)
-        columns = {SEQUENCE: np.repeat(np.arange(len(content.X)), content.X.lengths).tolist()}
+        columns = content.sequence_columns(SEQUENCE)
         for column in content.X.columns:
-            if column.name == SEQUENCE or (isinstance(column, BagColumn) and column.weights is not None):
+            if column.name in columns or (isinstance(column, BagColumn) and column.weights is not None):
                 raise InputError(
                     f"parquet cannot hold column {column.name!r}: it has weights, or the name of sequences"
                 )
-            columns[column.name] = values(column, None)
+            columns[column.name] = content.values(column, None)
         labels = content.labels()
         if labels is not None:
-            columns[content.label_name("label", columns)] = labels
+            kept = None if content.layout is None else content.layout.label
+            columns[content.label_name(kept or "label", columns)] = labels
+        columns = content.in_order(columns)
         module = library("the file")
         frame = getattr(module, "DataFrame", None)
         yield encode_frame(importlib.import_module("pyarrow").table(columns) if frame is None else frame(columns))

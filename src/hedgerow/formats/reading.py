@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from hedgerow.formats.base import Choice, Format
+from hedgerow.formats.base import Choice
+from hedgerow.formats.choosing import choose_format, hinting
 from hedgerow.formats.corpus import Corpus, Layout
-from hedgerow.formats.registry import detect, find_format
-from hedgerow.formats.source import PathLike, Source, open_source
-
-HEAD = 1 << 16  # bytes from which a format is detected
+from hedgerow.formats.source import HEAD, PathLike, chosen_encoding, open_source
 
 
 def read(
@@ -19,7 +18,7 @@ def read(
     label: str | int | bool | None = None,
     columns: Sequence[str] | None = None,
     sequence: str | Sequence[str] | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     layout: Layout | None = None,
 ) -> Corpus:
     """Read sequences and labels from a file.
@@ -38,11 +37,12 @@ def read(
         named columns: the columns of X.
     sequence : str or list of str, optional
         For tables: the columns that say which sequence a row belongs to.
-    encoding : str, default="utf-8"
-        The encoding of the text.
+    encoding : str, optional
+        The encoding of the text; by default that of `layout`, otherwise UTF-8.
     layout : Layout, optional
         The layout of another file, usually of training: format, names and label are those of that file, and the file
-        may lack the label column. Instead of `format`, `label`, `columns` and `sequence`.
+        may lack the label column. If another format is given, or `label`, `columns` or `sequence`, the layout only
+        says which columns of a table hold numbers.
 
     Returns
     -------
@@ -66,12 +66,8 @@ def read(
     >>> [labels.tolist() for labels in y]
     [['B', 'I'], ['B']]
     """
-    source = open_source(path, encoding)
-    return choose_format(source, format, layout).parse(source, Choice(label, columns, sequence, layout)).corpus
-
-
-def choose_format(source: Source, name: str | None, layout: Layout | None = None) -> Format:
-    """The format of this name, otherwise that of the layout, otherwise the one that the content shows."""
-    if name is None and layout is None:
-        return find_format(detect(source.text[:HEAD], source.name))
-    return find_format(layout.format if name is None and layout is not None else name)
+    source = open_source(path, chosen_encoding(encoding, layout))
+    choice = Choice(label, columns, sequence).beside(layout, format)
+    with hinting(source.text[:HEAD], source.name, format, choice.layout):
+        corpus = choose_format(source.text[:HEAD], source.name, format, choice.layout).parse(source, choice).corpus
+    return replace(corpus, layout=replace(corpus.layout, encoding=source.encoding))

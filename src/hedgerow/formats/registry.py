@@ -68,7 +68,7 @@ def detect(head: bytes, name: str) -> str:
         return "jsonl"
     if any(map(_is_word, [row for row in rows if not row.startswith(b"#")][:1])):
         return "conllu"
-    if rows and b"," in rows[0] and (hint == "csv" or _are_cells(lines)):
+    if rows and any(mark in rows[0] and (hint == "csv" or _are_cells(lines, mark)) for mark in (b",", b";")):
         return "csv"
     if rows and _are_items(rows, sure=hint == "crfsuite"):
         return "crfsuite"
@@ -86,15 +86,15 @@ def _is_json(row: bytes) -> bool:
         return len(row) > 1 << 15  # cut off
 
 
-def _are_cells(lines: list[bytes]) -> bool:
-    """Whether every line, two or more, has the same number of commas, and none is blank or has tabs.
+def _are_cells(lines: list[bytes], mark: bytes) -> bool:
+    """Whether every line, two or more, has the same number of marks, and none is blank or has tabs.
 
-    The first may have one comma less: no name for the names of rows.
+    The first may have one mark less: no name for the names of rows.
     """
     whole = lines[:-1]  # the last one may be cut off
     if len(whole) < 2 or b"\t" in whole[0]:
         return False
-    first, *others = (line.count(b",") for line in whole)
+    first, *others = (line.count(mark) for line in whole)
     return first > 0 and len(set(others)) == 1 and others[0] - first in (0, 1)
 
 

@@ -7,11 +7,15 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from hedgerow.errors import InputError, type_name
 
+if TYPE_CHECKING:
+    from hedgerow.formats.corpus import Layout
+
 PathLike: TypeAlias = str | os.PathLike[str] | IO[Any]
+HEAD = 1 << 16  # bytes from which a format is detected
 _BOM = codecs.BOM_UTF8
 #: Beginnings of files that are no text in UTF-8.
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -64,7 +68,21 @@ def open_source(path: PathLike, encoding: str = "utf-8") -> Source:
         if isinstance(read, str):
             return Source(encode(read, name), name)
         content = read
+    refuse_model(content[:HEAD], name)
     return Source(_to_utf8(content, name, codec), name, codec)
+
+
+def chosen_encoding(encoding: str | None, layout: Layout | None = None) -> str:
+    """The given encoding, otherwise that of the layout, otherwise UTF-8."""
+    if encoding is not None:
+        return encoding
+    return "utf-8" if layout is None else layout.encoding
+
+
+def refuse_model(head: bytes, name: str) -> None:
+    """Raise InputError for the beginning of a model file: eight bytes of length, then a header in JSON."""
+    if head[4:9] == b"\0\0\0\0{" and b'"__metadata__"' in head[:40]:
+        raise InputError(f"{name} must be a file of sequences, but it is a hedgerow model; name a data file")
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,11 @@ def write(
     <BLANKLINE>
     <BLANKLINE>
     """
-    content = _content(X, y, sample_weight, label, layout)
+    write_content(path, content_of(X, y, sample_weight, label, layout), format, overwrite=overwrite)
+
+
+def write_content(path: PathLike, content: Content, format: str | None, *, overwrite: bool) -> None:  # noqa: A002
+    """Write what `content_of` returned, as `write` does."""
     target = Path(os.fspath(path)) if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" else None
     usual = "conll" if content.layout is None else content.layout.format
     by_name = None if target is None else by_extension(target.name)
@@ -91,11 +95,16 @@ def write(
         _write_stream(path, parts)
 
 
-def _content(X: object, y: object, sample_weight: object, label: str | None, layout: Layout | None) -> Content:
+def content_of(
+    X: object, y: object = None, sample_weight: object = None, label: str | None = None, layout: Layout | None = None
+) -> Content:
+    """What shall be written, checked."""
+    ids: Mapping[str, list[Any]] = {}
     if isinstance(X, Corpus):
         y = X.y if y is None else y
         sample_weight = X.sample_weight if sample_weight is None else sample_weight
         layout = X.layout if layout is None else layout
+        ids = X.ids
         X = X.X
     sequences = Sequences(X)
     weights = None
@@ -106,7 +115,7 @@ def _content(X: object, y: object, sample_weight: object, label: str | None, lay
                 f"sample_weight must hold a number from 0 for each of the {len(sequences)} sequences, but it does not"
             )
     labels = None if y is None else read_labels(y, sequences)
-    return Content(sequences, labels, weights, label, layout)
+    return Content(sequences, labels, weights, label, layout, ids)
 
 
 def _write_stream(path: PathLike, parts: list[bytes]) -> None:
