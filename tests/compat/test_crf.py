@@ -8,6 +8,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -34,6 +35,7 @@ def test_the_surface_is_that_of_sklearn_crfsuite() -> None:
 
 
 def test_parameters_may_be_positional() -> None:
+    assert inspect.signature(CRF).bind("l2sgd", 2).arguments == {"algorithm": "l2sgd", "min_freq": 2}
     assert CRF("l2sgd", 2).get_params()["min_freq"] == 2
     with pytest.raises(TypeError, match="two values for 'algorithm'"):
         CRF("lbfgs", algorithm="ap")
@@ -41,10 +43,14 @@ def test_parameters_may_be_positional() -> None:
         CRF(*[None] * 29)
 
 
-def test_predictions_are_lists() -> None:
+def test_predictions_are_arrays_of_lists() -> None:
     labels = FITTED.predict(X)
-    assert labels == y
-    assert isinstance(labels, list)
+    assert labels.tolist() == y
+    assert labels.dtype == object
+    assert labels.shape == (len(X),)
+    assert FITTED.predict(X[:2]).shape == FITTED.predict_marginals(X[:2]).shape == (2,)  # of one length
+    assert labels[np.arange(len(X)) == 3].tolist() == y[3:4]
+    assert hr.metrics.accuracy(y, labels) == hr.metrics.accuracy(labels, y) == 1.0
     assert type(labels[0]) is list
     assert type(labels[0][0]) is str
     assert FITTED.predict_single(X[0]) == y[0]
@@ -72,13 +78,72 @@ def test_the_tagger_answers_about_one_sequence() -> None:
     assert tagger.tag(X[0]) == tagger.tag() == y[0]
     assert tagger.marginal("a", 1) == FITTED.predict_marginals_single(X[0])[1]["a"]
     assert 0 < tagger.probability(y[0]) < 1
+    assert tagger.tag([]) == tagger.tag() == []
+    with pytest.raises(InputError, match="must have a position, but it is empty"):
+        tagger.probability([])
+    assert tagger.tag(iter(X[1])) == y[1]
+
+
+def test_sequences_may_be_generators() -> None:
+    crf = CRF(c1=0.01, c2=0.01).fit((iter(x) for x in X), (iter(labels) for labels in y))
+    assert crf.state_features_ == FITTED.state_features_
+    assert crf.predict([iter(x) for x in X]).tolist() == y
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tagger_", "classes_", "size_", "num_attributes_", "attributes_", "state_features_", "transition_features_"],
+)
+def test_attributes_are_none_before_a_fit(name: str, tmp_path: Path) -> None:
+    theirs = pytest.importorskip("sklearn_crfsuite").CRF()
+    crf = CRF(model_filename=tmp_path / "none.hedgerow")
+    assert getattr(crf, name) is getattr(theirs, name) is None
+    assert crf.training_log_ is theirs.training_log_ is None
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("LBFGS", "lbfgs"),
+        ("L2SGD", "l2sgd"),
+        ("averaged-perceptron", "ap"),
+        ("Passive-Aggressive", "pa"),
+        ("AROW", "arow"),
+    ],
+)
+def test_names_of_algorithms(name: str, short: str) -> None:
+    crf, same = (CRF(algorithm, max_iterations=3).fit(X, y) for algorithm in (name, short))
+    assert crf.get_params()["algorithm"] == name
+    assert crf.state_features_ == same.state_features_
+    with pytest.raises(InputError, match=f"calibration_eta is a .* but the algorithm is '{short}'|c1 is a parameter"):
+        CRF(name, c1=0.1, calibration_eta=0.1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda crf: crf.predict(X[0]), "sequence 0 .* is a dict, which is one position; wrap X in a list"),
+        (lambda crf: crf.predict_single([X[0]]), "position 0: .* list of dicts, which is a sequence; pass .* without"),
+        (lambda crf: crf.predict_single(X[0][0]), "xseq is a dict, which is one position; pass .xseq. if"),
+        (lambda crf: crf.predict([X[0], 5]), "sequence 1 must be a list of positions, but it is a int"),
+        (
+            lambda crf: crf.predict([[], X[0], [X[0][0], {"a": 1.0, "b": float("nan")}]]),
+            "sequence 2, position 1: the value of attribute 'b' must be finite",
+        ),
+        (lambda crf: crf.predict([[], [None]]), "sequence 1, position 0"),
+    ],
+)
+def test_messages_about_sequences(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        call(FITTED)
+    assert len(str(caught.value)) < 250
 
 
 def test_empty_sequences_are_allowed() -> None:
     with_empty = CRF(c1=0.01, c2=0.01).fit([[], *X, []], [[], *y, []])
     assert with_empty.state_features_ == FITTED.state_features_
-    assert with_empty.predict([[], X[0]]) == [[], y[0]]
-    assert with_empty.predict([]) == with_empty.predict_marginals([]) == []
+    assert with_empty.predict([[], X[0]]).tolist() == [[], y[0]]
+    assert with_empty.predict([]).tolist() == with_empty.predict_marginals([]).tolist() == []
     assert with_empty.predict_marginals_single([]) == []
     with pytest.raises(InputError, match="at least one sequence that is not empty"):
         CRF().fit([[]], [[]])
@@ -126,7 +191,8 @@ def test_the_model_file(tmp_path: Path) -> None:
     crf.fit(X, y)
     assert path.stat().st_size == crf.size_
     again = CRF(model_filename=str(path))
-    assert again.predict(X) == y
+    assert again.training_log_ is None
+    assert again.predict(X).tolist() == y
     assert again.state_features_ == crf.state_features_
     loaded = hr.load(path)
     assert isinstance(loaded, hr.LinearCRF)
@@ -143,7 +209,7 @@ def test_copies(copied: Any) -> None:
     assert repr(copied(CRF(c1=0.5))) == "CRF(c1=0.5)"
     twin = copied(FITTED)
     assert twin.get_params() == FITTED.get_params()
-    assert twin.predict_marginals(X) == FITTED.predict_marginals(X)
+    assert twin.predict_marginals(X).tolist() == FITTED.predict_marginals(X).tolist()
     assert twin.training_log_ == FITTED.training_log_
     assert not hasattr(clone(twin), "estimator_")
 
@@ -151,11 +217,12 @@ def test_copies(copied: Any) -> None:
 def test_tools_of_scikit_learn() -> None:
     search = GridSearchCV(CRF(max_iterations=10), {"c1": [0.0, 0.1], "c2": [0.1, 1.0]}, cv=2).fit(X, y)
     assert search.best_score_ > 0.8
-    assert search.predict(X) == y
+    assert search.predict(X).tolist() == y
     out_of_fold = cross_val_predict(CRF(max_iterations=10), X, y, cv=2)
     assert [len(labels) for labels in out_of_fold] == [len(labels) for labels in y]
     assert len(cross_val_predict(CRF(max_iterations=10), X[:2], y[:2], cv=2)) == 2  # of one length
 
 
 def test_one_thread_or_many_give_one_model() -> None:
-    assert CRF(c1=0.01, c2=0.01).fit(X, y).predict_marginals(X) == FITTED.predict_marginals(X)
+    again = CRF(c1=0.01, c2=0.01).fit(X, y)
+    assert again.predict_marginals(X).tolist() == FITTED.predict_marginals(X).tolist()

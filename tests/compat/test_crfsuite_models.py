@@ -76,7 +76,7 @@ def test_every_form_of_the_attributes_gives_the_same(trained: tuple[Path, Any, l
     model = from_crfsuite(path)
     expected = [labels.tolist() for labels in model.predict(X)]
     assert [labels.tolist() for labels in model.predict(hr.compat.read_items(X))] == expected
-    assert CRF(model_filename=path).predict(X) == expected
+    assert CRF(model_filename=path).predict(X).tolist() == expected
     assert CRF(model_filename=path).state_features_.keys() == from_crfsuite(path).state_features_.keys()
 
 

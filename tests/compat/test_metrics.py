@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import cross_val_score
 
-from hedgerow.compat import CRF, metrics, scorers
+from hedgerow.compat import CRF, metrics, scorers, utils
 
 theirs = pytest.importorskip("sklearn_crfsuite.metrics")
 their_scorers = pytest.importorskip("sklearn_crfsuite.scorers")
@@ -29,6 +29,10 @@ def test_numbers_are_those_of_sklearn_crfsuite(name: str) -> None:
         options["beta"] = 2.0
     found, expected = ours(TRUE, PRED, **options), other(TRUE, PRED, **options)
     assert found == expected if isinstance(found, str) else found == pytest.approx(expected)
+
+
+def test_flatten() -> None:
+    assert metrics.flatten(TRUE) == utils.flatten(TRUE) == theirs.flatten(TRUE)
 
 
 def test_the_names_are_those_of_sklearn_crfsuite() -> None:

@@ -67,7 +67,7 @@ def test_one_sequence_gives_the_weights_and_losses_of_crfsuite(parameters: dict[
     assert differ(weights(ours), weights(theirs)) < 2e-6
     losses, others = ([step["loss"] for step in crf.training_log_.iterations] for crf in (ours, theirs))
     assert losses == pytest.approx(others, abs=2e-6)
-    assert ours.predict(X) == [list(labels) for labels in theirs.predict(X)]
+    assert ours.predict(X).tolist() == [list(labels) for labels in theirs.predict(X)]
 
 
 @every_setting
@@ -114,7 +114,7 @@ def test_dev_data_files_and_repeated_runs(algorithm: str, tmp_path: Path) -> Non
     assert crf.training_log_.last_iteration is not None
     assert crf.training_log_.last_iteration["item_accuracy_float"] == crf.score(X, y)
     assert isinstance(hr.load(path), hr.StructuredPerceptron)
-    assert CRF(model_filename=path).predict(X) == crf.predict(X)
+    assert CRF(model_filename=path).predict(X).tolist() == crf.predict(X).tolist()
     again = CRF(algorithm, max_iterations=3).fit(X, y)
     assert weights(again) == weights(crf)
     # The first sequence stays where it is: its labels come first, and ties go to them.

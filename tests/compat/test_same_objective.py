@@ -75,7 +75,7 @@ def test_features_and_objective_are_those_of_crfsuite(item: Any, parameters: dic
     ):
         for key in set(mine) | set(other):  # weights below 1e-6 are absent from what CRFsuite prints
             assert mine.get(key, 0.0) == pytest.approx(other.get(key, 0.0), abs=2e-3)
-    assert ours.predict(X) == [list(labels) for labels in theirs.predict(X)]
+    assert ours.predict(X).tolist() == [list(labels) for labels in theirs.predict(X)]
 
 
 @pytest.mark.parametrize("item", FORMS)

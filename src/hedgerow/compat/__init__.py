@@ -3,7 +3,7 @@
 Nothing here needs sklearn-crfsuite or python-crfsuite.
 """
 
-from hedgerow.compat import metrics, scorers
+from hedgerow.compat import metrics, scorers, utils
 from hedgerow.compat.crf import CRF
 from hedgerow.compat.crfsuite_models import from_crfsuite
 from hedgerow.compat.items import read_items
@@ -20,4 +20,5 @@ __all__ = [
     "metrics",
     "read_items",
     "scorers",
+    "utils",
 ]

@@ -19,6 +19,7 @@ from hedgerow.encoding import Labels
 from hedgerow.errors import ConvergenceWarning, InputError
 from hedgerow.estimators import LinearCRF, StructuredPerceptron
 from hedgerow.estimators.label_codes import label_codes
+from hedgerow.estimators.parameters import ValueType
 
 if TYPE_CHECKING:
     from hedgerow.compat.crf import CRF
@@ -39,9 +40,27 @@ PARAMETERS: dict[str, Sequence[str]] = {
 ONLINE = ("ap", "pa", "arow")  # learn from best paths, one sequence at a time
 
 
+_LONG_NAMES = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
+
+
+def _short_name(algorithm: Any) -> Any:
+    """The name in `PARAMETERS`, for capitals and for the long names that CRFsuite has too."""
+    if not isinstance(algorithm, str):
+        return algorithm
+    name = algorithm.lower()
+    return _LONG_NAMES.get(name, name)
+
+
+ALGORITHM = ValueType(
+    f"one of {', '.join(map(repr, PARAMETERS))} or None",
+    holds=lambda value: value is None or _short_name(value) in PARAMETERS,
+    convert=_short_name,
+)
+
+
 def check_algorithm(crf: CRF) -> None:
     """Raise InputError for a parameter of another algorithm, and for one without a meaning here."""
-    algorithm = crf.algorithm or "lbfgs"
+    algorithm = _short_name(crf.algorithm) or "lbfgs"
     for other, names in PARAMETERS.items():
         for name in names:
             if getattr(crf, name) is not None and name not in PARAMETERS[algorithm]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import storage
-from hedgerow.compat.algorithms import check_algorithm, train
+from hedgerow.compat.algorithms import ALGORITHM, check_algorithm, train
 from hedgerow.compat.crfsuite_models import from_crfsuite, is_crfsuite_file
-from hedgerow.compat.items import read_items
+from hedgerow.compat.empty_sequences import by_sequence, without_empty
 from hedgerow.compat.tagger import ModelInfo, Tagger
-from hedgerow.data.sequences import Sequences
-from hedgerow.errors import InputError, not_fitted
+from hedgerow.compat.training_log import TrainingLog
+from hedgerow.errors import InputError, not_fitted, type_name
 from hedgerow.estimators.base import load
 from hedgerow.estimators.conventions import Conventions, with_parameters
 from hedgerow.estimators.linear_estimator import LinearEstimator
@@ -24,6 +27,19 @@ from hedgerow.estimators.value_types import PATH, VERBOSITY
 
 ANYTHING = ValueType("None", lambda value: True, convert=lambda value: value)
 _NO_EFFECT = "Checked, but without effect: it changes how CRFsuite finds the minimum, not where the minimum is."
+
+
+T = TypeVar("T")
+
+
+def _none_before_fit(get: Callable[[CRF], T]) -> Callable[[CRF], T]:
+    """The getter of an attribute that is None before a fit, as in sklearn-crfsuite; its type is that after a fit."""
+
+    @functools.wraps(get)
+    def value(crf: CRF) -> T:
+        return get(crf) if crf._has_model else cast(T, None)
+
+    return value
 
 
 @with_parameters
@@ -41,19 +57,16 @@ class CRF(Conventions):
     >>> X = [[{"bias": 1.0, "letter": letter} for letter in word] for word in ("cat", "dog")]
     >>> y = [["-", "a", "-"], ["-", "o", "-"]]
     >>> crf = CRF(algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100).fit(X, y)
-    >>> crf.predict(X)
+    >>> crf.predict(X).tolist()
     [['-', 'a', '-'], ['-', 'o', '-']]
     """
 
-    _set_by_fit: ClassVar[dict[str, tuple[str, str]]] = {
-        "training_log_": ("TrainingLog", "`iterations`, `last_iteration` and times, named as by sklearn-crfsuite."),
-    }
-
     algorithm: Annotated[
-        Literal["lbfgs", "l2sgd", "ap", "pa", "arow"] | None,
+        str | None,
+        ALGORITHM,
         '"lbfgs", the default, minimises by quasi-Newton steps; "l2sgd" minimises the same by stochastic gradients; '
         '"ap" is the averaged perceptron, "pa" passive-aggressive learning, and "arow" adaptive regularisation of '
-        "weights.",
+        'weights. Long names and capitals work too: "averaged-perceptron", "LBFGS".',
     ] = None
     min_freq: Annotated[
         float | None,
@@ -137,7 +150,7 @@ class CRF(Conventions):
     keep_tempfiles: Annotated[bool, "Without effect: there are no temporary files."] = False
     trainer_cls: Annotated[Any, ANYTHING, "Must be None: hedgerow trains without python-crfsuite."] = None
 
-    def __init__(self, *values: Any, **named: Any) -> None:
+    def __init__(self, *values: Any, **named: Any) -> None:  # sklearn-crfsuite takes its parameters by place too
         names = list(self._parameters)
         if len(values) > len(names):
             raise TypeError(f"CRF has {len(names)} parameters, but got {len(values)} values")
@@ -182,15 +195,16 @@ class CRF(Conventions):
             raise InputError("X_dev and y_dev must be passed together, but only one was; pass both")
         settings = self._converted()
         self.estimator_: LinearEstimator
+        self._training_log: TrainingLog
         if settings.model_filename is not None:
             storage.check_writable(settings.model_filename)
-        dev = (None, None) if X_dev is None else _without_empty(X_dev, y_dev)
-        self.estimator_, self.training_log_ = train(settings, *_without_empty(X, y), *dev)
+        dev = (None, None) if X_dev is None else without_empty(X_dev, y_dev)
+        self.estimator_, self._training_log = train(settings, *without_empty(X, y), *dev)
         if settings.model_filename is not None:
             self.estimator_.save(settings.model_filename)
         return self
 
-    def predict(self, X: Any) -> list[list[str]]:
+    def predict(self, X: Any) -> NDArray[np.object_]:
         """Predict the labels of each sequence.
 
         Parameters
@@ -200,8 +214,8 @@ class CRF(Conventions):
 
         Returns
         -------
-        list of lists of str
-            The most probable label sequences.
+        array of lists of str
+            The most probable label sequences: one element for each sequence.
 
         Raises
         ------
@@ -213,11 +227,11 @@ class CRF(Conventions):
         Examples
         --------
         >>> from hedgerow.compat import CRF
-        >>> CRF().fit([[["a"], ["b"]]], [["x", "y"]]).predict([[["b"]], []])
+        >>> CRF().fit([[["a"], ["b"]]], [["x", "y"]]).predict([[["b"]], []]).tolist()
         [['y'], []]
         """
         estimator = self._fitted()
-        return _by_sequence(X, lambda items: [labels.tolist() for labels in estimator.predict(items, decode="viterbi")])
+        return by_sequence(X, lambda items: [labels.tolist() for labels in estimator.predict(items, decode="viterbi")])
 
     def predict_single(self, xseq: Any) -> list[str]:
         """Predict the labels of one sequence.
@@ -238,9 +252,10 @@ class CRF(Conventions):
         >>> CRF().fit([[["a"], ["b"]]], [["x", "y"]]).predict_single([["b"]])
         ['y']
         """
-        return self.predict([xseq])[0]
+        labels: list[str] = self.predict([_one_sequence(xseq)])[0]
+        return labels
 
-    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
+    def predict_marginals(self, X: Any) -> NDArray[np.object_]:
         """Compute the probability of each label at each position.
 
         Parameters
@@ -250,8 +265,8 @@ class CRF(Conventions):
 
         Returns
         -------
-        list of lists of dicts
-            For each position of each sequence the probabilities by label.
+        array of lists of dicts
+            One element for each sequence: for each position the probabilities by label.
 
         Examples
         --------
@@ -259,7 +274,7 @@ class CRF(Conventions):
         >>> sorted(CRF().fit([[["a"], ["b"]]], [["x", "y"]]).predict_marginals([[["b"]]])[0][0])
         ['x', 'y']
         """
-        return _by_sequence(X, self._fitted().predict_marginals)
+        return by_sequence(X, self._fitted().predict_marginals)
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
         """Compute the probability of each label at each position of one sequence.
@@ -280,7 +295,8 @@ class CRF(Conventions):
         >>> len(CRF().fit([[["a"], ["b"]]], [["x", "y"]]).predict_marginals_single([["b"], ["a"]]))
         2
         """
-        return self.predict_marginals([xseq])[0]
+        marginals: list[dict[str, float]] = self.predict_marginals([_one_sequence(xseq)])[0]
+        return marginals
 
     def score(self, X: Any, y: Any) -> float:
         """Compute the accuracy: the share of positions with the right label.
@@ -304,39 +320,51 @@ class CRF(Conventions):
         >>> CRF().fit(X, y).score(X, y)
         1.0
         """
-        return self._fitted().score(*_without_empty(X, y))
+        return self._fitted().score(*without_empty(X, y))
 
     @property
+    def training_log_(self) -> TrainingLog:
+        """`iterations`, `last_iteration` and times, named as by sklearn-crfsuite; None without a fit."""
+        return cast(TrainingLog, getattr(self, "_training_log", None))
+
+    @property
+    @_none_before_fit
     def tagger_(self) -> Tagger:
         """The model with python-crfsuite's methods `tag`, `labels`, `marginal`, `probability`, `set` and `info`."""
         return Tagger(self._fitted())
 
     @property
+    @_none_before_fit
     def classes_(self) -> list[str]:
         """The labels, in the order in which they first occur in the training data."""
         return self.tagger_.labels()
 
     @property
+    @_none_before_fit
     def size_(self) -> int:
         """Size of the model file in bytes."""
         return int(self._info.header["size"])
 
     @property
+    @_none_before_fit
     def num_attributes_(self) -> int:
         """Number of attributes with a weight."""
         return int(self._info.header["num_attrs"])
 
     @property
+    @_none_before_fit
     def attributes_(self) -> list[str]:
         """The attributes with a weight, sorted."""
         return list(self._info.attributes)
 
     @property
+    @_none_before_fit
     def state_features_(self) -> dict[tuple[str, str], float]:
         """The weight of each attribute for each label: {(attribute, label): weight}."""
         return dict(self._fitted().state_features_)
 
     @property
+    @_none_before_fit
     def transition_features_(self) -> dict[tuple[str, str], float]:
         """The weight of each pair of labels that follow each other: {(previous label, label): weight}."""
         weights: Any = self._fitted().transition_features_
@@ -347,15 +375,25 @@ class CRF(Conventions):
         return self.tagger_.info()
 
     def _fitted(self) -> LinearEstimator:
-        fitted: LinearEstimator | None = getattr(self, "estimator_", None)
-        if fitted is None and self.model_filename is not None and Path(self.model_filename).exists():
-            fitted = self.estimator_ = _loaded(self.model_filename)
-        if fitted is None:
+        if not self._has_model:
             raise not_fitted("this CRF is not fitted yet; call fit(X, y), or give model_filename an existing model")
-        return fitted
+        if not hasattr(self, "estimator_"):
+            assert self.model_filename is not None
+            self.estimator_ = _loaded(self.model_filename)
+        return self.estimator_
+
+    @property
+    def _has_model(self) -> bool:
+        path = self.model_filename
+        return hasattr(self, "estimator_") or (path is not None and Path(path).exists())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
+
+
+CRF.__signature__ = inspect.Signature(
+    [p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in CRF.__signature__.parameters.values()]
+)
 
 
 def _loaded(path: str | os.PathLike[str]) -> LinearEstimator:
@@ -365,36 +403,10 @@ def _loaded(path: str | os.PathLike[str]) -> LinearEstimator:
     return estimator
 
 
-def _without_empty(X: Any, y: Any) -> tuple[Sequences, list[Any]]:
-    """(items, labels) of the sequences that are not empty; raises InputError if X and y do not have one length."""
-    if isinstance(X, Sequences):
-        return X, y
-    X, y = list(X), list(y)
-    if len(X) != len(y):
-        raise InputError(f"X and y must have one length, but there are {len(X)} sequences and {len(y)} label sequences")
-    kept = [i for i in range(len(X)) if len(X[i]) or len(y[i])]
-    if not kept:
-        raise InputError("X must hold at least one sequence that is not empty, but it holds none")
-    return read_items([X[i] for i in kept]), [y[i] for i in kept]
-
-
-class _Answers(list[Any]):
-    """A list that becomes an array with one element for each sequence, so that scikit-learn can join folds."""
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
-        array = np.empty(len(self), object)
-        for i, answer in enumerate(self):
-            array[i] = answer
-        return array
-
-
-def _by_sequence(X: Any, answer: Any) -> list[Any]:
-    """The answers for all sequences; an empty list for an empty sequence."""
-    if isinstance(X, Sequences):
-        return _Answers(answer(X))
-    X = list(X)
-    kept = [i for i in range(len(X)) if len(X[i])]
-    answers: list[Any] = _Answers([] for _ in X)
-    for i, one in zip(kept, answer(read_items([X[i] for i in kept])) if kept else (), strict=True):
-        answers[i] = one
-    return answers
+def _one_sequence(x: Any) -> Any:
+    if isinstance(x, Mapping):
+        raise InputError(
+            f"predict_single labels a list of positions, but xseq is a {type_name(x)}, which is one position; pass "
+            "[xseq] if the sequence has only this position"
+        )
+    return x

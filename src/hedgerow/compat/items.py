@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import BagColumn
-from hedgerow.data.ragged import starts_of
+from hedgerow.data.ragged import place, starts_of
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.attribute_bag import merged_bag
 from hedgerow.errors import InputError, type_name
@@ -49,14 +50,15 @@ def read_items(X: Iterable[Any]) -> Sequences:
     """
     if isinstance(X, Sequences):
         return X
+    return numbered_items(enumerate(X))
+
+
+def numbered_items(numbered: Iterable[tuple[int, Any]]) -> Sequences:
+    """The items of (number, sequence) pairs; messages name a sequence by its number."""
     reader = _Reader()
-    lengths = []
-    for i, sequence in enumerate(X):
-        length = reader.add_sequence(i, sequence)
-        if length == 0:
-            raise InputError(f"sequence {i} must have at least one position, but it is empty; drop it")
-        lengths.append(length)
-    return Sequences.trusted(starts_of(np.array(lengths, np.int64)), (reader.column(),))
+    for i, sequence in numbered:
+        reader.add_sequence(i, sequence)
+    return reader.sequences()
 
 
 class _Reader:
@@ -67,12 +69,19 @@ class _Reader:
         self._read: list[int] = []
         self._values: list[float] = []
         self._ends: list[int] = []
+        self._lengths: list[int] = []
+        self._numbers: list[int] = []  # of the sequences, for messages
 
-    def add_sequence(self, i: int, sequence: object) -> int:
-        """Read the positions of sequence i; returns how many there are."""
+    def add_sequence(self, i: int, sequence: object) -> None:
+        """Read the positions of sequence i."""
         if type(sequence).__name__ == "ItemSequence":  # of python-crfsuite, which can only be read so
             sequence = sequence.items()  # type: ignore[attr-defined]
-        if not isinstance(sequence, Iterable) or isinstance(sequence, Mapping):
+        if isinstance(sequence, Mapping):
+            raise InputError(
+                f"sequence {i} must be a list of positions, but it is a {type_name(sequence)}, which is one position; "
+                "wrap X in a list if it is one sequence"
+            )
+        if not isinstance(sequence, Iterable):
             raise InputError(f"sequence {i} must be a list of positions, but it is a {type_name(sequence)}")
         before = len(self._ends)
         for position, item in enumerate(sequence):
@@ -81,13 +90,21 @@ class _Reader:
             except (TypeError, ValueError) as error:
                 raise InputError(f"sequence {i}, position {position}: {error}") from None
             self._ends.append(len(self._read))
-        return len(self._ends) - before
+        if len(self._ends) == before:
+            raise InputError(f"sequence {i} must have at least one position, but it is empty; drop it")
+        self._lengths.append(len(self._ends) - before)
+        self._numbers.append(i)
 
     def _add(self, item: Any, prefix: str) -> None:
         """Add the attributes of a dict or a list of strings, their names after the prefix."""
         ids, read, values = self._ids, self._read, self._values
         if not isinstance(item, dict):
             for name in _members(item, prefix):
+                if not prefix and isinstance(name, (Mapping, list, tuple)):
+                    raise TypeError(
+                        f"a position must be a dict or a list of strings, but it is a list of {type_name(name)}s, "
+                        "which is a sequence; pass the sequence without the list around it"
+                    )
                 read.append(ids.setdefault(prefix + _text(name), len(ids)))
                 values.append(1.0)
             return
@@ -109,8 +126,12 @@ class _Reader:
                 read.append(ids.setdefault(name, len(ids)))
                 values.append(_number(name, value))
 
-    def column(self) -> BagColumn:
-        """The bag of all positions; raises InputError for a value that is not finite."""
+    def sequences(self) -> Sequences:
+        """All attributes in one bag; raises InputError for a value that is not finite."""
+        starts = starts_of(np.array(self._lengths, np.int64))
+        return Sequences.trusted(starts, (self._column(starts),))
+
+    def _column(self, starts: NDArray[np.int64]) -> BagColumn:
         names = list(self._ids)
         alphabet = Alphabet.of(names)
         ids = alphabet.ids(names)[np.array(self._read, np.int64)] if names else np.zeros(0, np.int32)
@@ -118,8 +139,10 @@ class _Reader:
             values = np.array(self._values, np.float32)
         if not np.isfinite(values).all():
             wrong = int(np.flatnonzero(~np.isfinite(values))[0])
+            sequence, position = place(starts, int(np.searchsorted(self._ends, wrong, side="right")))
             raise InputError(
-                f"the value of attribute {alphabet[int(ids[wrong])]!r} must be finite as a 32-bit float, but it is "
+                f"sequence {self._numbers[sequence]}, position {position}: the value of attribute "
+                f"{alphabet[int(ids[wrong])]!r} must be finite as a 32-bit float, but it is "
                 f"{self._values[wrong]}; leave the attribute out where it has no value"
             )
         ends = np.array(self._ends, np.int64)
@@ -139,7 +162,7 @@ def _text(value: Any) -> str:
         return str(value)
     if isinstance(value, bytes):
         return value.decode("utf-8")
-    raise TypeError(f"attributes must have names that are strings, but got {type_name(value)} {value!r}")
+    raise TypeError(f"attributes must have names that are strings, but got {type_name(value)} {repr(value)[:60]}")
 
 
 def _number(name: str, value: Any) -> float:

@@ -5,9 +5,9 @@ Only `sequence_accuracy_score` and `flat_accuracy_score` work without scikit-lea
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
+from hedgerow.compat.utils import flatten
 from hedgerow.metrics import accuracy, sequence_accuracy
 
 __all__ = [
@@ -21,14 +21,10 @@ __all__ = [
 ]
 
 
-def _flat(y: Any) -> list[Any]:
-    return list(chain.from_iterable(y))
-
-
 def _score(name: str, y_true: Any, y_pred: Any, **options: Any) -> Any:
     from sklearn import metrics
 
-    return getattr(metrics, name)(_flat(y_true), _flat(y_pred), **options)
+    return getattr(metrics, name)(flatten(y_true), flatten(y_pred), **options)
 
 
 def flat_accuracy_score(y_true: Any, y_pred: Any) -> float:

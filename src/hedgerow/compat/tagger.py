@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +60,7 @@ class Tagger:
     def __init__(self, estimator: LinearEstimator) -> None:
         self._estimator = estimator
         self._sequence: Sequences | None = None
+        self._is_empty = False
 
     def labels(self) -> list[str]:
         """Return the labels of the model.
@@ -93,7 +95,9 @@ class Tagger:
         >>> tagger.tag()
         ['y']
         """
-        self._sequence = read_items([xseq])
+        xseq = list(xseq) if isinstance(xseq, Iterator) else xseq
+        self._is_empty = isinstance(xseq, Sized) and len(xseq) == 0
+        self._sequence = None if self._is_empty else read_items([xseq])
 
     def tag(self, xseq: Any = None) -> list[str]:
         """Predict the labels of a sequence.
@@ -106,7 +110,7 @@ class Tagger:
         Returns
         -------
         list of str
-            The most probable label sequence.
+            The most probable label sequence; an empty list for an empty sequence.
 
         Examples
         --------
@@ -116,6 +120,8 @@ class Tagger:
         """
         if xseq is not None:
             self.set(xseq)
+        if self._is_empty:
+            return []
         labels: list[str] = self._estimator.predict(self._current())[0].tolist()
         return labels
 
@@ -201,6 +207,8 @@ class Tagger:
         )
 
     def _current(self) -> Sequences:
+        if self._is_empty:
+            raise InputError("the sequence of set(xseq) must have a position, but it is empty")
         if self._sequence is None:
             raise InputError("the tagger has no sequence yet; call set(xseq) first, or tag(xseq)")
         return self._sequence
