@@ -24,6 +24,7 @@ __all__ = ["Callback", "Progress", "TrainingRecord", "TrialRecord"]
 
 log = logging.getLogger("hedgerow")
 WIDTH, BESIDE = 20, 20  # of the bar, and of steps, time left and spaces beside it
+SECONDS_WITHOUT_LINE = 10.0
 
 
 class TrainingRecord(dict[str, Any]):
@@ -128,8 +129,10 @@ class Progress:
 
     A terminal or a notebook gets a bar on standard error; one line stays of it at the end: the number of steps, the
     scores of the last one, and the seconds; with early stopping also the best step. A TreeCRF with `n_rounds="auto"`
-    has a bar and a line for its search, and others for its fit on all sequences. Elsewhere each record becomes a line:
-    of the logger "hedgerow" at level INFO if logging is configured, otherwise of standard error.
+    has a bar and a line for its search, and others for its fit on all sequences. Elsewhere each record becomes a line
+    of the logger "hedgerow" at level INFO if logging is configured. Otherwise standard error gets lines, but not one
+    for each of many steps: the first ten have one, then every tenth up to 100, every hundredth up to 1000 and so on,
+    the last one, and at least one every ten seconds.
 
     Examples
     --------
@@ -142,6 +145,7 @@ class Progress:
         self._bar: Bar | None = None
         self._task: Any = None
         self._last: TrainingRecord | TrialRecord | None = None
+        self._written = 0.0  # seconds of the last line
 
     def begin(self, estimator: str) -> None:
         """Show the name of the estimator. `fit` calls this before the first step.
@@ -162,19 +166,19 @@ class Progress:
 
     def __call__(self, record: TrainingRecord | TrialRecord) -> None:
         """Show a record."""
-        if not can_draw():
-            _write_line(_line(record))
-            return
         if self._last is not None and _fit(self._last) != _fit(record):
             self.close()
+        if not can_draw():
+            self._write(record)
+            return
         self.begin(record.estimator)
         assert self._bar is not None
         self._last = record
-        text = _cut(_summary(record), self._bar.console.width - WIDTH - BESIDE)
+        text = _fitting(_summary(record), self._bar.console.width - WIDTH - BESIDE)
         self._bar.update(self._task, description=text, completed=record["step"], total=record.total)
 
     def close(self) -> None:
-        """Replace the bar by one line. `fit` calls this at the end.
+        """Replace the bar by one line, or write the last line. `fit` calls this at the end.
 
         Examples
         --------
@@ -185,7 +189,25 @@ class Progress:
             self._bar.stop()
             if self._last is not None:
                 self._bar.console.print(_last_line(self._last), highlight=False, markup=False, soft_wrap=True)
-            self._bar = self._last = None
+        elif self._last is not None:
+            _write_line(_line(self._last))
+        self._bar = self._last = None
+        self._written = 0.0
+
+    def _write(self, record: TrainingRecord | TrialRecord) -> None:
+        """Write a line, or keep the record: it may be the last one."""
+        is_late = record["seconds"] - self._written >= SECONDS_WITHOUT_LINE
+        if is_late or log.hasHandlers() or _has_line(record):
+            _write_line(_line(record))
+            self._last, self._written = None, record["seconds"]
+        else:
+            self._last = record
+
+
+def _has_line(record: TrainingRecord | TrialRecord) -> bool:
+    """Whether the step is one of 1, 2, ..., 10, 20, ..., 100, 200, ..., or a trial, each of which is something else."""
+    magnitude = 10 ** (len(str(record["step"])) - 1)
+    return isinstance(record, TrialRecord) or record["step"] % magnitude == 0 or record["step"] == record.total
 
 
 def can_draw() -> bool:
@@ -211,19 +233,19 @@ def _fit(record: TrainingRecord | TrialRecord) -> str:
     return {"search": " (search)", "all": " (all sequences)"}.get(record.get("fit", ""), "")
 
 
-def _summary(record: TrainingRecord | TrialRecord) -> str:
-    """The loss, a score on the dev data, and the estimator; what matters comes first, because the end may be cut."""
+def _summary(record: TrainingRecord | TrialRecord) -> list[str]:
+    """The loss, a score on the dev data, and the estimator; what matters comes first, because the last may not fit."""
     dev = next((name for name in ("dev_span_f1", "dev_accuracy", "dev_loss") if record.get(name) is not None), None)
     shown = [name for name in ("loss", dev, "score", "best_score") if name and record.get(name) is not None]
     figures = [f"{name.replace('_', ' ')} {record[name]:.3g}" for name in shown]
     setting = [record["setting"]] if "setting" in record else []
-    return ", ".join([*figures, f"{record.estimator} {record['unit']}s{_fit(record)}", *setting])
+    return [*figures, f"{record.estimator} {record['unit']}s{_fit(record)}", *setting]
 
 
-def _cut(text: str, room: int) -> str:
-    """The text, or its beginning: in a narrow window the bar, the steps and the time left stay."""
-    room = max(room, 8)
-    return text if len(text) <= room else f"{text[: room - 1]}…"
+def _fitting(parts: list[str], room: int) -> str:
+    """The first parts, as many as there is room for: in a narrow window the bar, the steps and the time left stay."""
+    texts = (", ".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((text for text in texts if len(text) <= room), "")
 
 
 def _last_line(record: TrainingRecord | TrialRecord) -> str:

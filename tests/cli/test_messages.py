@@ -52,6 +52,9 @@ def test_one_long_sequence_is_learned_without_a_linear_part(hedgerow):
     done = hedgerow("train", "one.csv", "-o", "m.hedgerow", "--n-rounds", "2")
     assert done.code == 0, done.err
     assert hr.load("m.hedgerow").linear is False
+    assert "held out" not in done.err
+    found = hedgerow("train", "one.csv", "-o", "a.hedgerow", "-t", "none")
+    assert "with one sequence none is held out to find the number of rounds" in found.err
     refused = hedgerow("train", "one.csv", "-o", "n.hedgerow", "--n-rounds", "2", "--linear", "true")
     assert refused.code == 2
     assert "set --linear false" in refused.err

@@ -165,6 +165,48 @@ def test_progress_draws_a_bar_on_a_terminal_and_leaves_a_line(monkeypatch):
     assert all(", loss " in line for line in last)
 
 
+def test_standard_error_gets_few_lines_of_many_steps(monkeypatch):
+    text = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", text)
+    monkeypatch.setattr(hr.callbacks.log, "hasHandlers", lambda: False)
+    progress = hr.callbacks.Progress()
+
+    def steps(n, seconds=0.0, total=None, **more):
+        text.truncate(0)
+        for i in range(1, n + 1):
+            record = {"unit": "round", "step": i, "loss": 1.0, "seconds": i * seconds, **more}
+            progress(hr.callbacks.TrainingRecord(record, estimator="E", total=total, make_model=lambda: None))
+        progress.close()
+        return [int(line.split()[2].strip(",")) for line in text.getvalue().lstrip("\0").splitlines()]
+
+    tens = [*range(1, 11), *range(20, 101, 10)]
+    assert steps(8) == list(range(1, 9))
+    assert steps(100) == tens
+    assert steps(234, total=1000) == [*tens, 200, 234]
+    assert steps(34, seconds=4.0) == [*range(1, 11), 13, 16, 19, 20, 23, 26, 29, 30, 33, 34]
+    assert steps(13, fit="search") == [*range(1, 11), 13]
+
+
+def test_the_last_step_of_a_search_has_a_line(monkeypatch):
+    text = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", text)
+    monkeypatch.setattr(hr.callbacks.log, "hasHandlers", lambda: False)
+    log = hr.TreeCRF(random_state=0, verbose=1).fit(X, Y).training_log_
+    n = sum(record["fit"] == "search" for record in log)
+    heads = [line.split(",")[0] for line in text.getvalue().splitlines()]
+    assert f"TreeCRF: round {n} (search)" in heads
+    assert heads[-1] == f"TreeCRF: round {len(log) - n} of {len(log) - n} (all sequences)"
+    assert len(heads) < len(log)
+
+
+@pytest.mark.parametrize("room", range(80))
+def test_the_text_beside_the_bar_ends_with_a_whole_part(room):
+    parts = ["loss 0.12", "dev accuracy 0.9", "TreeCRF rounds (search)"]
+    shown = hr.callbacks._fitting(parts, room)
+    assert len(shown) <= room
+    assert shown in ("", *(", ".join(parts[:n]) for n in (1, 2, 3)))
+
+
 def test_the_fit_on_all_sequences_has_a_total_a_bar_and_a_line_of_its_own(monkeypatch, caplog):
     records = []
     with caplog.at_level("INFO", logger="hedgerow"):
