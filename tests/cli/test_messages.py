@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import pytest
@@ -206,3 +207,31 @@ def test_scores_of_a_race_are_named(hedgerow):
     done = hedgerow("tune", "bits.txt", "--scoring", "span_f1", "--quiet")
     assert "--scoring span_f1 needs labels that mark spans" in done.err
     assert "use --scoring accuracy" in done.err
+
+
+def test_data_sets_are_listed_with_what_they_hold_and_where_they_are(hedgerow, monkeypatch):
+    monkeypatch.delenv("HEDGEROW_DATA", raising=False)
+    monkeypatch.setenv("HEDGEROW_CACHE", str(hedgerow.folder))
+    listed = json.loads(hedgerow("datasets", "--json").out)
+    assert {name: one["available"] for name, one in listed.items() if name in ("pronounce", "ozone", "hyphen")} == {
+        "pronounce": "offline",
+        "ozone": "download",
+        "hyphen": "by hand",
+    }
+    assert "hyphen           by hand   gaps between the letters" in hedgerow("datasets").out
+    for split in ("train", "test"):
+        (hedgerow.folder / "hyphen").mkdir(exist_ok=True)
+        hedgerow.write(f"hyphen/{split}.txt", "")
+    assert json.loads(hedgerow("datasets", "--json").out)["hyphen"]["available"] == "offline"
+
+
+def test_a_data_set_without_its_file_is_described(hedgerow, monkeypatch):
+    monkeypatch.delenv("HEDGEROW_DATA", raising=False)
+    monkeypatch.setenv("HEDGEROW_CACHE", str(hedgerow.folder))
+    done = hedgerow("datasets", "hyphen")
+    assert done.code == 2
+    assert done.out.startswith("hyphen: gaps between the letters")
+    assert "put it at $HEDGEROW_DATA/hyphen/train.txt" in done.err
+    assert "SHA-256" not in done.err
+    assert hedgerow("datasets", "hyphen", "--json").out == ""
+    assert "did you mean 'pronounce'?" in hedgerow("datasets", "pronunce").err

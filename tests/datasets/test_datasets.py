@@ -266,8 +266,10 @@ def test_counts_that_differ_are_named(data: Path, tmp_path: Path, monkeypatch: p
 
 
 def test_unknown_names_and_splits_list_what_there_is() -> None:
-    with pytest.raises(InputError, match=r"no data set 'nettalks'; choose from nettalk-stress, .*pronounce"):
+    with pytest.raises(InputError, match=r"no data set 'nettalks'; did you mean 'nettalk'\?"):
         hr.datasets.load("nettalks")
+    with pytest.raises(InputError, match=r"no data set 'xyz'; choose from nettalk-stress, .*pronounce"):
+        hr.datasets.load("xyz")
     with pytest.raises(InputError, match="pronounce has no split 'dev'; choose from train, test, all"):
         hr.datasets.load("pronounce", "dev")
     with pytest.raises(InputError, match="letters has no split 'fold10'; choose from train, test, fold0"):

@@ -27,15 +27,21 @@ def add_to(app: typer.Typer) -> None:
         as_json: options.Json = False,
     ) -> None:
         """List, describe or write the data sets."""
+        from hedgerow.cli.set_list import describe_without_file, list_sets
         from hedgerow.datasets import load, names
-        from hedgerow.errors import InputError
+        from hedgerow.errors import DataNotFoundError, InputError
 
         if name is None:
             if output is not None:
                 raise InputError(f"--output writes one data set; name it: {', '.join(names())}")
-            print(json.dumps(names()) if as_json else "\n".join(names()))
+            list_sets(as_json=as_json)
             return
-        data = load(name, split)
+        try:
+            data = load(name, split)
+        except DataNotFoundError:
+            if output is None and not as_json:
+                print(describe_without_file(name))
+            raise
         if output is not None:
             from hedgerow import write
             from hedgerow.cli.output import check_output

@@ -116,9 +116,7 @@ class _Run:
         estimator = configured(cls, {**_defaults(cls, template, len(corpus.X)), **parameters, "features": template})
         self.say(f"training {estimator!r}")
         if len(corpus.X) == 1 and dev is None and getattr(estimator, "n_rounds", None) == "auto":
-            self.say(
-                "note: with one sequence none is held out to find the number of rounds; see --n-rounds"
-            )
+            self.say("note: with one sequence none is held out to find the number of rounds; see --n-rounds")
         began = time.perf_counter()
         interrupted = self._fit(estimator, corpus, dev)
         return self.finish(estimator, corpus, dev, time.perf_counter() - began, interrupted=interrupted)

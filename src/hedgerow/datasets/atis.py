@@ -61,5 +61,6 @@ ENTRIES = {
         ),
         tuple(_FILES),
         _read,
+        tuple(_FILES.values()),
     )
 }

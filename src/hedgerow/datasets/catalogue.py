@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from hedgerow.datasets import (
     atis,
     conll2000,
@@ -13,11 +15,12 @@ from hedgerow.datasets import (
     pronounce,
     protein,
 )
-from hedgerow.datasets.dataset import Dataset
+from hedgerow.datasets.dataset import About, Dataset, Entry
+from hedgerow.datasets.files import is_here
 from hedgerow.errors import InputError
 
 _FAMILIES = (nettalk, protein, hyphen, conll2000, letters, perlfaq, atis, ozone, pronounce)
-_ENTRIES = {name: entry for family in _FAMILIES for name, entry in family.ENTRIES.items()}
+_ENTRIES: dict[str, Entry] = {name: entry for family in _FAMILIES for name, entry in family.ENTRIES.items()}
 
 
 def names() -> list[str]:
@@ -34,6 +37,19 @@ def names() -> list[str]:
     True
     """
     return list(_ENTRIES)
+
+
+def about(name: str) -> About:
+    """The description of a data set, which needs no file."""
+    return _ENTRIES[name].about
+
+
+def availability(name: str) -> str:
+    """Where a data set comes from: "offline" if all files are here, "download", or "by hand" if it has no address."""
+    missing = [file for file in _ENTRIES[name].files if not is_here(file)]
+    if not missing:
+        return "offline"
+    return "download" if all(file.url is not None for file in missing) else "by hand"
 
 
 def load(name: str, split: str = "train") -> Dataset:
@@ -69,7 +85,9 @@ def load(name: str, split: str = "train") -> Dataset:
     (3000, 'condon', ['K', 'AA1', 'N', 'D', 'AH0', 'N'])
     """
     if name not in _ENTRIES:
-        raise InputError(f"there is no data set {name!r}; choose from {', '.join(_ENTRIES)}")
+        nearest = difflib.get_close_matches(str(name), _ENTRIES, n=1)
+        meant = f"did you mean {nearest[0]!r}?" if nearest else f"choose from {', '.join(_ENTRIES)}"
+        raise InputError(f"there is no data set {name!r}; {meant}")
     entry = _ENTRIES[name]
     if split not in entry.splits:
         raise InputError(f"{name} has no split {split!r}; choose from {', '.join(entry.splits)}")

@@ -84,6 +84,7 @@ ENTRIES = {
         ),
         tuple(_FILES),
         _read_chunks,
+        tuple(_FILES.values()),
     ),
     "conll2000-joint": Entry(
         _about(
@@ -93,5 +94,6 @@ ENTRIES = {
         ),
         tuple(_FILES),
         _read_joint,
+        tuple(_FILES.values()),
     ),
 }

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.datasets.files import DataFile
+
 Labels = NDArray[np.str_]
 
 _LABELS_SHOWN = 12
@@ -108,8 +110,9 @@ class SplitData:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set that can be loaded: its description, its splits, and a function that reads a split."""
+    """A data set that can be loaded: its description, its splits, a function that reads a split, and its files."""
 
     about: About
     splits: tuple[str, ...]
     read: Callable[[str], SplitData]
+    files: tuple[DataFile, ...] = ()  # none for a part of the package

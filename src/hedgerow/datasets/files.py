@@ -42,6 +42,12 @@ def cache_folder() -> Path:
     return Path.home() / ".cache" / "hedgerow"
 
 
+def is_here(file: DataFile) -> bool:
+    """Whether the file is in HEDGEROW_DATA or in the cache."""
+    folder = os.environ.get("HEDGEROW_DATA")
+    return any((Path(place) / file.path).is_file() for place in (folder, cache_folder()) if place)
+
+
 def find(file: DataFile) -> Path:
     """Path of the file, downloaded into the cache if necessary.
 
@@ -102,11 +108,11 @@ def _sha256(content: bytes) -> str:
 
 def _download(file: DataFile, target: Path) -> None:
     if file.url is None:
-        raise _missing(file, target, "it has no public address")
+        raise _missing(file, "it has no public address")
     try:
         import pooch
     except ImportError:
-        raise _missing(file, target, "downloading needs pooch: pip install 'hedgerow[data]'") from None
+        raise _missing(file, "downloading needs pooch: pip install 'hedgerow[data]'") from None
     received = io.BytesIO()
     try:
         pooch.HTTPDownloader()(file.url, received, None)
@@ -114,10 +120,10 @@ def _download(file: DataFile, target: Path) -> None:
         if content.startswith(_GZIP_MAGIC):
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:  # the network, or a damaged archive
-        raise _missing(file, target, f"downloading {file.url} failed: {error}") from error
+        raise _missing(file, f"downloading {file.url} failed: {error}") from error
     checksum = _sha256(content)
     if checksum != file.sha256:
-        raise _missing(file, target, f"{file.url} serves another file now: SHA-256 {checksum}")
+        raise _missing(file, f"{file.url} serves another file now: SHA-256 {checksum}")
     _write_atomically(target, content)
 
 
@@ -130,10 +136,9 @@ def _write_atomically(target: Path, content: bytes) -> None:
         temporary.replace(target)
 
 
-def _missing(file: DataFile, cached: Path, reason: str) -> DataNotFoundError:
+def _missing(file: DataFile, reason: str) -> DataNotFoundError:
     folder = os.environ.get("HEDGEROW_DATA")
     place = Path(folder) / file.path if folder else f"$HEDGEROW_DATA/{file.path}"
     return DataNotFoundError(
-        f"{file.path} was not found, and {reason}; put it at {place} or at {cached} "
-        f"(SHA-256 {file.sha256}). Where it comes from: {file.origin}"
+        f"{file.path} was not found, and {reason}; put it at {place}. Where it comes from: {file.origin}"
     )

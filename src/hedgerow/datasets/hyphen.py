@@ -69,5 +69,6 @@ ENTRIES = {
         ),
         tuple(_FILES),
         _read,
+        tuple(_FILES.values()),
     )
 }

@@ -75,5 +75,6 @@ ENTRIES = {
         ),
         tuple(_FOLDS),
         _read,
+        (_FILE,),
     )
 }

@@ -104,7 +104,7 @@ _STRESSES = "at the first vowel of a syllable `1` primary, `2` secondary, `0` no
 
 
 def _entry(label: Callable[[_Row], list[str]], meaning: str) -> Entry:
-    return Entry(replace(_ABOUT, labels=meaning), tuple(_FILES), partial(_read, label))
+    return Entry(replace(_ABOUT, labels=meaning), tuple(_FILES), partial(_read, label), tuple(_FILES.values()))
 
 
 ENTRIES = {

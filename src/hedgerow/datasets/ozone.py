@@ -67,5 +67,6 @@ ENTRIES = {
         ),
         ("train", "test", "all"),
         _read,
+        (_FILE,),
     )
 }

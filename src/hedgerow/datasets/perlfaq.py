@@ -138,5 +138,6 @@ ENTRIES = {
         ),
         tuple(_SPLITS),
         _read,
+        _FILES,
     )
 }

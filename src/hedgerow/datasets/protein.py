@@ -67,5 +67,6 @@ ENTRIES = {
         ),
         tuple(_FILES),
         _read,
+        tuple(_FILES.values()),
     )
 }
