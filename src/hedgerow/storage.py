@@ -28,6 +28,7 @@ FORMAT_VERSION = 1
 _MAX_HEADER = 100_000_000  # the limit of the safetensors library
 _MAX_DIMENSIONS = 32
 _ALIGNMENT = 8
+_CRFSUITE = b"lCRF"  # the first bytes of a model of CRFsuite
 _DTYPES = {
     "BOOL": np.dtype("?"),
     "U8": np.dtype("u1"),
@@ -224,6 +225,11 @@ def _header(content: mmap.mmap) -> tuple[dict[str, Any], int]:
     """The header, and where the data starts."""
     length = int.from_bytes(content[:8], "little")
     if length > _MAX_HEADER or (len(content) > 8 and content[8:9] != b"{"):
+        if content[:4] == _CRFSUITE:
+            raise ModelFileError(
+                "is a model of CRFsuite; read it with hedgerow.compat.from_crfsuite, or convert it with the command "
+                "hedgerow convert, to a file whose name ends with .hedgerow"
+            )
         raise ModelFileError("is not a hedgerow model file; give a file that save wrote")
     if len(content) < 8 + length or length < 2:
         _refuse(f"is cut short: {len(content)} bytes do not hold the header")

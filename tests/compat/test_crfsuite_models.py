@@ -180,3 +180,19 @@ def test_the_command_line_tags_files_of_crfsuite(
     assert tagged.code == 0, tagged.err
     labels = [line.split("\t")[0] for line in tagged.out.splitlines() if line]
     assert labels == [escaped(label) for x in X for label in tagger.tag(x)]
+
+
+def test_a_model_of_crfsuite_in_the_place_of_another_file(
+    trained: tuple[Path, Any, list[Any]], tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    path = trained[0]
+    with pytest.raises(ModelFileError, match=r"is a model of CRFsuite; read it with hedgerow\.compat\.from_crfsuite"):
+        hr.load(path)
+    command = Command(tmp_path, capsys, monkeypatch)
+    done = command("tag", path, stdin="a\n")
+    assert (done.code, done.out) == (2, "")
+    assert "hedgerow convert" in done.err
+    done = command("convert", path, "d.model")
+    assert (done.code, done.out) == (2, "")
+    assert "it is a model of CRFsuite; to convert the model, let the name of OUT end with .hedgerow" in done.err
+    assert not (tmp_path / "d.model").exists()

@@ -99,3 +99,17 @@ def test_bad_items(text, message):
         read(text, format="crfsuite")
     with pytest.raises(InputError, match="the crfsuite format has one label and one bag"):
         read("B\ta\n", format="crfsuite", label="tag")
+
+
+def test_lines_of_labels_alone_are_no_items():
+    layout = read("B\tw=a\n").layout
+    with pytest.raises(InputError, match=r"the file, line 2: crfsuite items .* 'Ann NNP'; this is not a crfsuite file"):
+        read("\nAnn NNP\nleft VBD\n", layout=layout)
+    assert rows(read("Ann NNP\n", format="crfsuite", label=False)) == [[{BAG: {"Ann NNP": 1.0}}]]
+
+
+def test_lines_of_different_lengths_may_be_items():
+    with pytest.raises(InputError, match=r"line 2: a line must have 3 columns, .*; give format='crfsuite' for lines"):
+        read("NN\ta\tb\nVB\ta\n")
+    with pytest.raises(InputError, match=r"this one has 2: 'VB a'$"):
+        read("NN a b\nVB a\n")

@@ -50,17 +50,32 @@ def convert(source: str, target: Target, choice: FileChoice, *, as_json: bool) -
 
 
 def _convert_data(source: str, target: Target, choice: FileChoice) -> dict[str, Any]:
-    with naming_flags():
-        corpus = formats.convert(
-            source,
-            target.path,
-            to=target.format,
-            scheme=target.scheme_before,
-            to_scheme=target.scheme,
-            overwrite=target.force,
-            **choice.arguments(),
-        )
+    try:
+        with naming_flags():
+            corpus = formats.convert(
+                source,
+                target.path,
+                to=target.format,
+                scheme=target.scheme_before,
+                to_scheme=target.scheme,
+                overwrite=target.force,
+                **choice.arguments(),
+            )
+    except InputError:
+        _refuse_model(source)
+        raise
     return {"sequences": len(corpus.X), "positions": corpus.X.n_positions, "layout": corpus.layout.to_json()}
+
+
+def _refuse_model(source: str) -> None:
+    """Raise InputError if the file is a model of CRFsuite and no file of data."""
+    from hedgerow.compat.crfsuite_models import is_crfsuite_file
+
+    if source != "-" and is_crfsuite_file(source):
+        raise InputError(
+            f"{source} must be a file of data, but it is a model of CRFsuite; to convert the model, let the name of "
+            f"OUT end with {MODEL_FILES}"
+        ) from None
 
 
 def _convert_model(source: str, target: str) -> dict[str, Any]:

@@ -97,13 +97,15 @@ class ColumnFormat(Format):
                 content = source.line(line).decode("utf-8", "replace").strip()
                 cause = f"{self.name} has" if self.names else "the first has"
                 rule = f"a line must have {counted(expected, 'column')}, as {cause}, but this one has {column}"
-                source.fail(line + first_line - 1, f"{rule}: {content!r:.80}{self._cure_of_columns(column)}")
+                source.fail(line + first_line - 1, f"{rule}: {content!r:.80}{self._cure_of_columns(column, tabs)}")
             refuse(source, kind, line + first_line - 1, column)
         values = [(codes, Alphabet.trusted(blob, offsets)) for codes, blob, offsets in columns]
         return _Columns(starts, lines if first_line == 1 else lines + (first_line - 1), ends, values, n_lines)
 
-    def _cure_of_columns(self, n: int) -> str:
-        if not self.names or n > 1:
+    def _cure_of_columns(self, n: int, tabs: bool) -> str:
+        if not self.names:
+            return "; give format='crfsuite' for lines of a label and attributes" if tabs else ""
+        if n > 1:
             return ""
         only = self.attributes[0]
         return f"; for text with a word on each line give format='conll', label=False and columns={only!r}"

@@ -44,7 +44,7 @@ class CrfsuiteFormat(Format):
             return empty(layout, n_lines, first_line)
         *arrays, blob, offsets = bags
         bag = trusted(BagColumn, BAG, *arrays, Alphabet.trusted(blob, offsets))
-        if first_line == 1 and len(bag.alphabet) == 0:
+        if choice.layout is not None and first_line == 1 and len(bag.alphabet) == 0:
             _refuse_labels_alone(source, int(lines[0]))
         codes, blob, offsets = labels
         y = text_labels(codes, Alphabet.trusted(blob, offsets), starts) if labelled else None
@@ -120,7 +120,8 @@ def _is_field(text: str) -> bool:
 def _is_labelled(choice: Choice) -> bool:
     if choice.columns is not None or choice.label not in (None, False, LABEL, 0):
         raise InputError(
-            "the crfsuite format has one label and one bag: `label` can only be False, `columns` not given"
+            "the crfsuite format has one label and one bag: `label` can only be False, `columns` not given; "
+            "give format='conll' for a file of columns"
         )
     if choice.label is False:
         return False

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hedgerow.errors import InputError
+from hedgerow.formats.item_detection import are_items
 
 if TYPE_CHECKING:
     from hedgerow.formats.base import Format
@@ -37,7 +38,6 @@ _ROWS = 50  # lines that are looked at
 _PARQUET = b"PAR1"
 _CONLLU_COLUMNS = 10
 _ID = re.compile(rb"\d+([-.]\d+)?$")
-_ATTRIBUTE = re.compile(rb".+[=:]|__[BE]OS__$")
 
 
 def find_format(name: object) -> Format:
@@ -70,7 +70,8 @@ def detect(head: bytes, name: str) -> str:
         return "conllu"
     if rows and any(mark in rows[0] and (hint == "csv" or _are_cells(lines, mark)) for mark in (b",", b";")):
         return "csv"
-    if rows and _are_items(rows, sure=hint == "crfsuite"):
+    is_cut = len(lines) < _ROWS and bool(lines[-1].strip())
+    if rows and are_items(rows[:-1] or rows if is_cut else rows, sure=hint == "crfsuite"):
         return "crfsuite"
     if hint == "tsv" and not any(not line.strip() for line in lines[:-1]):
         return "tsv"
@@ -102,9 +103,3 @@ def _is_word(row: bytes) -> bool:
     """Whether a line has the columns of CoNLL-U."""
     fields = row.split(b"\t")
     return len(fields) == _CONLLU_COLUMNS and _ID.match(fields[0]) is not None
-
-
-def _are_items(rows: list[bytes], *, sure: bool) -> bool:
-    """Whether what follows the labels looks like attributes of CRFsuite: `w=the` or `w:2` behind each tab."""
-    fields = [field for row in rows[:-1] or rows for field in row.strip(b"\t").split(b"\t")[1:]]
-    return bool(fields) and (sure or all(map(_ATTRIBUTE.match, fields)))
