@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import hedgerow as hr
@@ -55,6 +55,7 @@ def test_conll(data):
 @given(sequences(words, words))
 def test_crfpp_and_blanks(data):
     X, y = taken(data, ["a"])
+    assume(not any(text.startswith("\ufeff") for text in data[0][0]))  # a file cannot begin with this text
     corpus = hr.read(io.BytesIO(written(X, y, "crf++")), "crf++", columns=["a", "y"])
     assert (rows(corpus), labels(corpus)) == (X, y)
     layout = hr.formats.Layout("conll", ("y", "a"), "y", ("a",), separator=" ")
@@ -79,10 +80,6 @@ def test_crfsuite(data, draw):
     X, y = taken(data, [BAG])
     weights = draw.draw(st.lists(st.floats(0, 100), min_size=len(X), max_size=len(X)))
     text = written(X, y, "crfsuite", sample_weight=weights)
-    if not any(at[BAG] for x in X for at in x):
-        with pytest.raises(InputError, match="no line has an attribute"):
-            hr.read(io.BytesIO(text), "crfsuite")
-        return
     corpus = hr.read(io.BytesIO(text), "crfsuite")
     assert rows(corpus) == X
     assert labels(corpus) == y
