@@ -226,3 +226,15 @@ def test_tools_of_scikit_learn() -> None:
 def test_one_thread_or_many_give_one_model() -> None:
     again = CRF(c1=0.01, c2=0.01).fit(X, y)
     assert again.predict_marginals(X).tolist() == FITTED.predict_marginals(X).tolist()
+
+
+def test_progress_shows_the_score_of_the_dev_data(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="hedgerow"):
+        crf = CRF(max_iterations=2, verbose=True).fit(X, y, X, y)
+    assert len(caplog.messages) == len(crf.training_log_.iterations)
+    assert all("dev accuracy" in message for message in caplog.messages)
+
+
+def test_unseen_labels_of_the_dev_data_are_named() -> None:
+    with pytest.warns(hr.errors.UnseenLabelWarning, match="1 distinct label of y_dev never occurred"):
+        CRF(max_iterations=2).fit(X, y, X[:1], [["new", "new", "-"]])

@@ -142,7 +142,7 @@ def test_unseen_attributes_are_ignored_and_counted(make):
 
 def test_unseen_labels_count_as_wrong_and_are_said_once(make):
     model = make().fit(X, Y)
-    with pytest.warns(UnseenLabelWarning, match="1 of the labels in y never occurred in training") as said:
+    with pytest.warns(UnseenLabelWarning, match="1 distinct label of y never occurred in training") as said:
         assert model.score(["cat", "dog"], [["-", "new", "-"], ["-", "o", "-"]]) == pytest.approx(5 / 6)
     assert len(said) == 1
     with pytest.warns(UnseenLabelWarning):

@@ -201,3 +201,10 @@ def test_columns_are_named_by_number() -> None:
 )
 def test_files_are_told_apart_by_content(text: str, crfpp: bool) -> None:
     assert is_crfpp(text) == crfpp
+
+
+@pytest.mark.parametrize("text", ["  U00:%x[0,0]\nB\n", "U00:%x[0,0]\n\tB\n"])
+def test_blanks_before_a_line_are_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "template").write_text(text)
+    with pytest.raises(InputError, match=r"line \d: a line must begin with U or B, .*; remove the blanks before it"):
+        hr.templates.read(tmp_path / "template")

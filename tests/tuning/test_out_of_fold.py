@@ -56,6 +56,7 @@ def test_predictions_find_the_rows_of_a_frame():
     ("others", "message"),
     [
         ({"estimator": hr.HMM}, r"estimator must be an estimator of hedgerow, but got type; pass HMM\(\)"),
+        ({"estimator": hr.compat.CRF()}, r"but got CRF; use cross_val_predict of sklearn\.model_selection for it"),
         ({"method": "predict_nbest"}, "method must be one of 'predict', 'predict_proba'"),
         ({"cv": [([0, 1], [2])]}, "every sequence in exactly one test part, but sequence 0 is in 0"),
         ({"cv": 41}, "cv must be from 2"),

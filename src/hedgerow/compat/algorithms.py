@@ -22,6 +22,7 @@ from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.parameters import ValueType
 
 if TYPE_CHECKING:
+    from hedgerow.callbacks import Callback
     from hedgerow.compat.crf import CRF
     from hedgerow.learning.base import Learner, TrainingData
     from hedgerow.learning.path_steps import StepRules
@@ -43,17 +44,17 @@ ONLINE = ("ap", "pa", "arow")  # learn from best paths, one sequence at a time
 _LONG_NAMES = {"averaged-perceptron": "ap", "passive-aggressive": "pa"}
 
 
-def _short_name(algorithm: Any) -> Any:
+def _short_name(algorithm: str | None) -> str | None:
     """The name in `PARAMETERS`, for capitals and for the long names that CRFsuite has too."""
-    if not isinstance(algorithm, str):
-        return algorithm
+    if algorithm is None:
+        return None
     name = algorithm.lower()
     return _LONG_NAMES.get(name, name)
 
 
 ALGORITHM = ValueType(
     f"one of {', '.join(map(repr, PARAMETERS))} or None",
-    holds=lambda value: value is None or _short_name(value) in PARAMETERS,
+    holds=lambda value: value is None or (isinstance(value, str) and _short_name(value) in PARAMETERS),
     convert=_short_name,
 )
 
@@ -91,13 +92,14 @@ def train(
     dev = None
     if X_dev is not None:
         encoded = training.encoder.transform(X_dev)
-        dev = LabelledData(encoded, label_codes(training.labels, y_dev, encoded), training.labels)
+        dev = LabelledData(encoded, label_codes(training.labels, y_dev, encoded, "y_dev"), training.labels)
     log = TrainingLog(featgen_num_features=n_features, featgen_seconds=time.perf_counter() - began)
     writer = LogWriter(log, len(X), _end_rules(crf), dev)
     with warnings.catch_warnings():
         if crf.max_iterations is not None:  # the user has asked for no more
             warnings.simplefilter("ignore", ConvergenceWarning)
-        callbacks = checked_callbacks([writer], settings.verbose)
+        # The writer comes first, because it adds the dev score that progress shows.
+        callbacks: list[Callback] = [writer, *checked_callbacks([], settings.verbose)]
         run_learner(learner, settings, training, None, callbacks, began, report, estimator._set_model)
     with_layout(estimator)
     return estimator, log

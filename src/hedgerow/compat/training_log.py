@@ -145,6 +145,7 @@ class LogWriter:
             entry["linesearch_trials"] = 1 if record["step"] == 1 else 1 - round(math.log2(step))
         if self._dev is not None:
             entry |= self._dev.scores(model, n_threads=1)
+            record["dev_accuracy"] = entry["item_accuracy_float"]  # for the callbacks that show progress
         log.training_seconds = seconds
         log.iterations.append(entry)
         return self._rules is not None and self._rules.hold(log.iterations)

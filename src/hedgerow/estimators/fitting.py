@@ -87,7 +87,7 @@ def prepare(
         dev_encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
         gold = read_labels(y_dev, dev_encoded)
         span_f1 = span_f1_function(labels.classes.tolist(), gold.tolist(), dev_encoded.starts)
-        dev = DevData(dev_encoded, label_codes(labels, gold, dev_encoded), span_f1)
+        dev = DevData(dev_encoded, label_codes(labels, gold, dev_encoded, "y_dev"), span_f1)
         check_gold(constraints, dev.codes, dev_encoded.starts, labels, "y_dev")
     training = TrainingData(
         encoder=encoder,

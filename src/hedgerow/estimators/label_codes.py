@@ -9,17 +9,21 @@ from hedgerow.data.read_y import read_labels
 from hedgerow.encoding import Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import UnseenLabelWarning, first_few, warn_user
+from hedgerow.utilities import counted
 
 
-def label_codes(labels: Labels, y: object, encoded: Encoded) -> NDArray[np.int32]:
-    """The codes of y; -1 for labels that training never saw, with one warning for all of them."""
+def label_codes(labels: Labels, y: object, encoded: Encoded, name: str = "y") -> NDArray[np.int32]:
+    """The codes of y; -1 for labels that training never saw, with one warning for all of them.
+
+    `name` is the argument of the user that y is.
+    """
     gold = read_labels(y, encoded)
     codes = labels.codes(gold, encoded)
     if (codes < 0).any():
         unseen = labels.unseen(gold)
         warn_user(
-            f"{len(unseen)} of the labels in y never occurred in training ({first_few(unseen)}): they count as wrong, "
-            "and the log-likelihood of their sequences is -inf",
+            f"{counted(len(unseen), 'distinct label')} of {name} never occurred in training ({first_few(unseen)}): "
+            "all positions with such a label count as wrong, and the log-likelihood of their sequences is -inf",
             UnseenLabelWarning,
         )
     return codes

@@ -32,7 +32,7 @@ class _Line(NamedTuple):
 def is_crfpp(text: str) -> bool:
     """Whether the text is a template of CRF++ rather than TOML: by its first line that is no comment."""
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-    return re.match(r"[UuBb*][^=]*$|[UuBb*].*%", first) is not None
+    return re.match(r"\s*([UuBb*][^=]*$|[UuBb*].*%)", first) is not None
 
 
 def parse_crfpp(text: str, names: Sequence[str | None] | None) -> Template:
@@ -72,6 +72,8 @@ def _definitions(lines: Sequence[_Line], names: Sequence[str | None] | None) -> 
 
 def _line(number: int, line: str) -> _Line:
     """The text of a line, and its macros."""
+    if line[0].isspace():
+        raise InputError(f"line {number}: a line must begin with U or B, but got {line!r}; remove the blanks before it")
     if line[0] not in "UB":
         raise InputError(
             f"line {number}: a line must begin with U or B, but got {line!r}; only templates of CRF++ are read, not "

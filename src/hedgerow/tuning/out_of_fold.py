@@ -78,7 +78,11 @@ def cross_val_predict(
     1.0
     """
     if not isinstance(estimator, Estimator):
-        cure = f"; pass {estimator.__name__}()" if isinstance(estimator, type) else ""
+        cure = ""
+        if isinstance(estimator, type):
+            cure = f"; pass {estimator.__name__}()"
+        elif hasattr(estimator, "fit"):
+            cure = "; use cross_val_predict of sklearn.model_selection for it, or pass hr.LinearCRF() or the like"
         raise InputError(f"estimator must be an estimator of hedgerow, but got {type_name(estimator)}{cure}")
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}; it is {method!r}")
