@@ -235,3 +235,48 @@ def test_a_data_set_without_its_file_is_described(hedgerow, monkeypatch):
     assert "SHA-256" not in done.err
     assert hedgerow("datasets", "hyphen", "--json").out == ""
     assert "did you mean 'pronounce'?" in hedgerow("datasets", "pronunce").err
+
+
+def test_predictions_in_a_column_are_scored_without_a_model(with_model):
+    tagged = with_model("tag", "m.hedgerow", "train.txt").out.splitlines(keepends=True)
+    tagged[1] = "cat NN I-NP O\n"
+    with_model.write("tagged.txt", "".join(tagged))
+    done = with_model("evaluate", "tagged.txt", "--label", "-2", "--predicted", "-1", "--json")
+    assert done.code == 0, done.err
+    facts = json.loads(done.out)
+    gold, predicted = (hr.read("tagged.txt", label=label).y for label in (2, 3))
+    assert facts["accuracy"] == hr.metrics.accuracy(gold, predicted) < 1
+    assert facts["right_sequences"] == 11
+    assert facts["spans"]["micro"]["f1"] == hr.metrics.span_f1(gold, predicted)
+    assert facts["confusions"] == [{"gold": "I-NP", "predicted": "O", "count": 1}]
+    shown = with_model("evaluate", "tagged.txt", "--label", "-2", "--predicted", "-1").out
+    assert "11 of 12 sequences are entirely right" in shown
+    assert "speed" not in shown
+    assert "use --predicted" in with_model("evaluate", "m.hedgerow", "tagged.txt").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train.txt", "--predicted", "-1"], "--label is not given"),
+        (["-", "--predicted", "-1", "--label", "1"], "name a file"),
+        (["m.hedgerow", "train.txt", "--predicted", "-1", "--label", "1"], "leave MODEL"),
+        (["m.hedgerow"], "FILE is not given"),
+        (["train.txt", "--predicted", "no", "--label", "1"], "'no'"),
+    ],
+)
+def test_wrong_uses_of_predicted_are_refused(with_model, arguments, message):
+    done = with_model("evaluate", *arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("border", ["-DOCSTART- -X- O\n\n", "# newdoc id = 1\n"])
+def test_documents_that_are_not_kept_together_are_noted(hedgerow, border):
+    hedgerow.write("documents.txt", (border + column_text(6)) * 2)
+    race = ("tune", "--budget", "1s", "--models", "hmm")
+    assert "documents.txt has documents" in hedgerow(*race, "documents.txt").err
+    assert "has documents" not in hedgerow(*race, "train.txt").err
+    hedgerow.write("documents.txt", border + column_text(12))
+    assert "has documents" not in hedgerow(*race, "documents.txt").err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 import hedgerow as hr
 from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model, uncalibrated
 from hedgerow.cli.plain_text import escaped, many
-from hedgerow.cli.reading import FileChoice, name_of, naming_flags
+from hedgerow.cli.reading import FileChoice, name_of, naming_flags, read_labelled
 from hedgerow.cli.span_scheme import scheme_of
 from hedgerow.errors import InputError, first_few
 from hedgerow.metrics.text_table import text_table
@@ -37,21 +38,11 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
     began = time.perf_counter()
     predicted = model.predict(corpus.X, **keywords)
     seconds = time.perf_counter() - began
-    counts = hr.metrics.confusion(gold, predicted)
-    scheme = scheme_of(gold, [*model.classes_.tolist(), *counts.labels])
     return {
         "model": model_path,
         "estimator": type(model).__name__,
         "file": path,
-        "sequences": len(corpus.X),
-        "positions": corpus.X.n_positions,
-        "right": sum(count for label, other, count in counts.pairs if label == other),
-        "right_sequences": sum(map(np.array_equal, gold, predicted)),
-        "accuracy": hr.metrics.accuracy(gold, predicted),
-        "sequence_accuracy": hr.metrics.sequence_accuracy(gold, predicted),
-        "unseen_labels": sorted(set(counts.labels) - set(model.classes_.tolist()), key=str),
-        "spans": None if scheme is None else _spans(gold, predicted, scheme),
-        "confusions": _confusions(counts),
+        **_scores(gold, predicted, model.classes_.tolist()),
         "calibration": _calibration(model, corpus, gold, predicted, keywords),
         "calibrated": uncalibrated(model) is None,
         "why_not_calibrated": uncalibrated(model),
@@ -60,9 +51,44 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
     }
 
 
+def compare(path: str, choice: FileChoice, predicted: str) -> dict[str, Any]:
+    """The scores of labels that stand in a column of the file beside the right ones."""
+    if choice.label is None:
+        raise InputError("--predicted is compared with the right labels, but --label is not given; name their column")
+    if path == "-":
+        raise InputError("--predicted reads the file twice, but it is standard input; name a file")
+    y, y_predicted = (read_labelled(path, replace(choice, label=label)).y for label in (choice.label, predicted))
+    assert y is not None
+    assert y_predicted is not None
+    known = {label for labels in (*y, *y_predicted) for label in labels.tolist()}
+    return {"file": path, **_scores(y, y_predicted, sorted(known, key=str))}
+
+
+def _scores(gold: Sequence[Any], predicted: Sequence[Any], known: list[Any]) -> dict[str, Any]:
+    """How far labels agree; `known` are those that could be predicted."""
+    counts = hr.metrics.confusion(gold, predicted)
+    scheme = scheme_of(gold, list(dict.fromkeys([*known, *counts.labels])))
+    return {
+        "sequences": len(gold),
+        "positions": sum(map(len, gold)),
+        "right": sum(count for label, other, count in counts.pairs if label == other),
+        "right_sequences": sum(map(np.array_equal, gold, predicted)),
+        "accuracy": hr.metrics.accuracy(gold, predicted),
+        "sequence_accuracy": hr.metrics.sequence_accuracy(gold, predicted),
+        "unseen_labels": sorted(set(counts.labels) - set(known), key=str),
+        "spans": None if scheme is None else _spans(gold, predicted, scheme),
+        "confusions": _confusions(counts),
+    }
+
+
 def _labelled(model: Estimator, model_path: str, path: str, choice: FileChoice) -> Corpus:
-    with naming_flags():
-        corpus = hr.read(path, **arguments_for(model, model_path, choice))
+    try:
+        with naming_flags():
+            corpus = hr.read(path, **arguments_for(model, model_path, choice))
+    except InputError as error:
+        if "columns, but the training file had" not in str(error):
+            raise
+        raise InputError(f"{error}; to score predictions in a column of the file, use --predicted") from error
     if corpus.y is None:
         raise InputError(
             f"{name_of(path)} must have a column of labels to compare with, but it has none; add the right labels, or "
@@ -151,7 +177,8 @@ def as_text(facts: dict[str, Any], top: int) -> str:
         parts.append(_span_table(facts["spans"]))
     if facts["confusions"] and top:
         parts.append(_confusion_table(facts["confusions"], top))
-    parts += [_calibration_table(facts), f"speed: {facts['positions_per_second']:,.0f} positions a second"]
+    if "calibration" in facts:
+        parts += [_calibration_table(facts), f"speed: {facts['positions_per_second']:,.0f} positions a second"]
     return escaped("\n\n".join(parts))
 
 

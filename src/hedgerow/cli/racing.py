@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import hedgerow as hr
+from hedgerow.cli.documents import note_documents
 from hedgerow.cli.failures import INTERRUPTED, say
 from hedgerow.cli.models import estimator_class
 from hedgerow.cli.output import check_output, print_json
@@ -52,6 +53,7 @@ def race(path: str, choice: FileChoice, options: RaceOptions) -> int:
     corpus = read_labelled(path, choice)
     if not options.quiet:
         describe(path, corpus)
+        note_documents(path)
     with naming_flags():
         result = hr.tune(
             corpus.X,

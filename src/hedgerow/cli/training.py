@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.config import PARAMETERS, read_config
 from hedgerow.cli.data_places import naming_lines
+from hedgerow.cli.documents import note_documents
 from hedgerow.cli.failures import INTERRUPTED, say
 from hedgerow.cli.models import AUTO, DEFAULT, estimator_class
 from hedgerow.cli.output import check_output, print_json
@@ -175,6 +176,8 @@ class _Run:
         corpus = read_labelled(self.options.train_file, self.options.files)
         if not self.options.quiet:
             describe(self.options.train_file, corpus)
+            if self.options.model == AUTO:
+                note_documents(self.options.train_file)
         if self.options.dev is None:
             return corpus, None
         with naming_flags():
