@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import hedgerow as hr
 from hedgerow.compat import CRF
 
 sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
@@ -126,3 +128,20 @@ def test_training_ends_where_crfsuite_ends(parameters: dict[str, Any]) -> None:
     X, y = data(bools)
     ours, theirs = both({"c1": 0.1, "c2": 0.1, **parameters}, X, y)
     assert abs(len(ours.training_log_.iterations) - len(theirs.training_log_.iterations)) <= 1
+
+
+def test_a_file_with_zeros_has_the_objective_of_crfsuite(tmp_path: Path) -> None:
+    """An attribute with the value 0 occurs, so that its pairs with labels have weights."""
+    X, y = data(zeros)
+    lines = [
+        "\n".join("\t".join([label, *(f"{k}:{v}" for k, v in item.items())]) for label, item in zip(*pair, strict=True))
+        for pair in zip(y, X, strict=True)
+    ]
+    (tmp_path / "zeros.txt").write_text("\n\n".join(lines) + "\n")
+    corpus = hr.read(tmp_path / "zeros.txt", "crfsuite")
+    parameters = {"c2": 0.1, **EXACT}
+    ours, theirs = CRF(**parameters).fit(corpus.X, corpus.y), sklearn_crfsuite.CRF(**parameters).fit(X, y)
+    losses = [crf.training_log_.last_iteration["loss"] for crf in (ours, theirs)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    hr.write(tmp_path / "again.txt", corpus, format="crfsuite")
+    assert (tmp_path / "again.txt").read_text().count(":0") == sum(v == 0 for x in X for at in x for v in at.values())

@@ -91,7 +91,7 @@ def read_items(text: bytes, labelled: bool) -> list[tuple[float, list[tuple[str 
                 label = name
                 continue
             attributes[name] = attributes.get(name, 0.0) + (_number(value, number) if value else 1.0)
-        items.append((label, {name: value for name, value in attributes.items() if value}))
+        items.append((label, attributes))
     return sequences
 
 

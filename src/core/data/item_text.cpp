@@ -172,7 +172,6 @@ Items sort_items(const ItemText& text, const std::vector<int32_t>& rank) {
             double sum = 0;
             for (; j < item.size() && item[j].first == id; ++j) sum += item[j].second;
             const auto weight = static_cast<float>(std::clamp(sum, -double{FLT_MAX}, double{FLT_MAX}));
-            if (weight == 0) continue;
             items.ids.push_back(id);
             items.weights.push_back(weight);
             items.weighted |= weight != 1;

@@ -30,7 +30,7 @@ struct ItemText {
 struct Items {
     std::vector<int64_t> starts{0};  // of each item in `ids`, and the end
     std::vector<int32_t> ids;        // rising within an item
-    std::vector<float> weights;      // weights of one attribute in one item are added; zeros are left out
+    std::vector<float> weights;      // weights of one attribute in one item are added; a sum of 0 stays
     bool weighted = false;           // whether a weight differs from 1
 };
 
