@@ -54,6 +54,40 @@ def test_blocks_are_the_file(pieces, cuts, tail):
     assert read_all(read_blocks(Chunks([utf16[:9], utf16[9:]]), encoding="utf-16")) == read_all(blocks)
 
 
+CONLLU = "1\ta\t_\tX\t_\t_\t0\tx\t_\tA=b\r\n2\tb\t_\tX\t_\t_\t0\tx\t_\t_\r\n"
+WITH_PROBABILITIES = {
+    ("conll", "a x\nb y\r\n"): "a x B 0.5000\nb y I 0.9877\r\n",
+    ("conllu", CONLLU): CONLLU.replace("X", "B", 1).replace("X", "I")
+    .replace("A=b", "A=b|Probability=0.5000").replace("_\r\n", "Probability=0.9877\r\n"),
+    ("csv", "w,n\na,1\nb,2\n"): "w,n,prediction,probability\na,1,B,0.5000\nb,2,I,0.9877\n",
+    ("jsonl", '{"w": ["a", "b"]}\n'): '{"w": ["a", "b"], "prediction": ["B", "I"], "probability": [0.5, 0.9877]}\n',
+    ("jsonl", '[{"w": "a"}, {}]\n'): '[{"w": "a", "prediction": "B", "probability": 0.5}, '
+    '{"prediction": "I", "probability": 0.9877}]\n',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "expected"), WITH_PROBABILITIES.items())
+def test_probabilities(case, expected):
+    file_format, text = case
+    (block,) = read_blocks(io.BytesIO(text.encode()), file_format, label=False)
+    assert block.with_labels([["B", "I"]], [[0.5, 0.98765]]).decode() == expected
+    if file_format == "conll":
+        with pytest.raises(InputError, match="probabilities must have a number for each label"):
+            block.with_labels([["B", "I"]], [[0.5]])
+
+
+def test_probabilities_in_other_formats():
+    (block,) = read_blocks(io.BytesIO(b"B\tw=a\n"), "crfsuite")
+    with pytest.raises(InputError, match="crfsuite items cannot hold probabilities"):
+        block.with_labels([["B"]], [[0.5]])
+    pytest.importorskip("polars")
+    file = io.BytesIO()
+    hr.write(file, [["a", "b"]], [["B", "I"]], "parquet")
+    (block,) = read_blocks(io.BytesIO(file.getvalue()))
+    again = hr.read(io.BytesIO(block.with_labels([["B", "I"]], [[0.5, 0.25]])), label="label")
+    assert again.layout.columns[-2:] == ("prediction", "probability")
+
+
 def test_labels_go_behind_their_lines():
     text = "# c\na x\r\nb y\r\n\r\n# d\nc z"
     (block,) = read_blocks(io.BytesIO(text.encode()), label=False)

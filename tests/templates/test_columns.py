@@ -244,3 +244,9 @@ def test_a_model_with_columns_is_stored(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="X must have the columns 'form', 'tag', which the template of the model"):
         loaded.predict([[{"heat": 1.0}]])
     assert EXPLICIT.describe(TAGGED) == "columns: 4 derived from 'form', 'tag', 'heat'"
+
+
+def test_numbers_that_were_read_as_text():
+    X = hr.Sequences([[{"light": "1.5", "word": "a"}, {"light": "2", "word": "b"}]])
+    with pytest.raises(hr.errors.InputError, match="'light' holds numbers as text: read them from CSV, TSV or JSON"):
+        hr.HMM(features=hr.templates.numbers()).fit(X, [["x", "y"]])

@@ -57,15 +57,12 @@ class BlockWriter:
         return block.with_labels(self._model.predict(block.X, **self._keywords))
 
     def with_probabilities(self, block: Block) -> bytes:
-        separator = block.layout.separator
-        endings = [
-            [f"{separator}{label}{separator}{p:.4f}" for label, p in zip(labels, chances, strict=True)]
-            for labels, chances in self._with_chances(block)
-        ]
-        lines, rows = self._lines(block)
-        for row, ending in zip(rows, (ending for sequence in endings for ending in sequence), strict=True):
-            lines[row] = _append(lines[row], ending)
-        return "\n".join(lines).encode()
+        if len(block.X) == 0:
+            return block.text
+        if block.layout.format == "crfsuite":
+            raise InputError("--proba needs a place for probabilities, but crfsuite items have none; add --json")
+        labels, chances = zip(*self._with_chances(block), strict=True)
+        return block.with_labels(labels, chances)
 
     def with_nbest(self, block: Block) -> bytes:
         """The lines of each sequence once for each of its best label sequences, behind a comment with the rank."""
@@ -111,7 +108,7 @@ class BlockWriter:
                 listed = [{"probability": exp(p), "labels": labels.tolist()} for p, labels in best]
                 yield {"positions": length, "best": listed}
         elif self._options.proba:
-            for labels, chances in self._with_chances(block, escape=False):
+            for labels, chances in self._with_chances(block):
                 yield {"positions": len(labels), "labels": labels, "probabilities": chances}
         else:
             for predicted in self._model.predict(block.X, **self._keywords):
@@ -130,7 +127,7 @@ class BlockWriter:
             yield {"positions": length, "spans": found}
             first += length
 
-    def _with_chances(self, block: Block, *, escape: bool = True) -> Iterator[tuple[list[Any], list[float]]]:
+    def _with_chances(self, block: Block) -> Iterator[tuple[list[Any], list[float]]]:
         """(labels, their probabilities) of each sequence."""
         import numpy as np
 
@@ -139,14 +136,13 @@ class BlockWriter:
         predicted = self._model.predict(block.X, **self._keywords)
         for labels, p in zip(predicted, self._model.predict_proba(block.X, **self._keywords), strict=True):
             chances = p[np.arange(len(labels)), np.searchsorted(self._model.classes_, labels)].tolist()
-            yield [_one_line(label) for label in labels.tolist()] if escape else labels.tolist(), chances
+            yield labels.tolist(), chances
 
     def _lines(self, block: Block) -> tuple[list[str], list[int]]:
         """(lines of the block, the line of each position among them)."""
         if block.lines is None or block.layout.format not in COLUMN_FORMATS:
             raise InputError(
-                f"--proba and --nbest write behind the lines of column files, but the format is {block.layout.format}; "
-                "add --json"
+                f"--nbest writes behind the lines of column files, but the format is {block.layout.format}; add --json"
             )
         lines = block.text.decode("utf-8").split("\n")
         rows = (block.lines - 1 - self._n_lines).tolist()

@@ -16,6 +16,7 @@ from hedgerow.utilities import read_only
 MISSING = -1  # code of None or NaN: the value exists but is unknown
 ABSENT = -2  # code of a key that is not there
 BAG = "bag"  # name of the only column of lists of strings and of sparse matrices
+SYMBOL = "symbol"  # name of the only column of str and of lists of str
 FOLDED = "attributes"  # name of the bag of numeric keys that are mostly absent
 
 Kind: TypeAlias = Literal["categorical", "numeric", "bag"]

@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.columns import MISSING, BagColumn, CategoricalColumn, Column, NumericColumn
+from hedgerow.data.columns import (
+    ABSENT,
+    BAG,
+    MISSING,
+    SYMBOL,
+    BagColumn,
+    CategoricalColumn,
+    CharacterColumn,
+    Column,
+    FoldedBag,
+    NumericColumn,
+)
 from hedgerow.utilities import Floats32
 
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+def as_lists(starts: NDArray[np.int64], columns: Sequence[Column]) -> list[Any]:
+    """Sequences as a user would have written them; see Sequences.tolist."""
+    bounds = list(pairwise(starts.tolist()))
+    if len(columns) == 1 and _is_nameless(columns[0]):
+        flat = values(columns[0], None)
+        if isinstance(columns[0], CharacterColumn):
+            return ["".join(flat[begin:end]) for begin, end in bounds]
+        return [flat[begin:end] for begin, end in bounds]
+    rows: list[dict[str, Any]] = [{} for _ in range(int(starts[-1]))]
+    for column in columns:
+        for row, value in zip(rows, values(column, ...), strict=True):
+            if isinstance(column, FoldedBag):
+                row.update(value)
+            elif value is not ...:
+                row[column.name] = value
+    return [rows[begin:end] for begin, end in bounds]
+
+
+def _is_nameless(column: Column) -> bool:
+    """Whether a user gives the values of such a column without a name."""
+    if isinstance(column, CategoricalColumn):
+        return column.name == SYMBOL and not (column.codes == ABSENT).any()
+    return isinstance(column, BagColumn) and column.name == BAG and column.weights is None and not column.n_missing
 
 
 def numbers(column: NumericColumn) -> list[int | float | None]:

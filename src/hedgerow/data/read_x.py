@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import BAG, FOLDED, BagColumn, CharacterColumn, Column, FoldedBag, column_of
+from hedgerow.data.columns import BAG, FOLDED, SYMBOL, BagColumn, CharacterColumn, Column, FoldedBag, column_of
 from hedgerow.data.frame_columns import is_frame, numeric_column, open_frame, read_frames
 from hedgerow.data.ragged import place, starts_of
 from hedgerow.errors import InputError, type_name
@@ -124,7 +124,7 @@ def _read_text(sequences: list[str]) -> Ragged:
         seen = np.bincount(points) > 0
         distinct, codes = np.flatnonzero(seen), (np.cumsum(seen) - 1)[points]
     alphabet = Alphabet.of(map(chr, distinct.tolist()))
-    return Ragged(starts, [CharacterColumn("symbol", codes.reshape(-1).astype(np.int32), alphabet)])
+    return Ragged(starts, [CharacterColumn(SYMBOL, codes.reshape(-1).astype(np.int32), alphabet)])
 
 
 def _read_lists(sequences: list[list[Any]]) -> Ragged:
@@ -145,7 +145,7 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
             )
         return Ragged(starts, columns, optional_columns=True)
     if isinstance(first, str):
-        return Ragged(starts, [column_of(_core.ingest_values(flat, starts, "symbol"))])
+        return Ragged(starts, [column_of(_core.ingest_values(flat, starts, SYMBOL))])
     if isinstance(first, tuple):
         return Ragged(starts, _read_tuples(flat, starts))
     if isinstance(first, (list, set, frozenset)):

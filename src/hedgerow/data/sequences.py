@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import Column, Positions
+from hedgerow.data.plain_values import as_lists
 from hedgerow.data.read_x import read
 from hedgerow.errors import InputError
 from hedgerow.utilities import read_only
@@ -96,6 +97,27 @@ class Sequences(ColumnStore):
         sequences.rows = None if rows is None else read_only(rows)
         sequences.optional_columns = optional_columns
         return sequences
+
+    def tolist(self) -> list[Any]:
+        """Return the sequences as plain Python values, as a user would have written them.
+
+        Returns
+        -------
+        list
+            A str for characters; a list of str, or of lists of str, for values without a name; otherwise a list of
+            dicts with a value for each column. None is a missing value, and a key that was absent is left out, except
+            that an absent number is 0. Bags are lists, or dicts of their weights. Numbers have the digits that identify
+            them as 32-bit floats.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.Sequences([["the", "cat"], ["it"]]).tolist()
+        [['the', 'cat'], ['it']]
+        >>> hr.Sequences([[{"word": "the", "length": 3}, {"word": "cat", "length": None}]]).tolist()
+        [[{'word': 'the', 'length': 3}, {'word': 'cat', 'length': None}]]
+        """
+        return as_lists(self.starts, self.columns)
 
     def _select(self, starts: NDArray[np.int64], positions: Positions) -> Self:
         columns = tuple(column.take(positions) for column in self.columns)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hedgerow.formats.content import Content
 
 
+Probabilities: TypeAlias = Sequence[Sequence[float]] | None  # of the labels of each sequence
 NAMELESS = {"conll", "crf++"}  # formats of columns without names
 
 
@@ -77,8 +78,10 @@ class Format(ABC):
         """The corpus of a text that begins at `first_line` of its file; a partial text may hold no position."""
 
     @abstractmethod
-    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
-        """The text with a label added to every position."""
+    def with_labels(
+        self, text: bytes, parsed: Parsed, labels: Sequence[Any], probabilities: Probabilities = None
+    ) -> bytes:
+        """The text with a label added to every position, and its probability if there are some."""
 
     @abstractmethod
     def encode(self, content: Content) -> Iterable[bytes]:

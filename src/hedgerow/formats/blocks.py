@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.sequences import Sequences
-from hedgerow.formats.base import Choice, Format, Parsed
+from hedgerow.formats.base import Choice, Format, Parsed, Probabilities
 from hedgerow.formats.choosing import choose_format, hinting
 from hedgerow.formats.corpus import Layout
 from hedgerow.formats.source import PathLike, Source, chosen_encoding, codec_name, encode, open_stream, refuse_model
@@ -52,7 +52,7 @@ class Block:
     _format: Format
     _parsed: Parsed
 
-    def with_labels(self, labels: Sequence[Any]) -> bytes:
+    def with_labels(self, labels: Sequence[Any], probabilities: Probabilities = None) -> bytes:
         r"""Return the text with a label added to every position.
 
         In CoNLL and CRF++ files the label is a new column at the end of the line. In CoNLL-U and CRFsuite files it
@@ -62,6 +62,9 @@ class Block:
         ----------
         labels : list of 1-D arrays
             The labels of each sequence: what `predict(block.X)` returned.
+        probabilities : list of lists of float, optional
+            The probability of each label. It stands behind the label in CoNLL and CRF++ files, as `Probability=0.98` in
+            the column misc of CoNLL-U files, and as the column "probability" in tables and JSON lines.
 
         Returns
         -------
@@ -72,7 +75,7 @@ class Block:
         Raises
         ------
         InputError
-            Unless there is a label for every position.
+            Unless there is a label for every position, or if the format cannot hold probabilities.
 
         Examples
         --------
@@ -83,7 +86,7 @@ class Block:
         """
         if len(self.X) == 0:
             return self.text
-        return self._format.with_labels(self.text, self._parsed, labels)
+        return self._format.with_labels(self.text, self._parsed, labels, probabilities)
 
 
 def read_blocks(

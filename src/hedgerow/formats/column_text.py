@@ -19,6 +19,7 @@ from hedgerow.formats.base import (
     Choice,
     Format,
     Parsed,
+    Probabilities,
     check_names,
     chosen_attributes,
     empty,
@@ -28,7 +29,7 @@ from hedgerow.formats.base import (
     text_labels,
 )
 from hedgerow.formats.corpus import Corpus, Layout
-from hedgerow.formats.label_text import label_codes
+from hedgerow.formats.label_text import flat_texts, label_codes
 from hedgerow.formats.source import Source
 from hedgerow.utilities import counted
 
@@ -117,23 +118,31 @@ class ColumnFormat(Format):
     def end_of_sequences(self, text: NDArray[np.uint8], begin: int) -> int:
         return _core.end_of_sequences(text, begin)
 
-    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+    def with_labels(
+        self, text: bytes, parsed: Parsed, labels: Sequence[Any], probabilities: Probabilities = None
+    ) -> bytes:
         """The text with the labels in a new column; in a format with names, in the column of the label."""
         if self.names:
-            return self._in_place(text, parsed, labels)
-        blob, offsets, codes = label_codes(labels, parsed.corpus.X)
-        separator = (parsed.corpus.layout.separator or "\t").encode()
-        return _core.with_labels(text, parsed.places[0], separator, blob, offsets, codes)
+            return self._in_place(text, parsed, labels, probabilities)
+        separator = parsed.corpus.layout.separator or "\t"
+        blob, offsets, codes = label_codes(labels, parsed.corpus.X, probabilities, separator)
+        return _core.with_labels(text, parsed.places[0], separator.encode(), blob, offsets, codes)
 
-    def _in_place(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+    def _in_place(self, text: bytes, parsed: Parsed, labels: Sequence[Any], probabilities: Probabilities) -> bytes:
+        """The text with the labels in their column, and probabilities in the last one, which holds `Name=value`."""
         blob, offsets, codes = label_codes(labels, parsed.corpus.X)
         names = [blob[begin:end].tobytes() for begin, end in pairwise(offsets.tolist())]
         ends, column = parsed.places
+        notes = flat_texts(probabilities, parsed.corpus.X)
         parts, done = [], 0
-        for end, code in zip(ends.tolist(), codes.tolist(), strict=True):
+        for end, code, note in zip(ends.tolist(), codes.tolist(), notes, strict=True):
             begin = text.rfind(b"\n", 0, end) + 1
             fields = text[begin:end].split(b"\t")
             fields[column] = names[code]
+            if note:
+                others = [] if fields[-1].strip() == b"_" else [fields[-1].rstrip(b"\r")]
+                end_of_line = b"\r" if fields[-1].endswith(b"\r") else b""
+                fields[-1] = b"|".join([*others, f"Probability={note}".encode()]) + end_of_line
             parts += [text[done:begin], b"\t".join(fields)]
             done = end
         return b"".join([*parts, text[done:]])

@@ -15,7 +15,7 @@ from hedgerow.data.columns import BAG, BagColumn, Column, NumericColumn, trusted
 from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError
-from hedgerow.formats.base import Choice, Format, Parsed, empty, refuse, refuse_empty, text_labels
+from hedgerow.formats.base import Choice, Format, Parsed, Probabilities, empty, refuse, refuse_empty, text_labels
 from hedgerow.formats.content import Content, check_texts
 from hedgerow.formats.corpus import Corpus, Layout
 from hedgerow.formats.label_text import printable
@@ -56,8 +56,12 @@ class CrfsuiteFormat(Format):
     def end_of_sequences(self, text: NDArray[np.uint8], begin: int) -> int:
         return _core.end_of_sequences(text, begin)
 
-    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
+    def with_labels(
+        self, text: bytes, parsed: Parsed, labels: Sequence[Any], probabilities: Probabilities = None
+    ) -> bytes:
         """The text with the labels in front of the attributes, instead of those that were there."""
+        if probabilities is not None:
+            raise InputError("crfsuite items cannot hold probabilities; write JSON instead")
         rows, corpus = text.split(b"\n"), parsed.corpus
         numbers = (corpus.lines - parsed.places).tolist()
         for row, label in zip(numbers, read_labels(labels, corpus.X).tolist(), strict=True):

@@ -13,16 +13,17 @@ from hedgerow.data.ragged import first_duplicate
 from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError, first_few
-from hedgerow.formats.base import Choice, Format, Parsed, chosen_attributes, label_name, split_labels
+from hedgerow.formats.base import Choice, Format, Parsed, Probabilities, chosen_attributes, label_name, split_labels
 from hedgerow.formats.content import ROW_NAMES, Content, check_texts
 from hedgerow.formats.corpus import Corpus, Layout
-from hedgerow.formats.label_text import printable
+from hedgerow.formats.label_text import flat_texts, printable
 from hedgerow.formats.source import Source
 from hedgerow.formats.table_columns import read_column
 from hedgerow.formats.table_text import Table, read_table, table_as_text
 
 SEQUENCE = "sequence"  # the column of sequences by default
 PREDICTION = "prediction"
+PROBABILITY = "probability"
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,23 @@ class DelimitedFormat(Format):
         first = source.text.lstrip().partition(b"\n")[0]
         return ";" if self is CSV and b";" in first and b"," not in first else self.delimiter
 
-    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
-        """The table with the labels as its last column, "prediction"."""
+    def with_labels(
+        self, text: bytes, parsed: Parsed, labels: Sequence[Any], probabilities: Probabilities = None
+    ) -> bytes:
+        """The table with the labels as column "prediction", and the column "probability"."""
         del text
         table: Table = parsed.places
         X = parsed.corpus.X
         assert X.rows is not None
-        predictions = [""] * len(table.rows)
-        for row, label in zip(X.rows.tolist(), read_labels(labels, X).tolist(), strict=True):
-            predictions[row] = printable(str(label))
-        names = [*table.names, PREDICTION] if table.header else None
-        return table_as_text(names, zip(*zip(*table.rows, strict=True), predictions, strict=True), table.delimiter)
+        new = {PREDICTION: [printable(str(label)) for label in read_labels(labels, X).tolist()]}
+        if probabilities is not None:
+            new[PROBABILITY] = flat_texts(probabilities, X)
+        added: list[list[str]] = [[]] * len(table.rows)
+        for row, *values in zip(X.rows.tolist(), *new.values(), strict=True):
+            added[row] = values
+        names = [*table.names, *new] if table.header else None
+        rows = [old + values for old, values in zip(table.rows, added, strict=True)]
+        return table_as_text(names, rows, table.delimiter)
 
     def encode(self, content: Content) -> Iterator[bytes]:
         """A row for each position; the first columns are the ids of the sequence."""

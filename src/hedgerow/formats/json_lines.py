@@ -27,6 +27,7 @@ from hedgerow.formats.base import (
     Choice,
     Format,
     Parsed,
+    Probabilities,
     chosen_attributes,
     empty,
     label_name,
@@ -41,6 +42,7 @@ LABELS = "labels"  # the label column of an object of columns
 LABEL = "label"  # the label of an object of one position
 WEIGHT = "weight"
 PREDICTION = "prediction"
+PROBABILITY = "probability"
 
 
 @dataclass
@@ -105,20 +107,28 @@ class JsonLinesFormat(Format):
         ends = np.flatnonzero(text[begin:] == ord("\n"))
         return int(ends[-1]) + begin + 1 if len(ends) else -1
 
-    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
-        """The text with the labels as column "prediction"."""
+    def with_labels(
+        self, text: bytes, parsed: Parsed, labels: Sequence[Any], probabilities: Probabilities = None
+    ) -> bytes:
+        """The text with the labels as column "prediction", and the column "probability"."""
         flat = read_labels(labels, parsed.corpus.X)
         answers = iter(split_labels(_array(flat), flat.starts))
+        chances = iter(probabilities or ())
         written = []
         for row in text.splitlines(keepends=True):
             if not row.strip():
                 written.append(row)
                 continue
             value, predicted = json.loads(row), next(answers).tolist()
+            new = {PREDICTION: predicted}
+            if probabilities is not None:
+                new[PROBABILITY] = [round(float(p), 4) for p in next(chances)]
             if isinstance(value, list):
-                value = [{**at, PREDICTION: label} for at, label in zip(value, predicted, strict=True)]
+                value = [
+                    {**at, **dict(zip(new, own, strict=True))} for at, *own in zip(value, *new.values(), strict=True)
+                ]
             else:
-                value[PREDICTION] = predicted
+                value |= new
             written.append(dumps(value).encode() + b"\n")
         return b"".join(written)
 

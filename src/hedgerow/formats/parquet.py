@@ -11,10 +11,10 @@ from typing import Any
 from hedgerow.data.columns import BagColumn
 from hedgerow.data.frames import from_frame, to_frame
 from hedgerow.errors import InputError
-from hedgerow.formats.base import Choice, Format, Parsed
+from hedgerow.formats.base import Choice, Format, Parsed, Probabilities
 from hedgerow.formats.content import Content
 from hedgerow.formats.corpus import Corpus
-from hedgerow.formats.delimited import PREDICTION, SEQUENCE, table_layout
+from hedgerow.formats.delimited import PREDICTION, PROBABILITY, SEQUENCE, table_layout
 from hedgerow.formats.source import Source
 
 _ONE = "_one_sequence"
@@ -48,10 +48,15 @@ class ParquetFormat(Format):
         exact = {name: ordered[name].to_list() for name in layout.numeric if choice.exact}
         return Parsed(Corpus(X, y, None, layout, X.rows + 1, ids), 0, frame, exact)
 
-    def with_labels(self, text: bytes, parsed: Parsed, labels: Sequence[Any]) -> bytes:
-        """The table with the labels as its last column, "prediction"."""
+    def with_labels(
+        self, text: bytes, parsed: Parsed, labels: Sequence[Any], probabilities: Probabilities = None
+    ) -> bytes:
+        """The table with the labels as column "prediction", and the column "probability"."""
         del text
-        return encode_frame(to_frame(parsed.places, labels, parsed.corpus.X, name=PREDICTION))
+        frame = to_frame(parsed.places, labels, parsed.corpus.X, name=PREDICTION)
+        if probabilities is not None:
+            frame = to_frame(frame, probabilities, parsed.corpus.X, name=PROBABILITY)
+        return encode_frame(frame)
 
     def encode(self, content: Content) -> Iterator[bytes]:
         """A row for each position; the first column is the number of the sequence."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hedgerow.data.columns import NumericColumn
+from hedgerow.data.columns import CategoricalColumn, NumericColumn
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.rules import Derived, Plan, Summary
 from hedgerow.errors import InputError, first_few
@@ -24,6 +24,8 @@ class Numbers(Section):
         if not numeric:
             empty = [column.name for column in texts_of(sequences) if not len(column.alphabet)]
             kind = f"; {first_few(empty)} may be of any kind: all values are missing" if empty else ""
+            text = [column.name for column in texts_of(sequences) if len(column.alphabet) and _are_numbers(column)]
+            kind += f"; {first_few(text)} holds numbers as text: read them from CSV, TSV or JSON lines" if text else ""
             raise InputError(
                 f"numbers: X must have a numeric column, but it has none; the columns are {names_of(sequences)}{kind}"
             )
@@ -35,6 +37,13 @@ class Numbers(Section):
 
 def _numeric(sequences: Sequences) -> list[str]:
     return [column.name for column in sequences.columns if isinstance(column, NumericColumn)]
+
+
+def _are_numbers(column: CategoricalColumn) -> bool:
+    try:
+        return all(float(text) == float(text) for text in column.alphabet)
+    except ValueError:
+        return False
 
 
 def _number_columns(source: str) -> Iterator[Derived]:
