@@ -69,6 +69,21 @@ def test_json_is_a_summary(hedgerow):
     assert "name OUT" in hedgerow("convert", "in.txt", "--json").err
 
 
+def test_probabilities_of_a_model_whose_labels_are_not_sorted(hedgerow):
+    hedgerow.write("dump.txt", DUMP.replace("DT", "zz").replace("NN", "aa"))
+    assert hedgerow("convert", "dump.txt", "m.hedgerow").code == 0
+    model = hr.load(hedgerow.folder / "m.hedgerow")
+    assert model.classes_.tolist() == ["zz", "aa"]
+    x = [["w=the"], ["w=cat"]]
+    labels = model.predict_single(x).tolist()
+    expected = [p[label] for label, p in zip(labels, model.predict_marginals([x])[0], strict=True)]
+    hedgerow.write("items.txt", "zz\tw=the\naa\tw=cat\n")
+    tagged = json.loads(hedgerow("tag", "m.hedgerow", "items.txt", "--proba", "--json").out)
+    assert (tagged["labels"], tagged["probabilities"]) == (labels, pytest.approx(expected))
+    bins = json.loads(hedgerow("evaluate", "m.hedgerow", "items.txt", "--json").out)["calibration"]
+    assert sum(b["positions"] * b["mean_probability"] for b in bins) == pytest.approx(sum(expected))
+
+
 @pytest.mark.parametrize("flags", [[], ["--from", "crfsuite-model"]])
 def test_a_model_of_crfsuite_becomes_a_model(hedgerow, flags):
     hedgerow.write("dump.txt", DUMP)

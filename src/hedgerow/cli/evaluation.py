@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
-from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model, uncalibrated
+from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model
 from hedgerow.cli.plain_text import escaped, many
+from hedgerow.cli.probabilities import label_probabilities, uncalibrated
 from hedgerow.cli.reading import FileChoice, name_of, naming_flags, read_labelled
 from hedgerow.cli.span_scheme import scheme_of
 from hedgerow.errors import InputError, first_few
@@ -135,16 +136,10 @@ def _confusions(counts: hr.metrics.Confusion) -> list[dict[str, Any]]:
 
 
 def _calibration(
-    model: Estimator, corpus: Corpus, gold: Sequence[Any], predicted: Sequence[Any], keywords: dict[str, Any]
+    model: Estimator, corpus: Corpus, gold: Sequence[Any], predicted: list[NDArray[Any]], keywords: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """For each bin of the probability of the predicted label: positions, mean probability, share that is right."""
-    columns = [np.searchsorted(model.classes_, labels) for labels in predicted]
-    chances = np.concatenate(
-        [
-            p[np.arange(len(column)), column]
-            for p, column in zip(model.predict_proba(corpus.X, **keywords), columns, strict=True)
-        ]
-    )
+    chances = np.concatenate(label_probabilities(model, corpus.X, predicted, **keywords))
     right = np.concatenate(gold) == np.concatenate(predicted)
     bins = np.searchsorted(BINS, chances, side="right") - 1
     found = []

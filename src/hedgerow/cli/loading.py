@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.reading import FileChoice, name_of
+from hedgerow.data.alphabet import Alphabet
 from hedgerow.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:
@@ -95,23 +96,13 @@ def check_items(model: Estimator, path: str, items: Corpus | Block) -> None:
     """
     if items.layout.format != "crfsuite" or items.y is None:
         return
-    specs = [spec for spec in model.model_.encoder.raw_columns if spec.kind == "bag"]
-    attributes = {name for spec in specs if spec.alphabet is not None for name in spec.alphabet}
-    suspects = attributes - set(model.classes_.tolist())
-    at = next((i for i, label in enumerate(chain.from_iterable(items.y)) if label in suspects), None)
+    labels = [str(label) for label in chain.from_iterable(items.y)]
+    alphabets = [spec.alphabet for spec in model.model_.encoder.raw_columns if isinstance(spec.alphabet, Alphabet)]
+    unknown = set(labels).difference(model.classes_.tolist())
+    suspects = {label for label in unknown if any(label in alphabet for alphabet in alphabets)}
+    at = next((i for i, label in enumerate(labels) if label in suspects), None)
     if at is not None:
-        label = list(chain.from_iterable(items.y))[at]
         raise InputError(
             f"{name_of(path)}, line {items.lines[at]}: the first field of a crfsuite item must be its label, but "
-            f"{str(label)!r} is an attribute of the model; give --label none for a file without labels"
+            f"{labels[at]!r} is an attribute of the model; give --label none for a file without labels"
         )
-
-
-def uncalibrated(model: Estimator) -> str | None:
-    """Why the probabilities of a model cannot be trusted; None if they were trained by likelihood or calibrated."""
-    name = type(model).__name__
-    if getattr(model, "averaging", None) == "vote":
-        return f"the scores of {name} are shares of votes, not calibrated probabilities"
-    if getattr(model, "temperature_", None) == 1.0:
-        return f"the scores of {name} are not calibrated probabilities: it was trained without --dev"
-    return None

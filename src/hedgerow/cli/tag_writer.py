@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.plain_text import escaped
+from hedgerow.cli.probabilities import label_probabilities
 from hedgerow.cli.reading import FileChoice
 from hedgerow.data.columns import CategoricalColumn
 from hedgerow.errors import InputError
+from hedgerow.formats.label_text import printable
 
 if TYPE_CHECKING:
     from hedgerow.estimators import Estimator
@@ -77,7 +78,7 @@ class BlockWriter:
             for rank, (log_probability, labels) in enumerate(best, 1):
                 found.append(f"# best={rank} probability={exp(log_probability):.4g}")
                 found += [
-                    _append(lines[row], f"{separator}{_one_line(label)}")
+                    _append(lines[row], f"{separator}{printable(str(label))}")
                     for row, label in zip(own, labels.tolist(), strict=True)
                 ]
                 found += [""] if rank < len(best) else []
@@ -129,14 +130,10 @@ class BlockWriter:
 
     def _with_chances(self, block: Block) -> Iterator[tuple[list[Any], list[float]]]:
         """(labels, their probabilities) of each sequence."""
-        import numpy as np
-
-        if len(block.X) == 0:
-            return
         predicted = self._model.predict(block.X, **self._keywords)
-        for labels, p in zip(predicted, self._model.predict_proba(block.X, **self._keywords), strict=True):
-            chances = p[np.arange(len(labels)), np.searchsorted(self._model.classes_, labels)].tolist()
-            yield labels.tolist(), chances
+        chances = label_probabilities(self._model, block.X, predicted, **self._keywords)
+        for labels, p in zip(predicted, chances, strict=True):
+            yield labels.tolist(), p.tolist()
 
     def _lines(self, block: Block) -> tuple[list[str], list[int]]:
         """(lines of the block, the line of each position among them)."""
@@ -157,8 +154,3 @@ def _text(column: CategoricalColumn, begin: int, end: int) -> str:
 
 def _append(line: str, ending: str) -> str:
     return f"{line[:-1]}{ending}\r" if line.endswith("\r") else line + ending
-
-
-def _one_line(label: Any) -> str:
-    r"""The label with control characters, tab and newline too, as escapes."""
-    return escaped(str(label)).replace("\t", r"\t").replace("\n", r"\n")

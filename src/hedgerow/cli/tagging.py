@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import codecs
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 
+from hedgerow import storage
 from hedgerow.cli.failures import say
-from hedgerow.cli.loading import arguments_for, check_columns, check_items, layout_of, load_model, uncalibrated
+from hedgerow.cli.loading import arguments_for, check_columns, check_items, layout_of, load_model
 from hedgerow.cli.output import check_output
 from hedgerow.cli.plain_text import escaped
+from hedgerow.cli.probabilities import uncalibrated
 from hedgerow.cli.reading import FileChoice, naming_flags
 from hedgerow.cli.tag_writer import BlockWriter, TagOptions
 from hedgerow.errors import InputError, first_few
@@ -31,10 +31,13 @@ def tag(model_path: str, path: str, options: TagOptions, *, output: str | None, 
     model = load_model(model_path)
     write = _writer(model, options)
     layout = layout_of(model, model_path)
-    encoding = options.choice.encoding or (None if layout is None else layout.encoding)
-    with _opened(output, encoding) as send:
-        for block in _blocks(model, model_path, path, options.choice):
-            send(write(block))
+    encode = _encoder(options.choice.encoding or (None if layout is None else layout.encoding))
+    texts = (write(block) for block in _blocks(model, model_path, path, options.choice))
+    if output is None:
+        _send(texts, encode)
+        return
+    first = list(islice(texts, 1))  # errors of the input come before anything is written
+    storage.write_parts(output, map(encode, chain(first, texts)))
 
 
 def _blocks(model: Estimator, model_path: str, path: str, choice: FileChoice) -> Iterator[Block]:
@@ -49,41 +52,25 @@ def _blocks(model: Estimator, model_path: str, path: str, choice: FileChoice) ->
             yield block
 
 
-@contextmanager
-def _opened(output: str | None, encoding: str | None) -> Iterator[Callable[[bytes], None]]:
-    """A function that writes UTF-8 text, in another encoding if there is one, and sends it on at once.
-
-    A file gets its name when it is complete; on a terminal control characters are escaped.
-    """
-    if output is None:
-        yield _sender(sys.stdout.buffer, encoding)
-        return
-    beside = Path(f"{output}.part{os.getpid()}")
-    try:
-        with beside.open("wb") as stream:
-            yield _sender(stream, encoding)
-        beside.replace(output)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _sender(stream: BinaryIO, encoding: str | None) -> Callable[[bytes], None]:
+def _encoder(encoding: str | None) -> Callable[[bytes], bytes]:
+    """A function that returns UTF-8 text in another encoding, if there is one."""
     from hedgerow.formats.source import codec_name
 
     with naming_flags():
         codec = codec_name(encoding or "utf-8")
-    is_terminal = stream.isatty()
+    if codec == "utf-8":
+        return lambda text: text
     encoder = codecs.getincrementalencoder(codec)("backslashreplace")  # UTF-16 has one mark, not one for each block
+    return lambda text: encoder.encode(text.decode("utf-8"))
 
-    def send(text: bytes) -> None:
-        if is_terminal:
-            text = escaped(text.decode("utf-8", "backslashreplace")).encode()
-        elif codec != "utf-8":
-            text = encoder.encode(text.decode("utf-8"))
-        stream.write(text)
+
+def _send(texts: Iterable[bytes], encode: Callable[[bytes], bytes]) -> None:
+    """Write each text to standard output at once; a terminal gets UTF-8 with control characters escaped."""
+    stream = sys.stdout.buffer
+    is_terminal = stream.isatty()
+    for text in texts:
+        stream.write(escaped(text.decode("utf-8", "backslashreplace")).encode() if is_terminal else encode(text))
         stream.flush()
-
-    return send
 
 
 def _check_spans(model: Estimator) -> None:

@@ -34,7 +34,7 @@ class Estimator(Predictions):
     """The base class of all estimators. Subclasses declare parameters as annotated fields and implement `_learner`."""
 
     _set_by_fit: ClassVar[dict[str, tuple[str, str]]] = {
-        "classes_": ("1-D array", "The labels of training, sorted."),
+        "classes_": ("1-D array", "The labels. `fit` sorts them; a converted model of CRFsuite keeps its own order."),
         "training_log_": ("list of dict", "One record for each step of the fit."),
         "model_": ("Model", "The frozen model, as `hedgerow.inspection` reads it."),
     }
