@@ -196,15 +196,19 @@ void Forest::add_shared(const std::vector<TreeNode>& nodes, const float* rows) {
     }
 }
 
-// Lists for each attribute the tests that hold where it is read: a threshold holds for every bin up to it.
+// Lists the thresholds of each slot, and for each attribute the other tests that hold where it is read.
 void Forest::finish() {
     std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  // (id, test)
+    slot_tests_.resize(slots_.size());
     for (const NamedTest& test : named_) {
-        const SlotIds& slot = slots_[slot_of(test.attribute)];
-        const bool threshold = slot.numeric && test.attribute < slot.first + slot.n_values;
-        for (std::int32_t id = threshold ? slot.first : test.attribute; id <= test.attribute; ++id)
-            pairs.emplace_back(id, test.number);
+        const std::int32_t s = slot_of(test.attribute), value = test.attribute - slots_[s].first;
+        SlotTests& tests = slot_tests_[s];
+        tests.any = true;
+        const bool threshold = slots_[s].numeric && value < slots_[s].n_values;
+        if (threshold) tests.thresholds.push_back({test.number, static_cast<std::uint8_t>(value)});
+        if (!threshold) pairs.emplace_back(test.attribute, test.number);
         for (const std::int32_t id : test.alternatives) pairs.emplace_back(id, test.number);
+        tests.by_id |= !threshold || !test.alternatives.empty();
     }
     std::sort(pairs.begin(), pairs.end());
     test_of_.assign(static_cast<std::size_t>(n_ids_), kNoTest);

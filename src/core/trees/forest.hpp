@@ -45,6 +45,11 @@ class Forest {
         bool operator==(const SlotIds&) const = default;
     };
     static std::vector<SlotIds> slot_ids(const AttributeView& attributes);
+    // What the trees test of a slot.
+    struct SlotTests {
+        bool any = false, by_id = false;  // any test; tests in test_of_, for values or for padding
+        std::vector<Threshold> thresholds;
+    };
 
     // A tree for `label`, its nodes root first, children after their only parent.
     void add(std::int64_t label, const std::vector<TreeNode>& nodes);
@@ -77,7 +82,8 @@ class Forest {
     void begin(Work& work, std::int64_t n) const;
     void read_chunk(const AttributeView& attributes, std::int64_t first, std::int64_t last, Work& work) const;
     void set_tests(Work& work, std::int64_t i, std::int32_t id) const;
-    void read_slot(const Slot& slot, std::int64_t s, std::int64_t first, Work& work) const;
+    void read_ids(const Slot& slot, std::int64_t s, std::int64_t first, Work& work) const;
+    void read_bins(const Slot& slot, std::int64_t s, std::int64_t first, Work& work) const;
     void clear_sums(Work& work) const;
     MissingRules missing_rules(const Work& work) const;
     void add_trees(Work& work, float* scores) const;
@@ -101,6 +107,7 @@ class Forest {
     std::vector<std::int32_t> entries_, rows_;
     AlignedVector<float> values_;
     std::vector<NamedTest> named_;
+    std::vector<SlotTests> slot_tests_;
     std::vector<std::int32_t> simple_;  // by id: the number of the test on it alone, -1 if there is none
     // By id: the test that holds where it is read, or none, or ~ where several begin in tests_; none ends
     // them.

@@ -1,6 +1,8 @@
 // The evaluation of compiled trees. Each thread reads the attributes of a chunk of positions, then divides
 // the sets of positions of every tree.
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "trees/forest.hpp"
 #include "util/parallel.hpp"
@@ -12,7 +14,16 @@ namespace hedgerow {
 struct Forest::Work {
     std::uint64_t* mask(std::int64_t test) { return masks.data() + test * n_words; }
 
-    std::int64_t n, n_words;
+    // The positions of the chunk whose slots at this offset lie in their sequences.
+    struct Inside {
+        std::int64_t offset;
+        std::array<std::uint64_t, position_set_words(kChunkPositions)> set;
+    };
+    const std::uint64_t* inside(std::int64_t first, std::int64_t offset);
+
+    std::int64_t n, n_words, n_positions;  // of the chunk, of its sets, of all sequences
+    std::vector<Inside> insides;
+    std::array<std::uint8_t, kChunkPositions> bins{};
     std::vector<Span> spans;               // by position: its sequence
     AlignedVector<std::uint64_t> masks;    // by test: the positions where it holds
     AlignedVector<std::uint64_t> sets;     // of a tree
@@ -38,6 +49,7 @@ void Forest::add_scores(const AttributeView& attributes, float* scores, std::int
 Forest::Work Forest::make_work(std::int64_t n_positions) const {
     const std::int64_t n = std::min(n_positions, kChunkPositions);
     Work work;
+    work.n_positions = n_positions;
     work.spans.resize(static_cast<std::size_t>(n));
     work.masks.resize(named_.size() * static_cast<std::size_t>(position_set_words(n)));
     work.sets.resize(static_cast<std::size_t>(most_sets_ * position_set_words(n)));
@@ -51,6 +63,7 @@ Forest::Work Forest::make_work(std::int64_t n_positions) const {
 void Forest::begin(Work& work, std::int64_t n) const {
     work.n = n;
     work.n_words = position_set_words(n);
+    work.insides.clear();
     std::fill(work.mask(0), work.mask(static_cast<std::int64_t>(named_.size())), 0);
     if (work.any_missing) std::fill(work.missing.begin(), work.missing.end(), 0);
     work.any_missing = false;
@@ -67,7 +80,44 @@ void Forest::read_chunk(const AttributeView& attributes, std::int64_t first, std
         work.depths[t - first] = static_cast<std::int32_t>(std::min(t - begin, order_));
         work.spans[t - first] = {begin, end};
     });
-    for (std::int64_t s = 0; s < attributes.slots.size; ++s) read_slot(attributes.slots[s], s, first, work);
+    for (std::int64_t s = 0; s < attributes.slots.size; ++s) {
+        const Slot& slot = attributes.slots[s];
+        if (!slot_tests_[s].any) continue;
+        if (slot.column->bins) read_bins(slot, s, first, work);
+        if (!slot.column->bins || slot_tests_[s].by_id) read_ids(slot, s, first, work);
+    }
+}
+
+const std::uint64_t* Forest::Work::inside(std::int64_t first, std::int64_t offset) {
+    for (const Inside& one : insides) {
+        if (one.offset == offset) return one.set.data();
+    }
+    insides.push_back({offset, {}});
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t at = first + i + offset;
+        if (at >= spans[i].begin && at < spans[i].end) insert(insides.back().set.data(), i);
+    }
+    return insides.back().set.data();
+}
+
+// Compares the bins of a numeric slot with its thresholds. The bins are those of the column, `offset` further
+// on; outside all sequences there are none to read.
+void Forest::read_bins(const Slot& slot, std::int64_t s, std::int64_t first, Work& work) const {
+    const std::int64_t begin = first + slot.offset, end = begin + (work.n + 63) / 64 * 64;
+    const std::uint8_t* bins = slot.column->bins + begin;
+    if (begin < 0 || end > work.n_positions) {
+        const std::int64_t from = std::max<std::int64_t>(begin, 0), to = std::min(end, work.n_positions);
+        if (from < to)
+            std::memcpy(work.bins.data() + from - begin, slot.column->bins + from,
+                        static_cast<std::size_t>(to - from));
+        bins = work.bins.data();
+    }
+    const std::vector<Threshold>& thresholds = slot_tests_[s].thresholds;
+    std::uint64_t* missing = work.missing.data() + s * work.n_words;
+    replay_kernels().compare(bins, work.inside(first, slot.offset), work.n, thresholds.data(),
+                             static_cast<std::int64_t>(thresholds.size()), work.mask(0), missing);
+    work.any_missing |=
+        std::any_of(missing, missing + work.n_words, [](std::uint64_t word) { return word != 0; });
 }
 
 // Adds position i to the masks of the tests that hold where attribute `id` is read.
@@ -80,9 +130,9 @@ inline void Forest::set_tests(Work& work, std::int64_t i, std::int32_t id) const
     }
 }
 
-// Reads a slot at the positions from `first` on. Most columns are categorical or numeric with bins; one loop
-// for each of these kinds does not test the kind at every position.
-void Forest::read_slot(const Slot& slot, std::int64_t s, std::int64_t first, Work& work) const {
+// Reads a slot at the positions from `first` on, id by id. Most columns are categorical or numeric with bins;
+// one loop for each of these kinds does not test the kind at every position.
+void Forest::read_ids(const Slot& slot, std::int64_t s, std::int64_t first, Work& work) const {
     const ColumnView& column = *slot.column;
     const auto miss = [&](std::int64_t i) {
         insert(work.missing.data() + s * work.n_words, i);

@@ -5,9 +5,10 @@
 #include <bit>
 #include <cstring>
 
+#include "data/attribute_reader.hpp"
 #include "util/numeric.hpp"
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -54,6 +55,41 @@ struct ManyPositions {
     using Register = VectorOfWords;
     static constexpr std::int64_t kWords = position_set_words(kChunkPositions);
 };
+
+// The positions of 64 whose bin is at most `most`, bins in the order of bits.
+inline std::uint64_t at_most(const std::uint8_t* bins, std::uint8_t most) {
+#if defined(__AVX512BW__)
+    return _mm512_cmple_epu8_mask(_mm512_load_si512(bins), _mm512_set1_epi8(static_cast<char>(most)));
+#elif defined(__AVX2__)
+    const __m256i limit = _mm256_set1_epi8(static_cast<char>(most));
+    const auto half = [&](const std::uint8_t* from) {
+        const __m256i some = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
+        const __m256i holds = _mm256_cmpeq_epi8(_mm256_min_epu8(some, limit), some);
+        return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(holds))};
+    };
+    return half(bins) | half(bins + 32) << 32;
+#else
+    std::uint64_t word = 0;
+    for (int bit = 0; bit < 64; ++bit) word |= std::uint64_t{bins[bit] <= most} << bit;
+    return word;
+#endif
+}
+
+void compare(const std::uint8_t* bins, const std::uint64_t* inside, std::int64_t n,
+             const Threshold* thresholds, std::int64_t n_thresholds, std::uint64_t* masks,
+             std::uint64_t* missing) {
+    const std::int64_t n_words = position_set_words(n);
+    alignas(64) std::uint8_t in_order[kChunkPositions];
+    for (std::int64_t w = 0; 64 * w < n; ++w) {
+        std::uint8_t* word = in_order + 64 * w;
+        for (int j = 0; j < 16; ++j) {
+            for (int i = 0; i < 4; ++i) word[4 * j + i] = bins[64 * w + 16 * i + j];
+        }
+        missing[w] = inside[w] & ~at_most(word, kMissingBin - 1);
+        for (std::int64_t i = 0; i < n_thresholds; ++i)
+            masks[thresholds[i].test * n_words + w] = inside[w] & at_most(word, thresholds[i].bin);
+    }
+}
 
 template <class Size>
 void divide_sets(const Replay& trees, const FlatTree& tree, std::uint64_t* sets) {
@@ -261,7 +297,7 @@ void add_values(const Replay& trees, const FlatTree& tree, const std::uint64_t* 
 }  // namespace
 
 ReplayKernels offer_replay() {
-    return {divide, add_values, add_rows};
+    return {compare, divide, add_values, add_rows};
 }
 
 }  // namespace HEDGEROW_ISA

@@ -38,7 +38,19 @@ struct Replay {
     const std::uint64_t* masks;  // by test: the positions of a chunk where it holds; see position_set.hpp
 };
 
+// A test that holds where a numeric column has this bin or a lower one.
+struct Threshold {
+    std::int32_t test;
+    std::uint8_t bin;
+};
+
 struct ReplayKernels {
+    // The masks of thresholds at n positions. IN: the bins of the positions, of whole words, and the
+    // positions inside their sequences. OUT: masks of the tests, missing: the positions inside whose bin is
+    // kMissingBin.
+    void (*compare)(const std::uint8_t* bins, const std::uint64_t* inside, std::int64_t n,
+                    const Threshold* thresholds, std::int64_t n_thresholds, std::uint64_t* masks,
+                    std::uint64_t* missing);
     // Divides set 1 of n positions by the splits of a tree, into sets 2 and so on.
     void (*divide)(const Replay& trees, const FlatTree& tree, std::int64_t n, std::uint64_t* sets);
     // Then adds, at n positions, the values of their leaves to sums (label contexts, kChunkPositions).
