@@ -420,6 +420,11 @@ class PathStepTrainer:
     def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Return the weights of the features, then of the cells."""
 
+def find_bins(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]:
+    """
+    Return for each value how many of the rising edges are at or below it; 255 for NaN.
+    """
+
 class Conjunctions:
     """Sets of attributes that a position must have together."""
 

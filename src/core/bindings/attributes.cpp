@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/attribute_reader.hpp"
+#include "data/binning.hpp"
 
 namespace hedgerow {
 namespace {
@@ -63,9 +64,22 @@ void check_conjunctions(const Input<int64_t, 1>& starts, const Input<int32_t, 1>
             require(m[i] >= 0 && (i == s[c] || m[i - 1] < m[i]), "the members of a conjunction must rise");
 }
 
+Array<std::uint8_t, 1> bins_of(const Input<float, 1>& values, const Input<float, 1>& edges) {
+    const auto n = static_cast<int64_t>(values.shape(0)), n_edges = static_cast<int64_t>(edges.shape(0));
+    require(n_edges <= kMostEdges, "there must be at most 254 edges");
+    const Output<std::uint8_t, 1> bins({values.shape(0)});
+    {
+        const nb::gil_scoped_release release;
+        find_bins(values.data(), n, edges.data(), n_edges, bins.data());
+    }
+    return bins.array();
+}
+
 }  // namespace
 
 void register_attributes(nb::module_& m) {
+    m.def("find_bins", &bins_of, nb::arg("values").noconvert(), nb::arg("edges").noconvert(),
+          "Return for each value how many of the rising edges are at or below it; 255 for NaN.");
     nb::class_<Conjunctions>(m, "Conjunctions", "Sets of attributes that a position must have together.")
         .def(
             "__init__",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow.data.columns import NumericColumn
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.utilities import read_only
 
-MISSING_BIN = 255
 MAX_BINS = 255
 
 
@@ -58,9 +58,7 @@ class Binning:
 
     def transform(self, values: NDArray[np.float32]) -> NDArray[np.uint8]:
         """The bin of each value; 255 for a missing value."""
-        bins = np.searchsorted(self.edges, values, side="right").astype(np.uint8)
-        bins[np.isnan(values)] = MISSING_BIN
-        return bins
+        return _core.find_bins(np.ascontiguousarray(values), self.edges)
 
 
 def _quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
