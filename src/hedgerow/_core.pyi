@@ -146,13 +146,20 @@ def count_labels(reader: AttributeReader, labels: Annotated[NDArray[numpy.int32]
     Attribute v occurs with labels[starts[v]:starts[v + 1]]; counts holds n_folds numbers for each of these entries.
     """
 
-def label_log_ratios(reader: AttributeReader, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], smoothing: float, families: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_families: int, fold_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_folds: int, n_threads: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C')]:
-    """
-    Return (families, labels + 1, positions): sums of log P(label | attribute) / P(label) over the
-    attributes of each family, then of log(1 + count of the attribute).
+class LogRatios:
+    """Sums of log P(label | attribute) / P(label) over families."""
 
-    With fold_counts and folds, the counts of a position's own fold are left out.
-    """
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], smoothing: float, families: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_families: int, fold_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_folds: int = 0) -> None:
+        """
+        The arrays must not change. With fold_counts and folds, the counts of a position's own fold are
+        left out.
+        """
+
+    def sum(self, reader: AttributeReader, n_threads: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C')]:
+        """
+        Return (families, labels + 1, positions): sums over the attributes of each family, then those of
+        log(1 + count of the attribute).
+        """
 
 class LatticeBatch32:
     def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, general: bool) -> None:

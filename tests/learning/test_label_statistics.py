@@ -108,6 +108,17 @@ def test_threads_change_nothing():
     np.testing.assert_array_equal(one, two)
 
 
+def test_what_was_read_before_changes_nothing():
+    X, y = random_sequences(1, n=60)
+    encoder, fresh, _ = fitted(X, y, (-1, 0, 1), np.arange(len(X)) % 3)
+    _, used, _ = fitted(X, y, (-1, 0, 1), np.arange(len(X)) % 3)
+    for x in X[::-1]:
+        used.numbers(encoder.transform(Sequences([x])), 1)
+    read = encoder.transform(Sequences(X))
+    for one, other in zip(fresh.numbers(read, 1), used.numbers(read, 2), strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+
+
 def test_columns_of_about_as_many_values_are_a_family():
     X = [[{f"c{i}": str((7 * t) % (i + 2)) for i in range(20)} for t in range(40)]]
     raw = Sequences(X * 2)
@@ -155,16 +166,24 @@ def test_the_core_refuses_what_it_cannot_read():
     good = {
         "starts": starts, "labels": labels, "counts": counts, "prior": np.ones(1), "smoothing": 1.0,
         "families": np.zeros(1, np.int32), "n_families": 1, "fold_counts": None, "folds": None, "n_folds": 0,
-        "n_threads": 1,
     }  # fmt: skip
-    assert _core.label_log_ratios(reader, **good).shape == (1, 2, 3)
+    assert _core.LogRatios(**good).sum(reader, 1).shape == (1, 2, 3)
     for changed in (
         {"starts": starts[:-1]}, {"starts": starts[::-1].copy()}, {"labels": labels + 1}, {"counts": counts[:1]},
         {"prior": np.zeros(1)}, {"smoothing": 0.0}, {"families": np.ones(1, np.int32)}, {"n_families": 0},
-        {"folds": folds}, {"fold_counts": counts, "folds": folds + 1, "n_folds": 1}, {"n_threads": 0},
+        {"folds": folds}, {"fold_counts": counts, "folds": folds + 1, "n_folds": 1},
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"must|go together"):
-            _core.label_log_ratios(reader, **good | changed)
+            _core.LogRatios(**good | changed)
+    others = (
+        {"starts": np.array([0, 2])}, {"families": np.zeros(2, np.int32)},
+        {"fold_counts": counts, "folds": folds[:2], "n_folds": 1},
+    )  # fmt: skip
+    for changed in others:
+        with pytest.raises(ValueError, match="must"):
+            _core.LogRatios(**good | changed).sum(reader, 1)
+    with pytest.raises(ValueError, match="must"):
+        _core.LogRatios(**good).sum(reader, 0)
 
 
 def test_words_that_predict_in_training_predict_elsewhere():

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -48,48 +49,84 @@ std::tuple<Array<std::int64_t, 1>, Array<std::int32_t, 1>, Array<double, 1>> cou
             to_array(std::move(counted.counts))};
 }
 
-Array<float, 3> log_ratios(const AttributeReader& reader, const Input<std::int64_t, 1>& starts,
-                           const Input<std::int32_t, 1>& labels, const Input<double, 1>& counts,
-                           const Input<double, 1>& prior, double smoothing,
-                           const Input<std::int32_t, 1>& families, std::int64_t n_families,
-                           std::optional<Input<double, 1>> fold_counts,
-                           std::optional<Input<std::int32_t, 1>> folds, std::int64_t n_folds,
-                           std::int64_t n_threads) {
-    const AttributeView attributes = reader.view();
-    const auto n_entries = static_cast<std::int64_t>(labels.shape(0));
-    const auto n_labels = static_cast<std::int64_t>(prior.shape(0));
-    require(static_cast<std::int64_t>(starts.shape(0)) == attributes.n_ids + 1 && starts.data()[0] == 0 &&
-                starts.data()[attributes.n_ids] == n_entries,
-            "starts must go from 0 to the number of entries, one for each attribute");
-    for (std::int64_t v = 0; v < attributes.n_ids; ++v)
-        require(starts.data()[v] <= starts.data()[v + 1], "starts must not fall");
-    check_codes(labels, n_entries, n_labels, "the label of an entry must be below the number of labels");
-    require(static_cast<std::int64_t>(counts.shape(0)) == n_entries, "every entry must have a count");
-    for (std::int64_t y = 0; y < n_labels; ++y)
-        require(prior.data()[y] > 0 && prior.data()[y] <= 1, "the prior must lie above 0");
-    require(std::isfinite(smoothing) && smoothing > 0, "smoothing must be a number above 0");
-    require(n_families >= 1 && n_threads >= 1, "there must be at least one family and one thread");
-    check_codes(families, attributes.slots.size, n_families, "families must hold a family for every slot");
-    require(folds.has_value() == fold_counts.has_value(), "folds and their counts go together");
-    LabelStatistics statistics{starts.data(), labels.data(), counts.data(),   n_labels,
-                               prior.data(),  smoothing,     families.data(), n_families};
-    if (folds) {
-        require(n_folds >= 1 && static_cast<std::int64_t>(fold_counts->shape(0)) == n_entries * n_folds,
+// Statistics of arrays that are checked once, and kept.
+class BoundLogRatios {
+  public:
+    BoundLogRatios(Input<std::int64_t, 1> starts, Input<std::int32_t, 1> labels, Input<double, 1> counts,
+                   Input<double, 1> prior, double smoothing, Input<std::int32_t, 1> families,
+                   std::int64_t n_families, std::optional<Input<double, 1>> fold_counts,
+                   std::optional<Input<std::int32_t, 1>> folds, std::int64_t n_folds)
+        : starts_(std::move(starts)),
+          labels_(std::move(labels)),
+          counts_(std::move(counts)),
+          prior_(std::move(prior)),
+          families_(std::move(families)),
+          fold_counts_(std::move(fold_counts)),
+          folds_(std::move(folds)),
+          n_families_(n_families) {
+        check(smoothing, n_folds);
+        LabelStatistics statistics{starts_.data(), labels_.data(), counts_.data(),   size(prior_),
+                                   prior_.data(),  smoothing,      families_.data(), n_families};
+        if (folds_) {
+            statistics.fold_counts = fold_counts_->data();
+            statistics.folds = folds_->data();
+            statistics.n_folds = n_folds;
+        }
+        ratios_ = std::make_unique<LogRatios>(statistics, size(starts_) - 1);
+    }
+
+    Array<float, 3> sum(const AttributeReader& reader, std::int64_t n_threads) {
+        const AttributeView attributes = reader.view();
+        require(
+            attributes.n_ids == size(starts_) - 1 && attributes.slots.size == size(families_),
+            "starts must go from 0 to the number of entries, one for each attribute, and families must hold "
+            "a family for every slot");
+        require(!folds_ || size(*folds_) == attributes.n_positions(), kFoldRule);
+        require(n_threads >= 1, "there must be at least one thread");
+        const Output<float, 3> sums({static_cast<std::size_t>(n_families_), prior_.shape(0) + 1,
+                                     static_cast<std::size_t>(attributes.n_positions())});
+        {
+            const nb::gil_scoped_release release;
+            ratios_->sum(attributes, sums.data(), n_threads);
+        }
+        return sums.array();
+    }
+
+  private:
+    template <class Array1>
+    static std::int64_t size(const Array1& array) {
+        return static_cast<std::int64_t>(array.shape(0));
+    }
+
+    void check(double smoothing, std::int64_t n_folds) const {
+        const std::int64_t n_ids = size(starts_) - 1, n_entries = size(labels_), n_labels = size(prior_);
+        require(n_ids >= 0 && starts_.data()[0] == 0 && starts_.data()[n_ids] == n_entries,
+                "starts must go from 0 to the number of entries, one for each attribute");
+        for (std::int64_t v = 0; v < n_ids; ++v)
+            require(starts_.data()[v] <= starts_.data()[v + 1], "starts must not fall");
+        check_codes(labels_, n_entries, n_labels, "the label of an entry must be below the number of labels");
+        require(size(counts_) == n_entries, "every entry must have a count");
+        for (std::int64_t y = 0; y < n_labels; ++y)
+            require(prior_.data()[y] > 0 && prior_.data()[y] <= 1, "the prior must lie above 0");
+        require(std::isfinite(smoothing) && smoothing > 0, "smoothing must be a number above 0");
+        require(n_families_ >= 1, "there must be at least one family");
+        check_codes(families_, size(families_), n_families_, "families must hold a family for every slot");
+        require(folds_.has_value() == fold_counts_.has_value(), "folds and their counts go together");
+        if (!folds_) return;
+        require(n_folds >= 1 && size(*fold_counts_) == n_entries * n_folds,
                 "every entry must have a count for every fold");
-        check_codes(*folds, attributes.n_positions(), n_folds, kFoldRule);
-        statistics.fold_counts = fold_counts->data();
-        statistics.folds = folds->data();
-        statistics.n_folds = n_folds;
+        check_codes(*folds_, size(*folds_), n_folds, kFoldRule);
     }
-    const Output<float, 3> ratios({static_cast<std::size_t>(n_families),
-                                   static_cast<std::size_t>(n_labels) + 1,
-                                   static_cast<std::size_t>(attributes.n_positions())});
-    {
-        const nb::gil_scoped_release release;
-        sum_log_ratios(attributes, statistics, ratios.data(), n_threads);
-    }
-    return ratios.array();
-}
+
+    Input<std::int64_t, 1> starts_;
+    Input<std::int32_t, 1> labels_;
+    Input<double, 1> counts_, prior_;
+    Input<std::int32_t, 1> families_;
+    std::optional<Input<double, 1>> fold_counts_;
+    std::optional<Input<std::int32_t, 1>> folds_;
+    std::int64_t n_families_;
+    std::unique_ptr<LogRatios> ratios_;
+};
 
 }  // namespace
 
@@ -99,14 +136,21 @@ void register_label_statistics(nb::module_& m) {
           "Count labels by attribute and fold; return (starts, labels, counts).\n\n"
           "Attribute v occurs with labels[starts[v]:starts[v + 1]]; counts holds n_folds numbers for each "
           "of these entries.");
-    m.def("label_log_ratios", &log_ratios, nb::arg("reader"), nb::arg("starts").noconvert(),
-          nb::arg("labels").noconvert(), nb::arg("counts").noconvert(), nb::arg("prior").noconvert(),
-          nb::arg("smoothing"), nb::arg("families").noconvert(), nb::arg("n_families"),
-          nb::arg("fold_counts").noconvert().none(), nb::arg("folds").noconvert().none(), nb::arg("n_folds"),
-          nb::arg("n_threads"),
-          "Return (families, labels + 1, positions): sums of log P(label | attribute) / P(label) over the\n"
-          "attributes of each family, then of log(1 + count of the attribute).\n\n"
-          "With fold_counts and folds, the counts of a position's own fold are left out.");
+    nb::class_<BoundLogRatios>(m, "LogRatios", "Sums of log P(label | attribute) / P(label) over families.")
+        .def(nb::init<Input<std::int64_t, 1>, Input<std::int32_t, 1>, Input<double, 1>, Input<double, 1>,
+                      double, Input<std::int32_t, 1>, std::int64_t, std::optional<Input<double, 1>>,
+                      std::optional<Input<std::int32_t, 1>>, std::int64_t>(),
+             nb::arg("starts").noconvert(), nb::arg("labels").noconvert(), nb::arg("counts").noconvert(),
+             nb::arg("prior").noconvert(), nb::arg("smoothing"), nb::arg("families").noconvert(),
+             nb::arg("n_families"), nb::arg("fold_counts").noconvert() = nb::none(),
+             nb::arg("folds").noconvert() = nb::none(), nb::arg("n_folds") = 0,
+             "The arrays must not change. With fold_counts and folds, the counts of a position's own fold "
+             "are\n"
+             "left out.")
+        .def("sum", &BoundLogRatios::sum, nb::arg("reader"), nb::arg("n_threads"),
+             "Return (families, labels + 1, positions): sums over the attributes of each family, then those "
+             "of\n"
+             "log(1 + count of the attribute).");
 }
 
 }  // namespace hedgerow

@@ -7,6 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "data/attribute_reader.hpp"
@@ -40,9 +43,43 @@ struct LabelStatistics {
     std::int64_t n_folds = 0;
 };
 
-// OUT: ratios (families, labels + 1, positions): the log-ratio of each label, then the sum of log(1 + count)
-// over the attributes of the family.
-void sum_log_ratios(const AttributeView& attributes, const LabelStatistics& statistics, float* ratios,
-                    std::int64_t n_threads);
+// Sums of log-ratios. The logarithms of an attribute are computed when it is first read, then kept.
+class LogRatios {
+  public:
+    LogRatios(const LabelStatistics& statistics, std::int64_t n_ids);
+
+    // OUT: ratios (families, labels + 1, positions): the log-ratio of each label, then the sum of
+    // log(1 + count) over the attributes of the family.
+    void sum(const AttributeView& attributes, float* ratios, std::int64_t n_threads);
+
+  private:
+    struct Free {
+        void operator()(void* records) const { std::free(records); }
+    };
+    // Zeros that use no memory before something is written.
+    template <class Record>
+    using Zeros = std::unique_ptr<Record[], Free>;
+    template <class Record>
+    static Zeros<Record> zeros(std::int64_t n);
+    struct Entry {
+        double logarithm;  // log(1 + count(v, y) / s P(y))
+        std::int32_t label;
+    };
+    struct Attribute {
+        double all;    // log(1 + count(v) / s)
+        double count;  // log(1 + count(v)); 0 if it is not known
+    };
+
+    std::int64_t fold(std::int64_t t) const { return of_.folds == nullptr ? 0 : of_.folds[t]; }
+    void read_slot(const AttributeView& attributes, std::int64_t s);
+    void compute(std::int64_t id, std::int64_t fold);
+    class Piece;
+
+    LabelStatistics of_;
+    std::int64_t n_ids_, n_entries_;
+    Zeros<Entry> entries_;         // (folds, entries)
+    Zeros<Attribute> attributes_;  // (folds, attributes)
+    std::mutex writing_;
+};
 
 }  // namespace hedgerow

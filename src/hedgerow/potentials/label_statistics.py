@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -78,24 +79,24 @@ class LabelStatistics:
             labels=labels,
             counts=by_fold.reshape(-1, n_folds).sum(axis=1),
         )
-        return statistics, statistics._numbers(reader, n_threads, by_fold, folds, n_folds)
+        out_of_fold = statistics._log_ratios(fold_counts=by_fold, folds=folds, n_folds=n_folds)
+        return statistics, statistics._columns(out_of_fold.sum(reader.reader, n_threads))
 
     def numbers(self, encoded: Encoded, n_threads: int) -> list[ScoreColumn]:
         """For each family a column for each label, and one with the logarithms of counts."""
-        return self._numbers(_reader(encoded, self.columns, self.window), n_threads)
+        reader = _reader(encoded, self.columns, self.window).reader
+        return self._columns(self._ratios.sum(reader, n_threads))
 
-    def _numbers(
-        self,
-        reader: AttributeReader,
-        n_threads: int,
-        by_fold: Floats64 | None = None,
-        folds: NDArray[np.int32] | None = None,
-        n_folds: int = 0,
-    ) -> list[ScoreColumn]:
-        ratios: NDArray[np.float32] = _core.label_log_ratios(
-            reader.reader, self.starts, self.labels, self.counts, self.prior, SMOOTHING, self.families, self.n_families,
-            by_fold, folds, n_folds, n_threads,
-        )  # fmt: skip
+    @cached_property
+    def _ratios(self) -> _core.LogRatios:
+        return self._log_ratios()
+
+    def _log_ratios(self, **out_of_fold: Any) -> _core.LogRatios:
+        return _core.LogRatios(
+            self.starts, self.labels, self.counts, self.prior, SMOOTHING, self.families, self.n_families, **out_of_fold
+        )
+
+    def _columns(self, ratios: NDArray[np.float32]) -> list[ScoreColumn]:
         values = ratios.reshape(-1, ratios.shape[-1])
         return [trusted(ScoreColumn, name, values[i]) for i, name in enumerate(self.names())]
 
