@@ -20,7 +20,7 @@ CXX_FILES := $(filter %.cpp %.hpp,$(BUILD_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all coverage lint format stub sanitize sanitize-threads wheel hooks results benchmarks docs clean FORCE
+.PHONY: help demo test test-slow test-all coverage lint format stub sanitize sanitize-threads wheel hooks results benchmarks benchmarks-quick docs clean FORCE
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,8 +99,11 @@ results: $(VENV)/bench-tools  ## Run the experiments and fill the tables of docs
 	$(BIN)/python tools/fill_docs.py docs/results/*.md --only "$(ONLY)"
 
 benchmarks: $(VENV)/bench-tools  ## Run the benchmarks and fill the tables of docs/benchmarks.md; ONLY=text chooses
-	$(BIN)/python tools/fill_docs.py docs/benchmarks.md --only "$(ONLY)"
+	$(BIN)/python tools/fill_docs.py docs/benchmarks.md --only "$(ONLY)" --history benchmarks/history.jsonl
 	$(BIN)/python tools/fill_docs.py docs/*.md docs/tasks/*.md --only quote_table
+
+benchmarks-quick: $(VENV)/installed  ## Count the instructions of small fits; fail if a count rose by a tenth
+	$(BIN)/python benchmarks/counts.py --check
 
 docs: $(VENV)/docs-tools  ## Build the documentation site in build/docs; a warning is an error
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --nitpicky --jobs auto docs build/docs

@@ -7,11 +7,8 @@ import os
 import platform
 import sys
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
-
-log = partial(print, file=sys.stderr, flush=True)
 
 # Trees on columns as they are, with fixed settings: tables compare like with like, whatever the defaults are.
 PLAIN_TREES: dict[str, Any] = {
@@ -23,6 +20,11 @@ PLAIN_TREES: dict[str, Any] = {
     "trees": "per-label",
     "label_statistics": False,
 }
+
+
+def log(*parts: object, sep: str = " ") -> None:
+    """Tell on standard error how far a script has come."""
+    print(*parts, sep=sep, file=sys.stderr, flush=True)
 
 
 def processor() -> str:

@@ -19,6 +19,8 @@ the repository.
     python tools/fill_docs.py docs/results/*.md --only linear    # run only the commands that contain "linear"
     python tools/fill_docs.py docs/results/*.md --list           # print the commands and stop
 
+With --history, every run also adds a line to a file: a JSON object with date, commit, command and output.
+
 A command that fails, or prints nothing, leaves its block as it was. The remaining commands still run, and the exit
 status is 1. A page with misplaced markers is an error before anything runs: exit status 2.
 """
@@ -26,6 +28,8 @@ status is 1. A page with misplaced markers is an error before anything runs: exi
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import os
 import re
 import shlex
@@ -119,8 +123,23 @@ def write(path: Path, text: str) -> None:
         raise
 
 
-def fill(pages: Sequence[Path], command: str, root: Path) -> None:
-    """Run the command and put its output into every page that names it.
+def commit(root: Path) -> str:
+    """The commit that is checked out, with a + if files differ from it; empty outside a repository."""
+    git = ["git", "-C", str(root), "describe", "--always", "--abbrev=9", "--dirty=+", "--exclude=*"]
+    done = subprocess.run(git, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def record(history: Path, command: str, output: str, root: Path) -> None:
+    """Add a line about a run to the history."""
+    today = datetime.date.today().isoformat()
+    run = {"date": today, "commit": commit(root), "command": command, "output": output.strip()}
+    with history.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(run, ensure_ascii=False) + "\n")
+
+
+def fill(pages: Sequence[Path], command: str, root: Path, history: Path | None) -> None:
+    """Run the command, put its output into every page that names it, and record it in the history if there is one.
 
     The pages are read after the command has ended, so edits made while it ran are kept.
     """
@@ -130,6 +149,8 @@ def fill(pages: Sequence[Path], command: str, root: Path) -> None:
         filled = replace_blocks(text, command, output)
         if filled != text:
             write(page, filled)
+    if history is not None:
+        record(history, command, output, root)
 
 
 def commands(pages: Sequence[Path], pattern: str) -> Iterator[str]:
@@ -150,6 +171,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     parser.add_argument("pages", nargs="+", type=Path, help="Markdown files")
     parser.add_argument("--only", default="", metavar="TEXT", help="run only the commands that contain this text")
     parser.add_argument("--list", action="store_true", help="print the commands and stop")
+    parser.add_argument("--history", type=Path, metavar="FILE", help="add a line about each run to this file")
     options = parser.parse_args(arguments)
     try:
         chosen = list(commands(options.pages, options.only))
@@ -163,7 +185,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     for command in chosen:
         print(f"$ {command}", file=sys.stderr, flush=True)
         try:
-            fill(options.pages, command, root)
+            fill(options.pages, command, root, options.history)
         except CommandError as error:
             print(f"error: {command}: {error}; its block stays as it was", file=sys.stderr)
             failed = True

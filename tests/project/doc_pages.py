@@ -12,9 +12,9 @@ DOCS = ROOT / "docs"
 GUIDES = [page for page in sorted(DOCS.rglob("*.md")) if "generated" not in page.relative_to(DOCS).parts]
 
 
-def load_tool(name: str) -> ModuleType:
-    """Import a script of tools/ by its name."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+def load_tool(name: str, folder: str = "tools") -> ModuleType:
+    """Import a script of tools/, or of another folder, by its name."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,19 @@ def test_misplaced_markers_are_an_error_before_anything_runs(
     assert tool.main([str(good), str(page)]) == 2
     assert f"{page}: {message}" in capsys.readouterr().err
     assert good.read_text(encoding="utf-8") == PAGE
+
+
+def test_every_run_is_added_to_the_history(tmp_path: Path) -> None:
+    page, history = write_page(tmp_path, PAGE), tmp_path / "history.jsonl"
+    for only in ("one", "two"):
+        assert tool.main([str(page), "--only", only, "--history", str(history)]) == 0
+    runs = [json.loads(line) for line in history.read_text(encoding="utf-8").splitlines()]
+    assert [run["output"] for run in runs] == ["one", "two\nlines"]
+    assert [run["command"] for run in runs] == [block.command for block in tool.find_blocks(PAGE)]
+    assert all(set(run) == {"date", "commit", "command", "output"} for run in runs)
+
+
+def test_a_command_that_fails_is_not_recorded(tmp_path: Path) -> None:
+    page, history = write_page(tmp_path, '<!-- begin: python -c "1/0" -->\n<!-- end -->\n'), tmp_path / "history.jsonl"
+    assert tool.main([str(page), "--history", str(history)]) == 1
+    assert not history.exists()
