@@ -1,0 +1,107 @@
+"""Two threads beside one: every estimator's fit on CoNLL-2000, and reading and tagging.
+
+python benchmarks/threads.py
+
+Seconds of the wall clock, the best of two. Fits start from sequences that have been read and take a few rounds, epochs
+or iterations, enough to last a second or more. The machine must have two idle cores.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import hedgerow as hr
+from data import chunking, few, repeated, sentences
+from jobs import main
+from printing import log, print_table
+from treecrf import CHUNKER
+
+Row = tuple[str, str, str, str]
+
+FITS: dict[str, tuple[str, Callable[[int], Any]]] = {
+    "TreeCRF": ("attributes", lambda n: hr.TreeCRF(n_rounds=few(10, 2), n_jobs=n, random_state=0, **CHUNKER)),
+    "TreeCRF, defaults on words": (
+        "sentences",
+        lambda n: hr.TreeCRF(features=hr.templates.words(), n_rounds=few(3, 2), n_jobs=n, random_state=0),
+    ),
+    "TreeCRF(linear=True)": (
+        "sentences",
+        lambda n: hr.TreeCRF(linear=True, features=hr.templates.words(), n_rounds=few(3, 2), n_jobs=n, random_state=0),
+    ),
+    "LinearCRF": ("attributes", lambda n: hr.LinearCRF(n_jobs=n)),
+    "StructuredPerceptron": ("attributes", lambda n: hr.StructuredPerceptron(n_jobs=n, random_state=0)),
+    "StructuredSVM": ("attributes", lambda n: hr.StructuredSVM(n_jobs=n, random_state=0)),
+    "SearchTagger": ("attributes", lambda n: hr.SearchTagger(n_jobs=n, random_state=0)),
+    "MEMM": ("attributes", lambda n: hr.MEMM(n_rounds=few(5, 2), n_jobs=n, random_state=0)),
+    "FutureMEMM": ("sentences", lambda n: hr.FutureMEMM(n_rounds=few(5, 2), max_future=1, n_jobs=n, random_state=0)),
+    "HMM": ("sentences", lambda n: hr.HMM(n_jobs=n)),
+    "OutputCode": (
+        "sentences",
+        lambda n: hr.OutputCode(
+            base=hr.TreeCRF(window=2, n_rounds=few(5, 2), random_state=0), n_bits=few(8, 1), n_jobs=n, random_state=0
+        ),
+    ),
+}  # fmt: skip
+
+
+def clock(work: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def compared(name: str, work: Callable[[int], Callable[[], Any]]) -> Row:
+    """The row of `work(threads)`, which returns what is measured."""
+    log(name)
+    one, two = (repeated(lambda n=n: clock(work(n)), 2) for n in (1, 2))  # type: ignore[misc]
+    return name, f"{one:.2f}", f"{two:.2f}", f"{one / two:.2f}"
+
+
+def positions(split: str) -> tuple[list[Any], list[list[str]]]:
+    """Words and tags as dicts, and the chunk labels."""
+    data = sentences(split)
+    X = [[{"word": w, "pos": p} for w, p in zip(words, tags, strict=True)] for words, tags, _ in data]
+    return X, [chunks for _, _, chunks in data]
+
+
+def fit(make: Callable[[int], Any], X: hr.Sequences, y: list[list[str]], n_threads: int) -> Callable[[], Any]:
+    return lambda: make(n_threads).fit(X, y)
+
+
+def fits() -> Iterator[Row]:
+    forms = {name: (hr.Sequences(X), y) for name, (X, y) in
+             {"attributes": chunking("train"), "sentences": positions("train")}.items()}  # fmt: skip
+    for name, (form, make) in FITS.items():
+        X, y = forms[form]
+        yield compared(f"{name}: fit", partial(fit, make, X, y))
+
+
+def tagging() -> Iterator[Row]:
+    """From fresh strings: a new list of dicts for each repetition."""
+    X, y = chunking("train")
+    X_words, _ = positions("train")
+    by_columns = hr.LinearCRF(tol=0.1).fit(X, y)
+    by_template = hr.LinearCRF(features=hr.templates.words(), tol=0.1).fit(X_words, y)
+
+    def work(model: Any, make: Callable[[], Any]) -> Callable[[int], Callable[[], Any]]:
+        def prepare(n: int) -> Callable[[], Any]:
+            fresh = make()
+            model.set_params(n_jobs=n)
+            return lambda: model.predict(fresh)
+
+        return prepare
+
+    yield compared("tag dicts, 19 attributes", work(by_columns, lambda: chunking("train")[0]))
+    yield compared("tag words by a template", work(by_template, lambda: positions("train")[0]))
+    yield compared("tag encoded sequences", work(by_columns, lambda: hr.Sequences(X)))
+
+
+def table(rows: Callable[[], Iterator[Row]]) -> Callable[[], None]:
+    return lambda: print_table(["CoNLL-2000, s", "one thread", "two threads", "times as fast"], rows())
+
+
+if __name__ == "__main__":
+    main(__doc__, {"fits": table(fits), "tagging": table(tagging)})
