@@ -26,6 +26,38 @@ def test_the_softmax_of_positions(dtype):
 
 
 @pytest.mark.kernel
+def test_sums_along_a_direction_on_threads():
+    """Against plain sums over (gold - P); the same bits for every number of threads."""
+    rng = np.random.default_rng(1)
+    n, k = 5000, 3  # several tasks of a thread
+    scores, eta, q = rng.normal(size=(n, k)), rng.normal(size=k), rng.random(n)
+    codes = rng.integers(-1, k, size=n).astype(np.int32)
+    weights = np.where(codes < 0, 0.0, rng.random(n))
+    p = _core.softmax(scores, eta, q, 1)
+    residuals = (np.eye(k)[codes] - p) * weights[:, None]
+    variance = weights * (p @ eta**2 - (p @ eta) ** 2)
+    sums = [_core.direction_sums(scores, codes, weights, eta, q, threads) for threads in (1, 2, 3)]
+    by_position = [_core.along_direction(scores, codes, weights, eta, q, threads) for threads in (1, 2, 3)]
+    np.testing.assert_allclose(sums[0][0], q @ residuals, rtol=1e-10)
+    np.testing.assert_allclose(sums[0][1], (weights * q**2) @ p, rtol=1e-10)
+    np.testing.assert_allclose(by_position[0][0], residuals @ eta, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(by_position[0][1], variance, rtol=1e-10, atol=1e-14)
+    for each in (sums, by_position):
+        for first, other in zip(each[0] + each[0], each[1] + each[2], strict=True):
+            np.testing.assert_array_equal(first, other)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("work", [_core.direction_sums, _core.along_direction])
+def test_bad_arguments_of_sums_along_a_direction(work):
+    scores, codes, ones = np.zeros((2, 3)), np.zeros(2, np.int32), np.ones(2)
+    with pytest.raises(ValueError, match="one code and weight"):
+        work(scores, codes, np.ones(3), np.zeros(3), ones, 1)
+    with pytest.raises(ValueError, match="where the weight is not 0"):
+        work(scores, codes - 1, ones, np.zeros(3), ones, 1)
+
+
+@pytest.mark.kernel
 @pytest.mark.parametrize(
     ("codes", "eta", "q", "message"),
     [

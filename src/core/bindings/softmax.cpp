@@ -4,9 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "bindings/arrays.hpp"
 #include "bindings/errors.hpp"
@@ -55,6 +57,47 @@ Array<double, 2> checked_softmax(const Input<Real, 2>& scores, const Feature& et
     return out.array();
 }
 
+WeightedGold checked_gold(const PositionScores<double>& scores, const Input<std::int32_t, 1>& codes,
+                          const Input<double, 1>& weights) {
+    const auto n = static_cast<std::size_t>(scores.n_positions);
+    require(scores.eta != nullptr, "eta and q are needed");
+    require(codes.shape(0) == n && weights.shape(0) == n, "there must be one code and weight per position");
+    for (std::size_t t = 0; t < n; ++t)
+        require(weights.data()[t] == 0 || (codes.data()[t] >= 0 && codes.data()[t] < scores.n_labels),
+                "codes must be labels where the weight is not 0");
+    return {codes.data(), weights.data()};
+}
+
+std::pair<Array<double, 1>, Array<double, 1>> checked_direction_sums(const Input<double, 2>& scores,
+                                                                     const Input<std::int32_t, 1>& codes,
+                                                                     const Input<double, 1>& weights,
+                                                                     const Feature& eta, const Feature& q,
+                                                                     std::int64_t n_threads) {
+    const PositionScores<double> checked = checked_scores(scores, eta, q, n_threads);
+    const WeightedGold gold = checked_gold(checked, codes, weights);
+    const Output<double, 1> gradient({scores.shape(1)}), curvature({scores.shape(1)});
+    {
+        const nb::gil_scoped_release release;
+        direction_sums(checked, gold, gradient.data(), curvature.data(), n_threads);
+    }
+    return {gradient.array(), curvature.array()};
+}
+
+std::pair<Array<double, 1>, Array<double, 1>> checked_along_direction(const Input<double, 2>& scores,
+                                                                      const Input<std::int32_t, 1>& codes,
+                                                                      const Input<double, 1>& weights,
+                                                                      const Feature& eta, const Feature& q,
+                                                                      std::int64_t n_threads) {
+    const PositionScores<double> checked = checked_scores(scores, eta, q, n_threads);
+    const WeightedGold gold = checked_gold(checked, codes, weights);
+    const Output<double, 1> along({scores.shape(0)}), variance({scores.shape(0)});
+    {
+        const nb::gil_scoped_release release;
+        along_direction(checked, gold, along.data(), variance.data(), n_threads);
+    }
+    return {along.array(), variance.array()};
+}
+
 template <class Real>
 void register_for(nb::module_& m) {
     m.def("log_gold", &checked_log_gold<Real>, nb::arg("scores").noconvert(), nb::arg("codes").noconvert(),
@@ -71,6 +114,15 @@ void register_for(nb::module_& m) {
 void register_softmax(nb::module_& m) {
     register_for<float>(m);
     register_for<double>(m);
+    m.def("direction_sums", &checked_direction_sums, nb::arg("scores").noconvert(),
+          nb::arg("codes").noconvert(), nb::arg("weights").noconvert(), nb::arg("eta"), nb::arg("q"),
+          nb::arg("n_threads"),
+          "Return, by label, the weighted sums over positions of q (gold - P) and of q^2 P.");
+    m.def("along_direction", &checked_along_direction, nb::arg("scores").noconvert(),
+          nb::arg("codes").noconvert(), nb::arg("weights").noconvert(), nb::arg("eta"), nb::arg("q"),
+          nb::arg("n_threads"),
+          "Return, by position, the weighted sum over labels of eta (gold - P), and the variance of eta "
+          "under P.");
 }
 
 }  // namespace hedgerow

@@ -25,4 +25,21 @@ void log_gold(const PositionScores<Real>& scores, const std::int32_t* gold, doub
 template <class Real>
 void softmax(const PositionScores<Real>& scores, double* out, std::int64_t n_threads);
 
+// What fitting the added feature needs, with R(l) = [gold_t = l] - P(l) and weights w_t. A position with the
+// weight 0 counts for nothing, whatever its gold label.
+struct WeightedGold {
+    const std::int32_t* labels;
+    const double* weights;
+};
+
+// OUT, by label: gradient_l = sum over t of w_t q_t R(l), curvature_l = sum over t of w_t q_t^2 P(l).
+// The order of the sums does not depend on the number of threads.
+void direction_sums(const PositionScores<double>& scores, const WeightedGold& gold, double* gradient,
+                    double* curvature, std::int64_t n_threads);
+
+// OUT, by position: along_t = w_t sum over l of eta_l R(l), variance_t = w_t times the variance of eta_l
+// under P.
+void along_direction(const PositionScores<double>& scores, const WeightedGold& gold, double* along,
+                     double* variance, std::int64_t n_threads);
+
 }  // namespace hedgerow

@@ -85,14 +85,23 @@ class DiscoveryData:
         gold = _core.log_gold(self.scores, self.codes, eta, q, self.n_threads)
         return float((gold * self.weights).sum() / self.weights.sum())
 
-    def residuals(self, eta: Floats, q: Floats) -> tuple[Floats, Floats]:
-        """(gold - P, P), each times the weights of positions."""
-        p: Floats = _core.softmax(self.scores, eta, q, self.n_threads)
-        p *= self.weights[:, None]
-        residuals = -p
+    def direction_sums(self, eta: Floats, q: Floats) -> tuple[Floats, Floats]:
+        """By label: the sum over positions of q * (gold - P), and of q**2 * P, each position with its weight."""
+        return _core.direction_sums(self.scores, self.codes, self.weights, eta, q, self.n_threads)
+
+    def along(self, eta: Floats, q: Floats) -> tuple[Floats, Floats]:
+        """By position: the sum over labels of eta * (gold - P), and the variance of eta, each times the weight."""
+        return _core.along_direction(self.scores, self.codes, self.weights, eta, q, self.n_threads)
+
+    def squared_residuals(self) -> Floats:
+        """By label: the sum over positions of (gold - P)**2, each position with its squared weight."""
+        residuals: Floats = -_core.softmax(self.scores, None, None, self.n_threads)
         at = np.flatnonzero(self.weights)
-        residuals[at, self.codes[at]] += self.weights[at]
-        return residuals, p
+        residuals[at, self.codes[at]] += 1
+        residuals *= self.weights[:, None]
+        # einsum without optimisation adds in a fixed order; a BLAS would round differently on every machine.
+        squared: Floats = np.einsum("tl,tl->l", residuals, residuals, optimize=False)
+        return squared
 
 
 class Candidate(NamedTuple):
@@ -150,9 +159,7 @@ class Discovery:
     def _directions(self) -> list[Floats]:
         """One label against the others, for the labels with the largest residuals; with two labels, for both."""
         k = self.train.scores.shape[1]
-        residuals = self.train.residuals(np.zeros(k), np.zeros(len(self.train.codes)))[0]
-        squared = np.einsum("tl,tl->l", residuals, residuals)
-        chosen = np.argsort(-squared, kind="stable")[:MAX_DIRECTIONS]
+        chosen = np.argsort(-self.train.squared_residuals(), kind="stable")[:MAX_DIRECTIONS]
         return [self._bounded(np.eye(k)[label] - 1 / k) for label in chosen]
 
     def _start(self, eta: Floats) -> _Pattern | None:
@@ -210,13 +217,11 @@ class Discovery:
         """(targets, weights) of the tree, by position."""
         train, size = self.train, self.rules.instance_bags.size
         bag_q, rest = _core.bag_probabilities(pattern.log_odds, train.starts, size, self.back, train.n_threads)
-        residuals, p = train.residuals(pattern.eta, bag_q)
+        residuals, variance = train.along(pattern.eta, bag_q)
         q = logistic(pattern.log_odds)
-        targets = q * self._sum_over_bags(_along(residuals, pattern.eta) * rest)
+        targets = q * self._sum_over_bags(residuals * rest)
         if not self.rules.newton:
             return targets, self._pairs
-        mean = np.divide(_along(p, pattern.eta), train.weights, out=np.zeros_like(bag_q), where=train.weights > 0)
-        variance = np.maximum(_along(p, pattern.eta**2) - train.weights * mean**2, 0)
         return targets, q**2 * self._sum_over_bags(variance * rest**2)
 
     def _sum_over_bags(self, values: Floats) -> Floats:
@@ -242,9 +247,8 @@ class Discovery:
 
         value = objective(eta)
         for _ in range(MAX_ETA_ITERATIONS):
-            residuals, p = train.residuals(eta, q)
-            gradient = _weighted_sum(q, residuals) - l2 * eta
-            step = gradient / (_weighted_sum(q * q, p) + l2 + 1e-9)
+            gradient, curvature = train.direction_sums(eta, q)
+            step = (gradient - l2 * eta) / (curvature + l2 + 1e-9)
             for _ in range(MAX_HALVINGS):
                 tried = self._bounded(eta + step)
                 after = objective(tried)
@@ -292,17 +296,3 @@ def _values(tree: Trees, data: DiscoveryData) -> NDArray[np.float32]:
     forest = replace(tree, labels=np.zeros(1, np.int32)).compiled(data.instances, 1, 0)
     forest.add_scores(data.instances.reader, values, data.n_threads)
     return values[:, 0, 0]
-
-
-# einsum without optimisation adds in a fixed order. A BLAS would split the sums among its own threads, and round
-# differently on every machine.
-
-
-def _along(rows: Floats, eta: Floats) -> Floats:
-    along: Floats = np.einsum("tl,l->t", rows, eta, optimize=False)
-    return along
-
-
-def _weighted_sum(q: Floats, rows: Floats) -> Floats:
-    sums: Floats = np.einsum("t,tl->l", q, rows, optimize=False)
-    return sums
