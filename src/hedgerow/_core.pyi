@@ -645,7 +645,7 @@ class TreeGrower:
 
     def adds_scores(self, samples: bool) -> bool:
         """
-        Whether grow(), with a sample or without, adds the values of its trees to the scores; if not, a Forest has to.
+        Whether growing, with a sample or without, adds the values of the trees to the scores; if not, a Forest has to.
         """
 
     def grow(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from builders.trees import grow, growth_rules, random_marginals, random_rows, tree
 from hedgerow import _core
+from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.columns import LocalColumn
 from hedgerow.encoding import AttributeReader, Binning, Window
 from hedgerow.potentials.trees import NODE, Trees
 from oracles import lattice as oracles
@@ -138,7 +140,7 @@ def test_columns_of_many_values_are_not_split_into_sets(n_sequences):
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_positions_left_out_do_not_count_but_get_their_values(order):
+def test_positions_left_out_do_not_count(order):
     rng = np.random.default_rng(6)
     rows = random_rows(rng, [5, 6, 4, 3], 1, bag=True)
     starts = rows.sequences.starts.tolist()
@@ -150,9 +152,24 @@ def test_positions_left_out_do_not_count_but_get_their_values(order):
     examples = [e for e in oracles_trees.examples_of(marginals, gold, starts, 1, order, 2) if in_sample[e[0]]]
     expected = oracles_trees.fit_regression_tree(examples, features, 8, oracles_trees.Rules(2.0))
     assert tree(trees, 1) == in_single(expected)
+    assert not scores.any()  # a Forest adds the values to all positions
+
+
+@pytest.mark.parametrize("n_values", [250, 257, 70_000])
+def test_codes_of_one_two_and_four_bytes(n_values):
+    """A column of so many values: training reads its codes, evaluation its values."""
+    rng = np.random.default_rng(0)
+    column = LocalColumn("many", np.arange(n_values, dtype=np.int32), Alphabet.of(map(str, range(n_values))))
+    few = LocalColumn("few", rng.integers(0, 3, n_values).astype(np.int32), Alphabet.of("abc"))
+    starts = np.array([0, n_values // 2, n_values])
+    rows = AttributeReader(hr.Sequences.of_columns(starts, (column, few)), Window.of(0), {})
+    gold = (np.arange(n_values) == n_values - 1).astype(np.int32)
+    marginals = random_marginals(rng, starts, 0, 2) * np.float32(0.01) + np.float32(0.495)
+    trees, scores = grow(rows, 0, 2, marginals, gold, max_leaves=9, l2=0.1)
     again = np.zeros_like(scores)
-    trees.compiled(rows, 2, order).add_scores(rows.reader, again, 1)
+    trees.compiled(rows, 2, 0).add_scores(rows.reader, again, 1)
     np.testing.assert_array_equal(scores, again)
+    assert trees.nodes["attribute"][0] == n_values - 1
 
 
 def test_residuals_near_zero_are_left_out():
@@ -327,9 +344,7 @@ def test_threads_and_samples_of_shared_trees():
     np.testing.assert_array_equal(scores, others)
     np.testing.assert_array_equal(one.nodes, three.nodes)
     assert one.nodes["count"][0] == sample.sum()
-    again = np.zeros_like(scores)
-    one.compiled(rows, 30, 0).add_scores(rows.reader, again, 2)
-    np.testing.assert_array_equal(scores, again)
+    assert not scores.any()  # a Forest adds the values to all positions
 
 
 def test_weights_of_one_change_nothing_and_zero_leaves_out():

@@ -279,7 +279,7 @@ void register_trees(nb::module_& m) {
              "Grows trees on tree data; a weight, at most 1, for each position.")
         .def(
             "adds_scores", &TreeGrower::adds_scores, nb::arg("samples"),
-            "Whether grow(), with a sample or without, adds the values of its trees to the scores; if not, a "
+            "Whether growing, with a sample or without, adds the values of the trees to the scores; if not, a "
             "Forest has to.")
         .def("grow", &TreeGrower::grow, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
              nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),

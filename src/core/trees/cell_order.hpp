@@ -30,14 +30,16 @@ struct CellOrder {
 
     // All positions.
     Range fill(const TreeData& data);
-    // All positions, those where counts(position) holds in front; returns the range of these.
+    // The positions where counts(position) holds.
     template <class Counts>
     Range fill(const TreeData& data, Counts counts) {
         cells.resize(static_cast<std::size_t>(data.n_positions));
         where.resize(data.position.size());
-        std::int64_t front = 0, back = data.n_positions;
-        for (std::int64_t t = 0; t < data.n_positions; ++t) place(counts(t) ? front++ : --back, data.cell[t]);
-        return {0, front};
+        std::int64_t n = 0;
+        for (std::int64_t t = 0; t < data.n_positions; ++t) {
+            if (counts(t)) place(n++, data.cell[t]);
+        }
+        return {0, n};
     }
 
     // Moves the cells where the test of a code holds to the front of the range; returns where the others
@@ -56,11 +58,12 @@ struct CellOrder {
                 return partition_if(
                     range, [&](std::int32_t c) { return data.holds(slot, code, c); }, swapped, expect);
             }
-            const std::int32_t* codes = data.rows.data() + slot.offset * data.stride + column.place;
-            const auto read = [codes, stride = data.stride](std::int32_t c) { return codes[c * stride]; };
-            if (at_most)
-                return partition_if(range, [&](std::int32_t c) { return read(c) <= code; }, swapped, expect);
-            return partition_if(range, [&](std::int32_t c) { return read(c) == code; }, swapped, expect);
+            return data.with_codes(slot, [&](auto codes) {
+                if (at_most)
+                    return partition_if(
+                        range, [&](std::int32_t c) { return codes(c) <= code; }, swapped, expect);
+                return partition_if(range, [&](std::int32_t c) { return codes(c) == code; }, swapped, expect);
+            });
         }
         const std::int64_t n = find_listed(slot, code, range);
         std::int64_t front = range.begin;

@@ -11,26 +11,24 @@ Division DirectedPartitioner::divide(const GrowingNode& parent) {
     const TreeData::Slot& slot = test.slot();
     Layer& layer = layers_[parent.layer];
     bool missing_hold = parent.missing_side == Split::Side::yes;
-    const auto cut = [&](Range range, auto swapped) {
-        const bool asks_missing = slot.column->has_missing && missing_hold;
-        if (test.is_single() && !asks_missing)
-            return layer.order.partition(data_, slot, test.code(), range, swapped);
-        return layer.order.partition_if(
-            range, [&](std::int32_t c) { return (asks_missing && test.is_missing(c)) || test.holds(c); },
-            swapped, [&](std::int32_t c) { data_.expect(slot, c); });
-    };
-    const Range all = parent.counted, rest = parent.uncounted;
-    const std::int64_t counted = cut(all, [&](std::int64_t i, std::int64_t j) { layer.exchange(i, j); });
+    const Range all = parent.counted;
+    const auto swapped = [&](std::int64_t i, std::int64_t j) { layer.exchange(i, j); };
+    const bool asks_missing = slot.column->has_missing && missing_hold;
+    const std::int64_t middle =
+        test.is_single() && !asks_missing
+            ? layer.order.partition(data_, slot, test.code(), all, swapped)
+            : layer.order.partition_if(
+                  all, [&](std::int32_t c) { return (asks_missing && test.is_missing(c)) || test.holds(c); },
+                  swapped, [&](std::int32_t c) { data_.expect(slot, c); });
     Division division;
     if (learns_) {
         // A node without missing values learned no direction: there they follow most positions.
         if (parent.missing_side == Split::Side::unknown)
-            missing_hold = 2 * (counted - all.begin) >= all.size();
+            missing_hold = 2 * (middle - all.begin) >= all.size();
         division.true_fraction = missing_hold ? 1.0 : 0.0;
     }
-    const std::int64_t uncounted = cut(rest, [](std::int64_t, std::int64_t) {});
-    division.if_true = side(parent, {all.begin, counted}, {rest.begin, uncounted});
-    division.if_false = side(parent, {counted, all.end}, {uncounted, rest.end});
+    division.if_true = side(parent, {all.begin, middle});
+    division.if_false = side(parent, {middle, all.end});
     return division;
 }
 

@@ -120,9 +120,8 @@ void Forest::read_bins(const Slot& slot, std::int64_t s, std::int64_t first, Wor
         std::any_of(missing, missing + work.n_words, [](std::uint64_t word) { return word != 0; });
 }
 
-// Adds position i to the masks of the tests that hold where attribute `id` is read.
-inline void Forest::set_tests(Work& work, std::int64_t i, std::int32_t id) const {
-    const std::int32_t test = test_of_[id];
+// Adds position i to the masks of what test_of_ lists for an attribute.
+inline void Forest::set_tests(Work& work, std::int64_t i, std::int32_t test) const {
     if (test >= 0) {
         insert(work.mask(test), i);
     } else if (test != kNoTest) {
@@ -138,27 +137,28 @@ void Forest::read_ids(const Slot& slot, std::int64_t s, std::int64_t first, Work
         insert(work.missing.data() + s * work.n_words, i);
         work.any_missing = true;
     };
+    // The positions that read a tested attribute are listed first: a branch would be hard to predict.
     const auto read_codes = [&](const auto* codes, std::int32_t missing) {
+        std::array<std::int32_t, kChunkPositions> tests, places;
+        std::int64_t n_found = 0;
         for (std::int64_t i = 0; i < work.n; ++i) {
             const std::int64_t at = first + i + slot.offset;
-            if (at < work.spans[i].begin || at >= work.spans[i].end) {
-                set_tests(work, i, slot.padding);
-                continue;
-            }
-            const std::int32_t code = codes[at];
-            if (code == missing) {
-                miss(i);
-            } else if (code >= 0) {
-                set_tests(work, i, slot.first_id + code);
-            }
+            const bool is_inside = at >= work.spans[i].begin && at < work.spans[i].end;
+            const std::int32_t code = is_inside ? codes[at] : 0;
+            if (code == missing) miss(i);
+            const std::int32_t id = is_inside ? slot.first_id + code : slot.padding;
+            tests[n_found] = code < 0 || code == missing ? kNoTest : test_of_[id];
+            places[n_found] = static_cast<std::int32_t>(i);
+            n_found += tests[n_found] != kNoTest;
         }
+        for (std::int64_t j = 0; j < n_found; ++j) set_tests(work, places[j], tests[j]);
     };
     if (column.codes) return read_codes(column.codes, kMissingId);
     if (column.bins) return read_codes(column.bins, kMissingBin);
     for (std::int64_t i = 0; i < work.n; ++i) {
         const Span& span = work.spans[i];
         for_each_id(slot, first + i, span.begin, span.end,
-                    [&](std::int32_t id, float) { set_tests(work, i, id); });
+                    [&](std::int32_t id, float) { set_tests(work, i, test_of_[id]); });
         if (column.has_missing && is_missing(slot, first + i, span.begin, span.end)) miss(i);
     }
 }
@@ -224,6 +224,10 @@ void Forest::spread(const Work& work, std::int64_t label, float* scores) const {
         for (std::int64_t i = 0; i < work.n; ++i) {
             for (std::int64_t y = 0; y < k_; ++y) scores[i * k_ + y] += sums[i * width_ + y];
         }
+        return;
+    }
+    if (n_contexts_ == 1) {
+        for (std::int64_t i = 0; i < work.n; ++i) scores[i * k_ + label] += sums[i];
         return;
     }
     for (std::int64_t i = 0; i < work.n; ++i) {

@@ -35,8 +35,8 @@ Division FractionalPartitioner::divide(const GrowingNode& parent) {
     const double small_fraction = n > 0 ? n_small / n : 0.5;  // sequences may weigh 0
     Division division;
     division.true_fraction = yes_is_smaller ? small_fraction : 1 - small_fraction;
-    division.if_true = side(parent, {}, {});
-    division.if_false = side(parent, {}, {});
+    division.if_true = side(parent, {});
+    division.if_false = side(parent, {});
     GrowingNode& small = yes_is_smaller ? division.if_true : division.if_false;
     GrowingNode& large = yes_is_smaller ? division.if_false : division.if_true;
     small.has_fractions = large.has_fractions = parent.has_fractions || !missing_.empty();
@@ -60,10 +60,8 @@ FractionalPartitioner::Cut FractionalPartitioner::move_smaller_side(const Growin
     }
     const std::int32_t code = test.code(), missing = slot.missing_code();
     const bool threshold = TreeData::is_threshold(slot, code);
-    const auto n_cells = [&](std::int32_t of) {
-        return column.posting_starts[of + 1] - column.posting_starts[of];
-    };
-    const std::int64_t n_listed = 2 * n_cells(code) + (column.has_missing ? n_cells(missing) : 0);
+    const std::int64_t n_listed =
+        2 * column.n_cells[code] + (column.has_missing ? column.n_cells[missing] : 0);
     if (layer.order.indexed && !threshold && n_listed <= all.size()) {
         const std::int64_t middle = layer.order.partition(
             data_, slot, code, all, [&](std::int64_t i, std::int64_t j) { layer.exchange(i, j); });
@@ -71,12 +69,12 @@ FractionalPartitioner::Cut FractionalPartitioner::move_smaller_side(const Growin
         if (column.has_missing) layer.order.list_places(slot, missing, {middle, all.end}, missing_);
         return {middle, true};
     }
-    const std::int32_t* codes = data_.rows.data() + slot.offset * data_.stride + column.place;
-    return move_smaller_side(layer, all, slot,
-                             [codes, stride = data_.stride, code, missing, threshold](std::int32_t c) {
-                                 const std::int32_t read = codes[c * stride];
-                                 return read == missing ? 2 : int{threshold ? read <= code : read == code};
-                             });
+    return data_.with_codes(slot, [&](auto codes) {
+        return move_smaller_side(layer, all, slot, [=](std::int32_t c) {
+            const std::int32_t read = codes(c);
+            return read == missing ? 2 : int{threshold ? read <= code : read == code};
+        });
+    });
 }
 
 // Moves the positions of the side with fewer positions to the front, and lists in missing_ the places of

@@ -59,7 +59,6 @@ GrowingNode Grower::make_root(const std::uint8_t* in_sample) {
     GrowingNode root;
     root.layer = layers_.add();
     root.counted = select(in_sample);
-    root.uncounted = {root.counted.end, splits_positions_ ? root.counted.end : data_.n_positions};
     root.contexts = std::make_shared<NodeContexts>(LabelContextSet(examples_.k, examples_.order),
                                                    examples_.order, rules_.newton);
     n_counted_ = root.counted.size();
@@ -71,19 +70,35 @@ GrowingNode Grower::make_root(const std::uint8_t* in_sample) {
     return root;
 }
 
-// All positions in the first layer, those that count in front.
+// Puts the positions that count into the first layer.
 Range Grower::select(const std::uint8_t* in_sample) {
     CellOrder& order = layers_[0].order;
     order.indexed = true;
     if (!in_sample && trim_ == 0) return order.fill(data_);
+    if (trim_ > 0 && examples_.width == 1) return select_large(in_sample);
     return order.fill(data_, [&](std::int64_t t) {
         if (in_sample && !in_sample[t]) return false;
-        if (trim_ == 0) return true;
         std::int64_t size = 0;
         const std::int32_t* row = examples_.row(data_.cell[t]);
         for (std::int64_t h = 0; h < examples_.width; ++h) size += std::abs(std::int64_t{row[h]});
         return size >= trim_;
     });
+}
+
+// Padding has the residual 0.
+Range Grower::select_large(const std::uint8_t* in_sample) {
+    CellOrder& order = layers_[0].order;
+    order.cells.resize(data_.position.size() + 16);
+    order.where.resize(data_.position.size());
+    const std::int64_t n_large =
+        growth_kernels().select(examples_.residuals, data_.n_cells(), trim_, order.cells.data());
+    std::int64_t n = 0;
+    for (std::int64_t i = 0; i < n_large; ++i) {
+        const std::int32_t c = order.cells[i];
+        order.place(n, c);
+        n += !in_sample || in_sample[data_.position[c]];
+    }
+    return {0, n};
 }
 
 // Sums the residuals of each position over all label contexts.
@@ -318,10 +333,8 @@ void Grower::put_values(double step, std::int32_t* to) const {
             }
             continue;
         }
-        for (const Range& range : {node->counted, node->uncounted}) {
-            for (std::int64_t i = range.begin; i < range.end; ++i) {
-                for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width + h] = bits;
-            }
+        for (std::int64_t i = node->counted.begin; i < node->counted.end; ++i) {
+            for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width + h] = bits;
         }
     }
 }

@@ -6,9 +6,8 @@
 // once, and histograms count positions: the trees are those of the expanded table of examples, at a cost that
 // does not grow with the number of contexts.
 //
-// Positions that do not count (outside the sample, or trimmed) are divided with the others, because the
-// tree's values are added to them too. Where splits send fractions of positions to both sides, they are not
-// divided: then a Forest has to evaluate the tree.
+// Positions that do not count (outside the sample, or trimmed) are not divided: a Forest has to add the
+// values of the tree to them.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +48,7 @@ class Grower {
     // After grow(): how many positions counted.
     std::int64_t n_counted() const { return n_counted_; }
 
-    // After grow(): the tree's values times `step` as bits of floats, by cell and label
+    // After grow() on all positions: the tree's values times `step` as bits of floats, by cell and label
     // context, in the place of the residuals. Where positions are split, fractions are added up as a Forest
     // does, to the bit.
     void put_values(double step, std::int32_t* to) const;
@@ -60,6 +59,7 @@ class Grower {
     const std::vector<TreeNode>& grow_tree(const std::uint8_t* in_sample, std::uint64_t seed);
     GrowingNode make_root(const std::uint8_t* in_sample);
     Range select(const std::uint8_t* in_sample);
+    Range select_large(const std::uint8_t* in_sample);
     void load(const GrowingNode& root);
     Children split(GrowingNode& parent, bool is_last);
     void add_to_tree(GrowingNode& node);

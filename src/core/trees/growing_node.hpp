@@ -20,9 +20,9 @@ struct FractionalSums {
 };
 
 struct GrowingNode {
-    std::int32_t index = -1;   // in the tree
-    std::size_t layer = 0;     // which copy of the positions
-    Range counted, uncounted;  // positions that count, and positions that only follow, as ranges of the layer
+    std::int32_t index = -1;  // in the tree
+    std::size_t layer = 0;    // which copy of the positions
+    Range counted;            // its positions, as a range of the layer
     std::shared_ptr<const NodeContexts> contexts;
     Sums total;
     bool has_fractions = false;  // whether some positions are there in part

@@ -7,6 +7,10 @@
 
 #include "util/numeric.hpp"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace hedgerow {
 namespace HEDGEROW_ISA {
 namespace {
@@ -74,6 +78,27 @@ void negate(const float* probabilities, std::int64_t n, std::int32_t* to) {
         scaled = scaled > 1073741760.0f ? 1073741760.0f : scaled;
         to[i] = static_cast<std::int32_t>(rint_of(scaled));
     }
+}
+
+// Without a branch: which cells are selected cannot be predicted.
+std::int64_t select(const std::int32_t* residuals, std::int64_t n, std::int64_t least, std::int32_t* cells) {
+    std::int64_t c = 0, n_selected = 0;
+#if defined(__AVX512F__)
+    const __m512i limit = _mm512_set1_epi32(static_cast<int>(least)), step = _mm512_set1_epi32(16);
+    __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; c + 16 <= n; c += 16, numbers = _mm512_add_epi32(numbers, step)) {
+        const __m512i size = _mm512_abs_epi32(_mm512_loadu_si512(residuals + c));
+        const __mmask16 large = _mm512_cmpge_epu32_mask(size, limit);
+        _mm512_storeu_si512(cells + n_selected, _mm512_maskz_compress_epi32(large, numbers));
+        n_selected += __builtin_popcount(large);
+    }
+#endif
+    for (; c < n; ++c) {
+        const std::int64_t r = residuals[c];
+        cells[n_selected] = static_cast<std::int32_t>(c);
+        n_selected += (r < 0 ? -r : r) >= least;
+    }
+    return n_selected;
 }
 
 // Sums of rows of 32-bit numbers, in 64 bits.
@@ -299,8 +324,8 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
 }  // namespace
 
 GrowthKernels offer_growth() {
-    return {scan,    negate,       sum_columns, newton_columns, count_row,
-            add_row, subtract_row, row_merit,   split_merit};
+    return {scan,      negate,  select,       sum_columns, newton_columns,
+            count_row, add_row, subtract_row, row_merit,   split_merit};
 }
 
 }  // namespace HEDGEROW_ISA

@@ -34,6 +34,11 @@ struct GrowthKernels {
     // OUT: to = -probabilities in units of 2^-30, rounded and clipped to the range of the type.
     void (*negate)(const float* probabilities, std::int64_t n, std::int32_t* to);
 
+    // Lists the cells of n whose absolute residual is at least `least`, above 0. OUT: cells, room for n + 16;
+    // returns how many.
+    std::int64_t (*select)(const std::int32_t* residuals, std::int64_t n, std::int64_t least,
+                           std::int32_t* cells);
+
     // Sums the residuals (cells, width) of n cells by depth, the number of labels before them. OUT: columns
     // (depths, width), and how many cells each depth has. Most cells have depth `order`.
     void (*sum_columns)(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,

@@ -1,6 +1,7 @@
 #include "trees/histogram_builder.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace hedgerow {
@@ -53,8 +54,9 @@ HistogramBuilder::HistogramBuilder(const TreeData& data, const GrowthRules& rule
       scratch_(static_cast<std::size_t>(data.n_entries) + 1),
       root_(uses_entry_map() ? static_cast<std::size_t>(data.n_entries) + 1 : 0) {
     for (const TreeData::Slot& slot : data.slots) {
-        if (slot.column->kind != TreeData::Kind::bag)
-            dense_.push_back({slot.offset * data.stride + slot.column->place, slot.first_entry});
+        if (slot.column->kind == TreeData::Kind::bag) continue;
+        auto& alike = slot.column->code_bytes == 1 ? bytes_ : slot.column->code_bytes == 2 ? pairs_ : fours_;
+        alike.push_back({slot.offset * data.stride + slot.column->place, slot.first_entry});
     }
 }
 
@@ -147,12 +149,20 @@ void HistogramBuilder::build_as(const PositionRange& positions, Histogram& histo
             data_.read(slot, cells[i], [&](std::int32_t code) { add(slot.first_entry + code, sums[i]); });
         }
     }
-    const DenseSlot* slots = dense_.data();
-    const std::size_t n_slots = dense_.size();
+    const auto add_slots = [&](const std::vector<DenseSlot>& slots, auto zero, const std::uint8_t* row,
+                               const Sums& sum) {
+        for (const DenseSlot& slot : slots) {
+            auto code = zero;
+            std::memcpy(&code, row + slot.delta, sizeof code);
+            add(slot.first_entry + static_cast<std::int32_t>(code), sum);
+        }
+    };
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const std::int32_t* row = data_.rows.data() + cells[i] * data_.stride;
+        const std::uint8_t* row = data_.rows.data() + cells[i] * data_.stride;
         const Sums sum = sums[i];
-        for (std::size_t s = 0; s < n_slots; ++s) add(slots[s].first_entry + row[slots[s].delta], sum);
+        add_slots(fours_, std::int32_t{0}, row, sum);
+        add_slots(pairs_, std::uint16_t{0}, row, sum);
+        add_slots(bytes_, std::uint8_t{0}, row, sum);
     }
 }
 

@@ -52,7 +52,7 @@ class HistogramBuilder {
     void trim_spare();
 
   private:
-    // A slot that reads exactly one code.
+    // A slot that reads exactly one code: its byte in a row, from that of the cell on.
     struct DenseSlot {
         std::int64_t delta;
         std::int32_t first_entry;
@@ -68,10 +68,10 @@ class HistogramBuilder {
     const TreeData& data_;
     const SlotGroups& groups_;
     GrowthRules rules_;
-    std::vector<DenseSlot> dense_;
-    double reads_;            // entries of a position, on average
-    EntryMap all_, reduced_;  // of all entries; of those that the tree can use
-    const EntryMap* map_;     // one of these
+    std::vector<DenseSlot> bytes_, pairs_, fours_;  // by the bytes of their codes: 1, 2 and 4
+    double reads_;                                  // entries of a position, on average
+    EntryMap all_, reduced_;                        // of all entries; of those that the tree can use
+    const EntryMap* map_;                           // one of these
     Histogram scratch_, root_;
     std::vector<Sums> grouped_;  // empty between uses
     std::vector<std::unique_ptr<Histogram>> spare_;

@@ -20,18 +20,16 @@ Division LabelContextPartitioner::divide(const GrowingNode& parent) {
     const std::size_t number = layers_.add();
     const Layer& from = layers_[parent.layer];
     Layer& to = layers_[number];
-    const std::int64_t n = parent.counted.size(), n_all = n + parent.uncounted.size();
-    to.order.cells.resize(static_cast<std::size_t>(n_all));
+    const std::int64_t n = parent.counted.size();
+    to.order.cells.resize(static_cast<std::size_t>(n));
     to.order.indexed = from.order.indexed;
     to.order.where.resize(examples_.data.position.size());
-    for (std::int64_t i = n; i < n_all; ++i)
-        to.order.place(i, from.order.cells[parent.uncounted.begin + i - n]);
     to.sums.resize(static_cast<std::size_t>(n));
     if (splits_positions_) to.fractions.resize(static_cast<std::size_t>(n));
     Division division;
     GrowingNode &yes = division.if_true, &no = division.if_false;
-    yes = Partitioner::side(parent, {0, n}, {n, n_all});
-    no = Partitioner::side(parent, parent.counted, parent.uncounted);
+    yes = Partitioner::side(parent, {0, n});
+    no = Partitioner::side(parent, parent.counted);
     yes.layer = number;
     yes.contexts = std::make_shared<NodeContexts>(set.only(test.lag, test.label, test.alternatives),
                                                   examples_.order, newton);

@@ -31,7 +31,7 @@ const std::vector<TreeNode>& MultiOutputGrower::grow(const float* residuals, con
     nodes_.clear();
     load(residuals);
     const Range counted = select(residuals, in_sample);
-    Node root = make_node(counted, {counted.end, data_.n_positions});
+    Node root = make_node(counted);
     evaluate_node(root);
     set_value(root);
     nodes_.push_back(std::move(root));
@@ -68,13 +68,12 @@ Range MultiOutputGrower::select(const float* residuals, const std::uint8_t* in_s
     });
 }
 
-MultiOutputGrower::Node MultiOutputGrower::make_node(Range counted, Range uncounted) {
+MultiOutputGrower::Node MultiOutputGrower::make_node(Range counted) {
     tree_.emplace_back();
     values_.resize(tree_.size() * static_cast<std::size_t>(k_), 0.0f);
     Node node{};
     node.tree = static_cast<std::int32_t>(tree_.size()) - 1;
     node.counted = counted;
-    node.uncounted = uncounted;
     return node;
 }
 
@@ -121,20 +120,23 @@ void MultiOutputGrower::count(const Node& node, RowHistogram& histogram) const {
     by_slots(node, [&](const TreeData::Slot* first, const TreeData::Slot* last) {
         std::vector<ReadSlot> dense;
         std::vector<const TreeData::Slot*> bags;
+        std::vector<std::int32_t> codes;
         for (const TreeData::Slot* slot = first; slot < last; ++slot) {
             if (slot->column->kind == TreeData::Kind::bag) {
                 bags.push_back(slot);
             } else {
-                dense.push_back(
-                    {slot->offset * data_.stride + slot->column->place, slot->first_entry, slot->usual});
+                dense.push_back({static_cast<std::int64_t>(dense.size()), slot->first_entry, slot->usual});
             }
         }
         for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
             const std::int32_t c = order_.cells[i];
             const float* from = row(data_.position[c]);
-            kernels.count_row(dense.data(), static_cast<std::int64_t>(dense.size()),
-                              data_.rows.data() + c * data_.stride, from, width_, histogram.rows.data(),
-                              histogram.counts.data());
+            codes.clear();
+            for (const TreeData::Slot* slot = first; slot < last; ++slot) {
+                if (slot->column->kind != TreeData::Kind::bag) codes.push_back(data_.code(*slot, c));
+            }
+            kernels.count_row(dense.data(), static_cast<std::int64_t>(dense.size()), codes.data(), from,
+                              width_, histogram.rows.data(), histogram.counts.data());
             for (const TreeData::Slot* slot : bags) {
                 data_.read(*slot, c, [&](std::int32_t code) {
                     const ReadSlot one{0, slot->first_entry, -1};
@@ -226,13 +228,10 @@ void MultiOutputGrower::set_value(const Node& node) {
 std::pair<MultiOutputGrower::Node, MultiOutputGrower::Node> MultiOutputGrower::split(Node& parent,
                                                                                      bool is_last) {
     const TreeData::Slot& slot = data_.slot_of(parent.entry);
-    const auto cut = [&](Range range) {
-        return order_.partition(data_, slot, parent.entry - slot.first_entry, range,
-                                [](std::int64_t, std::int64_t) {});
-    };
-    const std::int64_t counted = cut(parent.counted), uncounted = cut(parent.uncounted);
-    Node yes = make_node({parent.counted.begin, counted}, {parent.uncounted.begin, uncounted});
-    Node no = make_node({counted, parent.counted.end}, {uncounted, parent.uncounted.end});
+    const std::int64_t middle = order_.partition(data_, slot, parent.entry - slot.first_entry, parent.counted,
+                                                 [](std::int64_t, std::int64_t) {});
+    Node yes = make_node({parent.counted.begin, middle});
+    Node no = make_node({middle, parent.counted.end});
     TreeNode& tree = tree_[parent.tree];
     tree.test.attribute = slot.id(parent.entry);
     tree.gain = parent.gain;

@@ -28,15 +28,12 @@ class MultiOutputGrower {
                                       std::uint64_t seed, std::int64_t n_threads);
     const std::vector<float>& values() const { return values_; }
 
-    // After grow(): visit(position, node) for every position and its leaf.
+    // After grow(): visit(position, node) for every position that counts, and its leaf.
     template <class Visit>
     void apply(Visit visit) const {
         for (const Node& node : nodes_) {
-            for (const Range& range : {node.counted, node.uncounted}) {
-                for (std::int64_t i = range.begin; i < range.end; ++i) {
-                    visit(data_.position[order_.cells[i]], node.tree);
-                }
-            }
+            for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i)
+                visit(data_.position[order_.cells[i]], node.tree);
         }
     }
 
@@ -47,7 +44,7 @@ class MultiOutputGrower {
     };
     struct Node {
         std::int32_t tree;
-        Range counted, uncounted;
+        Range counted;
         double gain = 0;
         std::int32_t entry = -1;
         std::vector<float> total;
@@ -56,7 +53,7 @@ class MultiOutputGrower {
 
     Range select(const float* residuals, const std::uint8_t* in_sample);
     void load(const float* residuals);
-    Node make_node(Range counted, Range uncounted);
+    Node make_node(Range counted);
     void sum_up(Node& node);
     void count(const Node& node, RowHistogram& histogram) const;
     void restore_usual(const Node& node, const ReadSlot& slot, RowHistogram& histogram) const;

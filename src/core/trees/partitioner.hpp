@@ -25,11 +25,10 @@ class Partitioner {
     virtual Division divide(const GrowingNode& parent) = 0;
 
     // A side of a split that leaves label contexts as they are.
-    static GrowingNode side(const GrowingNode& parent, Range counted, Range uncounted) {
+    static GrowingNode side(const GrowingNode& parent, Range counted) {
         GrowingNode node;
         node.layer = parent.layer;
         node.counted = counted;
-        node.uncounted = uncounted;
         node.contexts = parent.contexts;
         return node;
     }

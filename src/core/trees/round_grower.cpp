@@ -13,6 +13,8 @@
 namespace hedgerow {
 namespace {
 
+constexpr std::int64_t kBytesOfBlock = 1 << 25;  // of residuals that are transposed together
+
 // The highest power of two whose product with `value` is at most `limit`; 1 if the value is 0.
 double power_of_two_below(double limit, double value) {
     if (value == 0) return 1;
@@ -35,14 +37,15 @@ RoundGrower::RoundGrower(std::shared_ptr<const TreeData> data, std::int64_t n_la
 }
 
 bool RoundGrower::adds_scores(bool samples) const {
-    return !splits_positions(*data_, rules_.missing) || (!samples && rules_.influence_trim == 0);
+    return !samples && rules_.influence_trim == 0;
 }
 
 TreeRecords RoundGrower::grow(const RoundInput& round) {
     const std::lock_guard lock(growing_);
     const bool adds = adds_scores(round.in_sample != nullptr);
     std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
-    const std::int64_t block = std::min(k_, std::max<std::int64_t>(8, 2 * round.n_threads));
+    const std::int64_t block =
+        std::min(k_, std::max<std::int64_t>({8, 2 * round.n_threads, residuals_.n_labels_of(kBytesOfBlock)}));
     for (std::int64_t first = 0; first < k_; first += block) {
         const std::vector<std::int64_t> labels(label_order_.begin() + first,
                                                label_order_.begin() + std::min(first + block, k_));
@@ -77,6 +80,7 @@ TreeRecords RoundGrower::grow_shared(const RoundInput& round) {
                                      round.n_threads);
     TreeRecords records;
     records.add(tree, round.step, shared_->values().data(), k_);
+    if (!adds_scores(round.in_sample != nullptr)) return records;
     shared_->apply([&](std::int64_t t, std::int64_t node) {
         const float* value = shared_->values().data() + node * k_;
         float* to = round.scores + t * k_;

@@ -39,8 +39,8 @@ class RoundGrower {
     std::int64_t n_labels() const { return k_; }
     std::int64_t n_contexts() const { return residuals_.n_contexts(); }
 
-    // Whether grow() adds the values of its trees to the scores. It does not where positions go to several
-    // leaves and some positions are left out of growth; then a Forest has to.
+    // Whether growing adds the values of the trees to the scores. It does not where some positions are left
+    // out; then a Forest has to.
     bool adds_scores(bool samples) const;
 
     // One tree for each label.

@@ -6,8 +6,8 @@
 namespace hedgerow {
 
 SlotGroups::SlotGroups(const TreeData& data) {
-    std::size_t n_read = 0;
-    for (const TreeData::Slot& slot : data.slots) n_read += slot.column->postings.size();
+    std::int64_t n_read = 0;
+    for (const TreeData::Slot& slot : data.slots) n_read += slot.column->n_read();
     if (data.n_entries > TreeData::kFewEntries || n_read > kFewCells) return;
     std::vector<std::uint8_t> grouped(data.slots.size(), 0);
     find_groups(data, grouped);

@@ -29,7 +29,7 @@ class SlotGroups {
     void add_up(std::vector<Sums>& room, std::vector<Sums>& entries) const;
 
   private:
-    static constexpr std::size_t kFewCells = 1 << 23;  // in all lists
+    static constexpr std::int64_t kFewCells = 1 << 23;  // in all lists
     // Of a table, which should stay in the nearest cache.
     static constexpr std::int32_t kMostPlaces = 1 << 10;
     static constexpr double kWorthIt = 1.5;  // additions that a group must replace

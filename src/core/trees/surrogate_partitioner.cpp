@@ -16,7 +16,7 @@ Division SurrogatePartitioner::divide(const GrowingNode& parent) {
     const TreeData::Slot& slot = test.slot();
     Layer& layer = layers_[parent.layer];
     CellOrder& order = layer.order;
-    const Range all = parent.counted, rest = parent.uncounted;
+    const Range all = parent.counted;
     const auto swapped = [&](std::int64_t i, std::int64_t j) { layer.exchange(i, j); };
     const auto expect = [&](std::int32_t c) { data_.expect(slot, c); };
     const auto holds = [&](std::int32_t c) { return test.holds(c); };
@@ -35,12 +35,9 @@ Division SurrogatePartitioner::divide(const GrowingNode& parent) {
         division.surrogates.push_back(one.opposite ? ~id : id);
     }
     const auto decides = [&](std::int32_t c) { return decide(surrogates, c, most_hold); };
-    const std::int64_t counted = order.partition_if(missing, decides, swapped, [](std::int32_t) {});
-    const std::int64_t uncounted = order.partition_if(
-        rest, [&](std::int32_t c) { return test.is_missing(c) ? decides(c) : holds(c); },
-        [](std::int64_t, std::int64_t) {}, expect);
-    division.if_true = side(parent, {all.begin, counted}, {rest.begin, uncounted});
-    division.if_false = side(parent, {counted, all.end}, {uncounted, rest.end});
+    const std::int64_t middle = order.partition_if(missing, decides, swapped, [](std::int32_t) {});
+    division.if_true = side(parent, {all.begin, middle});
+    division.if_false = side(parent, {middle, all.end});
     return division;
 }
 

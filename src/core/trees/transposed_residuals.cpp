@@ -55,6 +55,11 @@ void TransposedResiduals::transpose(const std::vector<std::int32_t>& tile, std::
                                     std::int64_t end) {
     for (std::size_t i = 0; i < labels_.size(); ++i) {
         std::int32_t* out = of_label(static_cast<std::int64_t>(i));
+        if (n_contexts_ == 1) {
+            const std::int32_t* from = tile.data() + labels_[i];
+            for (std::int64_t t = begin; t < end; ++t, from += k_) out[data_.cell[t]] = *from;
+            continue;
+        }
         for (std::int64_t t = begin; t < end; ++t) {
             const std::int32_t* from = tile.data() + (t - begin) * n_contexts_ * k_ + labels_[i];
             std::int32_t* to = out + data_.cell[t] * width_;

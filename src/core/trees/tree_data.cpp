@@ -1,6 +1,8 @@
 #include "trees/tree_data.hpp"
 
 #include <cstdlib>
+#include <cstring>
+#include <numeric>
 #include <stdexcept>
 
 #include "trees/histogram.hpp"
@@ -46,18 +48,27 @@ TreeData::TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::in
     require(n_positions + (n_sequences + 1) * reach < kIndexLimit,
             "positions and padding of all sequences come to more than 2^31");
     place_cells(starts, n_sequences, reach);
-    for (const ColumnSource& source : sources) {
-        const ColumnView& from = source.column;
+    std::vector<std::vector<std::int32_t>> code_of(sources.size());  // by column and value
+    for (std::size_t j = 0; j < sources.size(); ++j) {
+        const ColumnView& from = sources[j].column;
         require(from.numbers == nullptr, "trees read numbers as bins");
         Column column{};
         column.kind = from.codes ? Kind::categorical : from.bins ? Kind::numeric : Kind::bag;
-        column.n_values = source.n_values;
+        column.n_values = sources[j].n_values;
         column.has_missing = from.has_missing;
-        column.place = column.kind == Kind::bag ? -1 : stride++;
+        choose_codes(column, from, code_of[j]);
         columns.push_back(std::move(column));
     }
-    rows.resize(position.size() * static_cast<std::size_t>(stride));
-    for (std::size_t j = 0; j < columns.size(); ++j) encode(columns[j], sources[j].column);
+    place_codes();
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        Column& column = columns[j];
+        const auto encode = column.kind == Kind::bag ? &TreeData::encode_bag
+                            : column.code_bytes == 1 ? &TreeData::encode_row<std::uint8_t>
+                            : column.code_bytes == 2 ? &TreeData::encode_row<std::uint16_t>
+                                                     : &TreeData::encode_row<std::int32_t>;
+        (this->*encode)(column, sources[j].column, code_of[j]);
+        index(column);
+    }
     add_slots(sources);
     list_entries();
 }
@@ -86,8 +97,10 @@ void TreeData::place_cells(const std::int64_t* starts, std::int64_t n_sequences,
     for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = static_cast<std::uint8_t>(depth[t]);
 }
 
-void TreeData::encode(Column& column, const ColumnView& source) {
-    std::vector<std::int32_t> code_of(static_cast<std::size_t>(column.n_values), 0);  // counts first
+// OUT: code_of, by value; -1 for values that too few positions have.
+void TreeData::choose_codes(Column& column, const ColumnView& source,
+                            std::vector<std::int32_t>& code_of) const {
+    code_of.assign(static_cast<std::size_t>(column.n_values), 0);  // counts first
     for (std::int64_t t = 0; t < n_positions; ++t)
         each_value(source, t, [&](std::int32_t v) { ++code_of[v]; });
     for (std::int32_t v = 0; v < column.n_values; ++v) {
@@ -96,16 +109,26 @@ void TreeData::encode(Column& column, const ColumnView& source) {
         if (kept) column.values.push_back(v);
     }
     column.n_codes = static_cast<std::int32_t>(column.values.size());
-    if (column.kind == Kind::bag) {
-        encode_bag(column, source, code_of);
-    } else {
-        encode_row(column, source, code_of);
+}
+
+// The widest codes first, so that every code is aligned.
+void TreeData::place_codes() {
+    for (const int bytes : {4, 2, 1}) {
+        for (Column& column : columns) {
+            const int needed = column.missing_code() < 1 << 8 ? 1 : column.missing_code() < 1 << 16 ? 2 : 4;
+            if (column.kind == Kind::bag) column.place = -1;
+            if (column.kind == Kind::bag || needed != bytes) continue;
+            column.code_bytes = bytes;
+            column.place = stride;
+            stride += bytes;
+        }
     }
-    index(column);
+    stride = (stride + 3) / 4 * 4;
+    rows.resize(position.size() * static_cast<std::size_t>(stride));
 }
 
 void TreeData::encode_bag(Column& column, const ColumnView& source,
-                          const std::vector<std::int32_t>& code_of) const {
+                          const std::vector<std::int32_t>& code_of) {
     column.bag_starts.push_back(0);
     for (std::int64_t t = 0; t < n_positions; ++t) {
         each_value(source, t, [&](std::int32_t v) {
@@ -116,7 +139,8 @@ void TreeData::encode_bag(Column& column, const ColumnView& source,
     }
 }
 
-void TreeData::encode_row(const Column& column, const ColumnView& source,
+template <class Code>
+void TreeData::encode_row(Column& column, const ColumnView& source,
                           const std::vector<std::int32_t>& code_of) {
     for (std::size_t c = 0; c < position.size(); ++c) {
         std::int32_t code = position[c] < 0 ? column.n_codes : column.absent_code();
@@ -126,7 +150,9 @@ void TreeData::encode_row(const Column& column, const ColumnView& source,
                 if (code_of[v] >= 0) code = code_of[v];
             });
         }
-        rows[c * static_cast<std::size_t>(stride) + static_cast<std::size_t>(column.place)] = code;
+        const auto stored = static_cast<Code>(code);
+        std::memcpy(rows.data() + static_cast<std::int64_t>(c) * stride + column.place, &stored,
+                    sizeof stored);
     }
 }
 
@@ -140,13 +166,19 @@ void TreeData::index(Column& column) const {
             });
         }
     };
-    column.posting_starts.assign(static_cast<std::size_t>(here.n_entries()) + 1, 0);
-    each([&](std::int32_t code, std::int32_t) { ++column.posting_starts[code + 1]; });
-    for (std::size_t v = 1; v < column.posting_starts.size(); ++v)
-        column.posting_starts[v] += column.posting_starts[v - 1];
+    column.n_cells.assign(static_cast<std::size_t>(here.n_entries()), 0);
+    each([&](std::int32_t code, std::int32_t) { ++column.n_cells[code]; });
+    const auto is_listed = [&](std::int32_t code) { return !is_threshold(here, code); };
+    column.posting_starts.assign(1, 0);
+    for (std::int32_t code = 0; code < here.n_entries(); ++code)
+        column.posting_starts.push_back(column.posting_starts.back() +
+                                        (is_listed(code) ? column.n_cells[code] : 0));
     column.postings.resize(static_cast<std::size_t>(column.posting_starts.back()));
+    if (column.postings.empty()) return;
     std::vector<std::int64_t> at(column.posting_starts.begin(), column.posting_starts.end() - 1);
-    each([&](std::int32_t code, std::int32_t c) { column.postings[at[code]++] = c; });
+    each([&](std::int32_t code, std::int32_t c) {
+        if (is_listed(code)) column.postings[at[code]++] = c;
+    });
 }
 
 void TreeData::add_slots(const std::vector<ColumnSource>& sources) {
@@ -167,9 +199,8 @@ void TreeData::add_slots(const std::vector<ColumnSource>& sources) {
 std::int32_t TreeData::usual_code(const Slot& slot) const {
     const Column& column = *slot.column;
     if (column.kind == Kind::bag) return -1;
-    const std::vector<std::int64_t>& starts = column.posting_starts;
     for (std::int32_t code = 0; code < column.n_codes; ++code) {
-        if (2 * (starts[code + 1] - starts[code]) > n_positions) return code;
+        if (2 * column.n_cells[code] > n_positions) return code;
     }
     return -1;
 }
@@ -177,10 +208,9 @@ std::int32_t TreeData::usual_code(const Slot& slot) const {
 void TreeData::list_entries() {
     std::int64_t n_read = 0, n_listed = 0;
     for (const Slot& slot : slots) {
-        const auto read = static_cast<std::int64_t>(slot.column->postings.size());
-        const std::vector<std::int64_t>& starts = slot.column->posting_starts;
+        const std::int64_t read = slot.column->n_read();
         n_read += read;
-        n_listed += slot.usual < 0 ? read : read - (starts[slot.usual + 1] - starts[slot.usual]);
+        n_listed += slot.usual < 0 ? read : read - slot.column->n_cells[slot.usual];
     }
     if (2 * n_listed > n_read || n_listed > kMostListed) return;
     entry_starts.reserve(position.size() + 1);

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "data/attribute_reader.hpp"
@@ -38,14 +40,31 @@ class TreeData {
         Kind kind;
         std::int32_t n_values, n_codes = 0;
         bool has_missing;
-        std::int64_t place;                        // in the row of a cell; -1 for bags
+        std::int64_t place;                        // byte in the row of a cell; -1 for bags
+        int code_bytes = 0;                        // of a code in the row: 1, 2 or 4
         std::vector<std::int32_t> values;          // by code
         std::vector<std::int64_t> bag_starts;      // by position
         std::vector<std::int32_t> bag;             // codes, rising within a position
+        std::vector<std::int64_t> n_cells;         // by code, 0 for absent
         std::vector<std::int64_t> posting_starts;  // by code: where its cells begin in postings
-        std::vector<std::int32_t> postings;
+        std::vector<std::int32_t> postings;        // without the bins of numbers: tests hold for many bins
+        std::int64_t n_read() const {
+            return std::accumulate(n_cells.begin(), n_cells.end(), std::int64_t{0});
+        }
         std::int32_t absent_code() const { return n_codes + 1; }
         std::int32_t missing_code() const { return n_codes + 2; }
+    };
+
+    // Reads the codes of a column that take sizeof(Code) bytes.
+    template <class Code>
+    struct CodeReader {
+        const std::uint8_t* first;
+        std::int64_t stride;
+        std::int32_t operator()(std::int64_t c) const {
+            Code code;
+            std::memcpy(&code, first + c * stride, sizeof code);
+            return code;
+        }
     };
 
     // A column at an offset. Its histogram entries are the codes, then padding, then absent, and then missing
@@ -81,13 +100,13 @@ class TreeData {
     const SlotGroups& groups() const;
 
     std::int64_t n_positions, order, min_count;
-    std::int64_t stride = 0;             // codes of a cell in `rows`
+    std::int64_t stride = 0;             // bytes of a cell in `rows`
     std::int32_t n_entries = 0;          // of a histogram
     std::vector<std::int32_t> position;  // by cell, -1 where empty
     std::vector<std::int32_t> cell;      // by position
     std::vector<std::int32_t> depth;     // by position: how many labels precede it, at most `order`
     std::vector<std::uint8_t> depth_at;  // the same by cell
-    std::vector<std::int32_t> rows;      // (cells, stride): codes
+    std::vector<std::uint8_t> rows;      // (cells, stride): codes, each in as few bytes as its column needs
     // The entries of each cell, without the usual code of a slot, which is what the others leave of a node's
     // total. Empty if the lists would be long.
     std::vector<std::int64_t> entry_starts;  // by cell
@@ -99,11 +118,23 @@ class TreeData {
     bool lists_entries() const { return !entry_starts.empty(); }
     std::int64_t n_cells() const { return static_cast<std::int64_t>(position.size()); }
 
+    // visit(codes), where codes(cell) is what a slot that is no bag reads at a cell.
+    template <class Visit>
+    auto with_codes(const Slot& slot, Visit visit) const {
+        const std::uint8_t* first = rows.data() + slot.offset * stride + slot.column->place;
+        if (slot.column->code_bytes == 1) return visit(CodeReader<std::uint8_t>{first, stride});
+        if (slot.column->code_bytes == 2) return visit(CodeReader<std::uint16_t>{first, stride});
+        return visit(CodeReader<std::int32_t>{first, stride});
+    }
+    std::int32_t code(const Slot& slot, std::int32_t c) const {
+        return with_codes(slot, [c](auto codes) { return codes(c); });
+    }
+
     // Calls emit(code) for each code that the slot reads at a cell.
     template <class Emit>
     void read(const Slot& slot, std::int32_t c, Emit emit) const {
         const Column& column = *slot.column;
-        if (column.kind != Kind::bag) return emit(rows[(c + slot.offset) * stride + column.place]);
+        if (column.kind != Kind::bag) return emit(code(slot, c));
         const std::int32_t t = position[c + slot.offset];
         if (t < 0) return emit(column.n_codes);
         for (std::int64_t i = column.bag_starts[t]; i < column.bag_starts[t + 1]; ++i) emit(column.bag[i]);
@@ -113,8 +144,7 @@ class TreeData {
     bool is_missing(const Slot& slot, std::int32_t c) const {
         const Column& column = *slot.column;
         if (!column.has_missing) return false;
-        if (column.kind != Kind::bag)
-            return rows[(c + slot.offset) * stride + column.place] == slot.missing_code();
+        if (column.kind != Kind::bag) return code(slot, c) == slot.missing_code();
         const std::int32_t t = position[c + slot.offset];
         return t >= 0 && column.bag_starts[t] < column.bag_starts[t + 1] &&
                column.bag[column.bag_starts[t]] == slot.missing_code();
@@ -122,16 +152,15 @@ class TreeData {
 
     // Whether the test of a code holds at a cell: the slot reads this code, its bag has it, or it reads this
     // bin or a lower one.
-    bool holds(const Slot& slot, std::int32_t code, std::int32_t c) const {
+    bool holds(const Slot& slot, std::int32_t tested, std::int32_t c) const {
         const Column& column = *slot.column;
         if (column.kind == Kind::bag) {
             const std::int32_t t = position[c + slot.offset];
-            if (t < 0) return code == column.n_codes;
+            if (t < 0) return tested == column.n_codes;
             return std::binary_search(column.bag.begin() + column.bag_starts[t],
-                                      column.bag.begin() + column.bag_starts[t + 1], code);
+                                      column.bag.begin() + column.bag_starts[t + 1], tested);
         }
-        const std::int32_t read = rows[(c + slot.offset) * stride + column.place];
-        return is_threshold(slot, code) ? read <= code : read == code;
+        return is_threshold(slot, tested) ? code(slot, c) <= tested : code(slot, c) == tested;
     }
 
     // Whether the test of a code holds for lower codes too.
@@ -151,9 +180,11 @@ class TreeData {
 
   private:
     void place_cells(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t reach);
-    void encode(Column& column, const ColumnView& source);
-    void encode_bag(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of) const;
-    void encode_row(const Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of);
+    void choose_codes(Column& column, const ColumnView& source, std::vector<std::int32_t>& code_of) const;
+    void place_codes();
+    void encode_bag(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of);
+    template <class Code>
+    void encode_row(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of);
     void index(Column& column) const;
     void add_slots(const std::vector<ColumnSource>& sources);
     std::int32_t usual_code(const Slot& slot) const;
