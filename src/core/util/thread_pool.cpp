@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+#if defined(__x86_64__) || defined(_M_X64)
+#include <immintrin.h>
+#endif
 #ifndef _WIN32
 #include <unistd.h>
 
@@ -16,6 +19,16 @@
 
 namespace hedgerow {
 namespace {
+
+constexpr int kLooks = 2000;  // some 50 microseconds
+
+void pause() {
+#if defined(__x86_64__) || defined(_M_X64)
+    _mm_pause();
+#elif defined(__aarch64__) && !defined(_MSC_VER)
+    asm volatile("yield");
+#endif
+}
 
 // Signals such as SIGINT must reach a thread of Python, whose system call they end; faults stay with the
 // thread.
@@ -28,11 +41,17 @@ void block_signals() {
 #endif
 }
 
+// Waking a thread takes longer than many jobs do, so a thread that waits looks for a while before it sleeps.
+template <class Condition>
+void look_for(Condition condition) {
+    for (int i = 0; i < kLooks && !condition(); ++i) pause();
+}
+
 struct Job {
     void (*work)(void*, bool);
     void* context;
-    std::int64_t wanted;       // helpers that may still start
-    std::int64_t running = 0;  // helpers that have started and not returned
+    std::int64_t wanted;                    // helpers that may still start
+    std::atomic<std::int64_t> running = 0;  // helpers that have started and not returned
 };
 
 class ThreadPool {
@@ -43,8 +62,9 @@ class ThreadPool {
     void run(Job& job) {
         offer(job);
         job.work(job.context, true);
-        std::unique_lock lock(mutex_);
         withdraw(job);
+        look_for([&] { return job.running == 0; });
+        std::unique_lock lock(mutex_);
         returned_.wait(lock, [&] { return job.running == 0; });
     }
 
@@ -61,6 +81,7 @@ class ThreadPool {
         for (std::int64_t i = 0; i < job.wanted; ++i) offered_.notify_one();
     }
     void withdraw(Job& job) {
+        const std::lock_guard lock(mutex_);
         if (job.wanted == 0) return;
         wanted_ -= job.wanted;
         job.wanted = 0;
@@ -70,8 +91,9 @@ class ThreadPool {
     // A thread of the pool. idle_ counts it from before it starts.
     void serve() {
         block_signals();
-        std::unique_lock lock(mutex_);
         for (;;) {
+            look_for([&] { return wanted_ > 0; });
+            std::unique_lock lock(mutex_);
             offered_.wait(lock, [&] { return !jobs_.empty(); });
             Job& job = *jobs_.front();
             ++job.running;
@@ -90,7 +112,8 @@ class ThreadPool {
     std::mutex mutex_;
     std::condition_variable offered_, returned_;
     std::vector<Job*> jobs_;  // those that want helpers, oldest first
-    std::int64_t idle_ = 0, wanted_ = 0;
+    std::int64_t idle_ = 0;
+    std::atomic<std::int64_t> wanted_ = 0;
 };
 
 std::int64_t process_id() {
@@ -120,7 +143,7 @@ ThreadPool& pool() {
 
 void run_on_threads(std::int64_t n_helpers, void (*work)(void*, bool), void* context) {
     if (n_helpers < 1) return work(context, true);
-    Job job{work, context, n_helpers};
+    Job job{work, context, n_helpers, 0};
     pool().run(job);
 }
 
