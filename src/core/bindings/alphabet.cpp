@@ -28,7 +28,7 @@ void check_text(PyObject* value) {
 }
 
 // The part of a name such as "lower" or "suffix3".
-TextPart named(const std::string& name) {
+TextPart part_named(const std::string& name) {
     using Kind = TextPart::Kind;
     constexpr std::array<std::pair<const char*, Kind>, 6> kNames{{{"whole", Kind::whole},
                                                                   {"text", Kind::text},
@@ -118,7 +118,7 @@ class SortedSet {
     std::pair<Array<int32_t, 1>, Array<int64_t, 1>> part_codes(const SortedSet& texts,
                                                                const std::string& name,
                                                                const std::string& outside) {
-        const TextPart part = named(name);
+        const TextPart part = part_named(name);
         const Bytes apart{reinterpret_cast<const uint8_t*>(outside.data()),
                           static_cast<int64_t>(outside.size())};
         std::vector<int32_t> found(static_cast<size_t>(texts.size()), kAbsent);

@@ -79,7 +79,7 @@ Array<int32_t, 1> pair_codes(const Input<int64_t, 1>& starts, const Input<int32_
     return found.array();
 }
 
-Statistic named(const std::string& name) {
+Statistic statistic_named(const std::string& name) {
     constexpr std::array<std::pair<const char*, Statistic>, 5> kNames{{{"change", Statistic::change},
                                                                        {"mean", Statistic::mean},
                                                                        {"deviation", Statistic::deviation},
@@ -95,7 +95,7 @@ Array<float, 1> statistic(const Input<int64_t, 1>& starts, const Input<float, 1>
     const SequenceStarts sequences = checked(starts, values.shape(0));
     require(first > -kFarthest && first <= last && last < kFarthest, "first must not be after last");
     const Output<float, 1> found({values.shape(0)});
-    read_statistic(sequences, values.data(), named(name), first, last, found.data());
+    read_statistic(sequences, values.data(), statistic_named(name), first, last, found.data());
     return found.array();
 }
 

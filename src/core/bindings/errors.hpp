@@ -5,6 +5,8 @@
 
 #include <cstdarg>
 
+#include "util/require.hpp"
+
 namespace hedgerow {
 
 namespace nb = nanobind;
@@ -25,11 +27,6 @@ namespace nb = nanobind;
 // The type of a value, for messages.
 inline const char* type_name(PyObject* value) {
     return value == Py_None ? "None" : Py_TYPE(value)->tp_name;
-}
-
-// Raises ValueError, for the caller in hedgerow to say it in the user's terms.
-inline void require(bool holds, const char* rule) {
-    if (!holds) throw nb::value_error(rule);
 }
 
 // Lets Ctrl-C through; call it where no borrowed reference is held, for a handler may run any Python.

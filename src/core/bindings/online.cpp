@@ -12,7 +12,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/attribute_reader.hpp"
 #include "bindings/errors.hpp"
-#include "bindings/examples.hpp"
+#include "bindings/gold_sequences.hpp"
 #include "data/sequence_digests.hpp"
 #include "linear/margin.hpp"
 #include "linear/stochastic.hpp"
@@ -127,7 +127,7 @@ class MarginTrainer {
                 recorded};
     }
 
-    Examples examples_;
+    GoldSequences examples_;
     std::int64_t k_;
     MarginLearner learner_;
 };
@@ -197,7 +197,7 @@ class StochasticTrainer {
                 decay};
     }
 
-    Examples examples_;
+    GoldSequences examples_;
     Input<std::int64_t, 1> starts_;
     Input<std::int32_t, 1> outputs_;
     std::size_t n_cells_ = 0;

@@ -10,7 +10,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/attribute_reader.hpp"
 #include "bindings/errors.hpp"
-#include "bindings/examples.hpp"
+#include "bindings/gold_sequences.hpp"
 #include "bindings/linear_features.hpp"
 #include "lattice/topology.hpp"
 
@@ -67,7 +67,7 @@ class PathStepTrainer {
                 rules, variance, averaged};
     }
 
-    Examples examples_;
+    GoldSequences examples_;
     PathStepLearner learner_;
 };
 

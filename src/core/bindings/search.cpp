@@ -16,7 +16,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/attribute_reader.hpp"
 #include "bindings/errors.hpp"
-#include "bindings/examples.hpp"
+#include "bindings/gold_sequences.hpp"
 #include "search/search_batch.hpp"
 #include "search/search_learner.hpp"
 
@@ -122,7 +122,7 @@ class SearchTrainer {
         return out.array();
     }
 
-    Examples examples_;
+    GoldSequences examples_;
     bool summed_;
     SearchLearner learner_;
 };

@@ -99,7 +99,7 @@ std::pair<Array<double, 1>, Array<double, 1>> checked_along_direction(const Inpu
 }
 
 template <class Real>
-void register_for(nb::module_& m) {
+void register_softmax_of(nb::module_& m) {
     m.def("log_gold", &checked_log_gold<Real>, nb::arg("scores").noconvert(), nb::arg("codes").noconvert(),
           nb::arg("eta").none(), nb::arg("q").none(), nb::arg("n_threads"),
           "Return log P(gold) of each position, from scores (positions, labels) plus q * eta.\n\n"
@@ -112,8 +112,8 @@ void register_for(nb::module_& m) {
 }  // namespace
 
 void register_softmax(nb::module_& m) {
-    register_for<float>(m);
-    register_for<double>(m);
+    register_softmax_of<float>(m);
+    register_softmax_of<double>(m);
     m.def("direction_sums", &checked_direction_sums, nb::arg("scores").noconvert(),
           nb::arg("codes").noconvert(), nb::arg("weights").noconvert(), nb::arg("eta"), nb::arg("q"),
           nb::arg("n_threads"),

@@ -62,7 +62,7 @@ Array<double, 1> probabilities(std::int64_t order, const Input<Real, 3>& pair,
 }
 
 template <class Real>
-void register_for(nb::module_& m) {
+void register_spans_of(nb::module_& m) {
     m.def("span_probabilities", &probabilities<Real>, nb::arg("order"), nb::arg("pair").noconvert(),
           nb::arg("starts").noconvert(), nb::arg("joins").noconvert(), nb::arg("types").noconvert(),
           nb::arg("firsts").noconvert(), nb::arg("ends").noconvert(), nb::arg("span_types").noconvert(),
@@ -74,8 +74,8 @@ void register_for(nb::module_& m) {
 }  // namespace
 
 void register_spans(nb::module_& m) {
-    register_for<float>(m);
-    register_for<double>(m);
+    register_spans_of<float>(m);
+    register_spans_of<double>(m);
 }
 
 }  // namespace hedgerow

@@ -4,15 +4,14 @@
 #include <cstring>
 #include <string_view>
 
+#include "data/derived_columns.hpp"
 #include "util/interrupt.hpp"
 
 namespace hedgerow {
 
 namespace {
 
-constexpr int32_t kAbsentCode = -2;
-constexpr int64_t kPollInterval = 1 << 20;  // lines between two polls for interrupts
-constexpr int64_t kMaxColumns = 1 << 16;    // a text without line breaks has millions, and no memory for them
+constexpr int64_t kMaxColumns = 1 << 16;  // a text without line breaks has millions, and no memory for them
 constexpr std::string_view kDocument = "-DOCSTART-";
 
 bool begins_with(Bytes text, std::string_view start) {
@@ -45,9 +44,9 @@ void split_at_blanks(Bytes line, std::vector<Bytes>& fields) {
     }
 }
 
-class Reader {
+class ColumnReader {
   public:
-    Reader(Bytes text, const ColumnRules& rules) : text_(text), rules_(rules) {}
+    ColumnReader(Bytes text, const ColumnRules& rules) : text_(text), rules_(rules) {}
 
     ColumnText read() {
         const uint8_t* nul = find_byte(text_.data, text_.data + text_.size, '\0');
@@ -162,7 +161,7 @@ class Reader {
 }  // namespace
 
 ColumnText read_column_text(Bytes text, const ColumnRules& rules) {
-    return Reader(text, rules).read();
+    return ColumnReader(text, rules).read();
 }
 
 bool has_tabs(Bytes text) {

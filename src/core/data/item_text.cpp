@@ -16,7 +16,6 @@ namespace hedgerow {
 
 namespace {
 
-constexpr int64_t kPollInterval = 1 << 20;  // lines between two polls for interrupts
 constexpr std::string_view kWeight = "@weight";
 
 // A number that fills the whole text and fits a 32-bit float; independent of the locale.
@@ -35,9 +34,9 @@ std::optional<double> to_number(std::string_view text) {
     return whole && std::fabs(number) <= FLT_MAX ? std::optional(number) : std::nullopt;
 }
 
-class Reader {
+class ItemReader {
   public:
-    Reader(Bytes text, bool labelled) : text_(text), labelled_(labelled) {}
+    ItemReader(Bytes text, bool labelled) : text_(text), labelled_(labelled) {}
 
     ItemText read() {
         const uint8_t* nul = find_byte(text_.data, text_.data + text_.size, '\0');
@@ -182,7 +181,7 @@ Items sort_items(const ItemText& text, const std::vector<int32_t>& rank) {
 }
 
 ItemText read_item_text(Bytes text, bool labelled) {
-    return Reader(text, labelled).read();
+    return ItemReader(text, labelled).read();
 }
 
 }  // namespace hedgerow

@@ -9,6 +9,8 @@
 
 namespace hedgerow {
 
+constexpr int64_t kPollInterval = 1 << 20;  // lines between two polls for interrupts
+
 // The first broken rule of a text.
 struct TextFault {
     enum Kind { none, columns, encoding, nul, carriage_return, number, wide };

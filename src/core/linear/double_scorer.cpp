@@ -6,12 +6,6 @@
 
 namespace hedgerow {
 
-namespace {
-
-constexpr std::int64_t kThreadPositions = 512;  // positions that one task of a thread scores
-
-}  // namespace
-
 DoubleScorer::DoubleScorer(const Features& features, const double* weights) : width_(features.width) {
     starts_.reserve(static_cast<std::size_t>(features.n_ids) + 1);
     for (std::int64_t i = 0; i < features.n_ids; ++i) {

@@ -8,6 +8,8 @@
 
 namespace hedgerow {
 
+constexpr std::int64_t kThreadPositions = 512;  // positions that one task of a thread scores
+
 // Attribute i has the features f with starts[i] <= f < starts[i + 1]. Feature f adds its weight to
 // outputs[f], which is below `width`. The outputs of one attribute are in rising order.
 struct Features {

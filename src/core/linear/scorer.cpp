@@ -10,8 +10,7 @@ namespace hedgerow {
 
 namespace {
 
-constexpr std::int64_t kThreadPositions = 512;  // positions that one task of a thread scores
-constexpr std::int64_t kTilePositions = 64;     // positions that are scored together
+constexpr std::int64_t kTilePositions = 64;  // positions that are scored together
 
 }  // namespace
 

@@ -3,20 +3,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
-#include <stdexcept>
 
 #include "trees/histogram.hpp"
 #include "trees/slot_groups.hpp"
+#include "util/require.hpp"
 
 namespace hedgerow {
 namespace {
 
 constexpr std::int64_t kMostListed = 1 << 26;  // entries in the lists of all cells
 constexpr std::int64_t kIndexLimit = std::int64_t{1} << 31;
-
-void require(bool holds, const char* rule) {
-    if (!holds) throw std::invalid_argument(rule);
-}
 
 // emit(value) for each known value of a position.
 template <class Emit>

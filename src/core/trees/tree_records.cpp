@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
+
+#include "util/require.hpp"
 
 namespace hedgerow {
 namespace {
-
-void require(bool holds, const char* rule) {
-    if (!holds) throw std::invalid_argument(rule);
-}
 
 template <class List>
 std::int64_t size_of(const List& list) {

@@ -14,13 +14,13 @@
 namespace hedgerow {
 
 // Sequences with gold labels and weights. The constructor checks all of them.
-struct Examples {
+struct GoldSequences {
     const AttributeReader& reader;
     Input<std::int32_t, 1> gold;
     Input<double, 1> weights;
 
-    Examples(const AttributeReader& source, Input<std::int32_t, 1> labels, Input<double, 1> sequence_weights,
-             std::int64_t n_labels)
+    GoldSequences(const AttributeReader& source, Input<std::int32_t, 1> labels,
+                  Input<double, 1> sequence_weights, std::int64_t n_labels)
         : reader(source), gold(std::move(labels)), weights(std::move(sequence_weights)) {
         require(static_cast<std::int64_t>(gold.shape(0)) == reader.n_positions(),
                 "there must be one gold label per position");
