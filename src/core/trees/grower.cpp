@@ -6,6 +6,7 @@
 
 #include "trees/best_first.hpp"
 #include "trees/fractional_partitioner.hpp"
+#include "util/small_constant.hpp"
 
 namespace hedgerow {
 
@@ -108,24 +109,30 @@ void Grower::load(const GrowingNode& root) {
     layer.sums.resize(static_cast<std::size_t>(n));
     if (splits_positions_) layer.fractions.assign(static_cast<std::size_t>(n), 1.0f);
     const std::int32_t* cells = layer.order.cells.data();
-    const auto* members = root.contexts->members.data();
     const bool additive = examples_.is_additive();
-    const std::int64_t unit = examples_.example_weight(), width = examples_.width;
-    for (std::int64_t i = 0; i < n; ++i) {
-        const std::int32_t c = cells[i];
-        if (examples_.sums_by_cell) {
-            layer.sums[i] = examples_.sums_by_cell[c];
-            continue;
-        }
-        std::int64_t residual = 0;
-        for (std::int64_t h = 0; h < width; ++h) residual += examples_.row(c)[h];
-        const auto n_examples = static_cast<std::int64_t>(members[data_.depth_at[c]].size());
-        if (additive) {
-            layer.sums[i].set_position(residual, n_examples * unit);
-        } else {
-            layer.sums[i] = examples_.position_sums(residual, n_examples, c);
-        }
+    const std::int64_t unit = examples_.example_weight();
+    if (examples_.sums_by_cell) {
+        for (std::int64_t i = 0; i < n; ++i) layer.sums[i] = examples_.sums_by_cell[cells[i]];
+        return;
     }
+    std::vector<std::int64_t> n_examples;  // by depth
+    for (const auto& of_depth : root.contexts->members)
+        n_examples.push_back(static_cast<std::int64_t>(of_depth.size()));
+    Sums* sums = layer.sums.data();
+    const std::uint8_t* depths = data_.depth_at.data();
+    with_small_constant(examples_.width, [&](auto width) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int32_t c = cells[i];
+            const std::int32_t* row = examples_.residuals + c * width;
+            std::int64_t residual = 0;
+            for (std::int64_t h = 0; h < width; ++h) residual += row[h];
+            if (additive) {
+                sums[i].set_position(residual, n_examples[depths[c]] * unit);
+            } else {
+                sums[i] = examples_.position_sums(residual, n_examples[depths[c]], c);
+            }
+        }
+    });
 }
 
 Grower::Children Grower::split(GrowingNode& parent, bool is_last) {
@@ -333,9 +340,18 @@ void Grower::put_values(double step, std::int32_t* to) const {
             }
             continue;
         }
-        for (std::int64_t i = node->counted.begin; i < node->counted.end; ++i) {
-            for (const std::int32_t h : members[depths[cells[i]]]) to[cells[i] * width + h] = bits;
-        }
+        const std::vector<std::int32_t>& usual = members[data_.order];
+        with_small_constant(static_cast<std::int64_t>(usual.size()), [&](auto n_usual) {
+            const std::int32_t* contexts = usual.data();
+            for (std::int64_t i = node->counted.begin; i < node->counted.end; ++i) {
+                const std::int32_t c = cells[i];
+                if (depths[c] == data_.order) {
+                    for (std::int64_t j = 0; j < n_usual; ++j) to[c * width + contexts[j]] = bits;
+                } else {
+                    for (const std::int32_t h : members[depths[c]]) to[c * width + h] = bits;
+                }
+            }
+        });
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "trees/growth_kernels.hpp"
 #include "util/parallel.hpp"
+#include "util/small_constant.hpp"
 
 namespace hedgerow {
 
@@ -53,33 +54,33 @@ void TransposedResiduals::load(const float* marginals, const std::int32_t* gold,
 // tile: (positions from `begin` on, label contexts, labels). Contexts that a position does not have are 0.
 void TransposedResiduals::transpose(const std::vector<std::int32_t>& tile, std::int64_t begin,
                                     std::int64_t end) {
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-        std::int32_t* out = of_label(static_cast<std::int64_t>(i));
-        if (n_contexts_ == 1) {
-            const std::int32_t* from = tile.data() + labels_[i];
-            for (std::int64_t t = begin; t < end; ++t, from += k_) out[data_.cell[t]] = *from;
-            continue;
-        }
+    with_small_constant(n_contexts_, [&](auto n_contexts) {
         for (std::int64_t t = begin; t < end; ++t) {
-            const std::int32_t* from = tile.data() + (t - begin) * n_contexts_ * k_ + labels_[i];
-            std::int32_t* to = out + data_.cell[t] * width_;
+            const std::int32_t* from = tile.data() + (t - begin) * n_contexts * k_;
+            std::int32_t* to = residuals_.data() + data_.cell[t] * width_;
             const std::int64_t n = n_contexts_of_[data_.depth[t]];
-            for (std::int64_t h = 0; h < n; ++h) to[h] = from[h * k_];
-            for (std::int64_t h = n; h < width_; ++h) to[h] = 0;
+            for (const std::int64_t label : labels_) {
+                for (std::int64_t h = 0; h < n_contexts; ++h) to[h] = h < n ? from[h * k_ + label] : 0;
+                for (std::int64_t h = n_contexts; h < width_; ++h) to[h] = 0;
+                to += size_of_label();
+            }
         }
-    }
+    });
 }
 
 void TransposedResiduals::add_to(float* scores, std::int64_t n_threads) const {
     by_tiles(n_threads, [&](std::int64_t begin, std::int64_t end) {
-        for (std::size_t i = 0; i < labels_.size(); ++i) {
-            const std::int32_t* from = residuals_.data() + static_cast<std::int64_t>(i) * size_of_label();
+        with_small_constant(n_contexts_, [&](auto n_contexts) {
             for (std::int64_t t = begin; t < end; ++t) {
-                float* to = scores + t * n_contexts_ * k_ + labels_[i];
-                for (std::int64_t h = 0; h < n_contexts_; ++h)
-                    to[h * k_] += std::bit_cast<float>(from[data_.cell[t] * width_ + h]);
+                const std::int32_t* from = residuals_.data() + data_.cell[t] * width_;
+                float* to = scores + t * n_contexts * k_;
+                for (const std::int64_t label : labels_) {
+                    for (std::int64_t h = 0; h < n_contexts; ++h)
+                        to[h * k_ + label] += std::bit_cast<float>(from[h]);
+                    from += size_of_label();
+                }
             }
-        }
+        });
     });
 }
 
