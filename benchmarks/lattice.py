@@ -19,7 +19,8 @@ from jobs import main
 from printing import print_table
 
 LENGTH = 20
-LABELS = (2, 5) if QUICK else (2, 5, 22, 54, 126)
+LABELS = (2, 5) if QUICK else (2, 5, 22, 54, 126, 256, 535)
+MOST_WITH_EDGES = 126  # edge scores of more labels do not fit memory, and the general sweep takes minutes
 REPEATS = 15
 AIMS = {5: 20.0, 54: 1.7}  # million positions a second forward, one core
 Floats = NDArray[np.float32]
@@ -75,25 +76,46 @@ def measure(k: int) -> dict[str, float]:
     state = rng.normal(size=(n, k)).astype(np.float32)
     table = rng.normal(size=(k + 1, k)).astype(np.float32)
     one, two = (Lattice(Topology(k), starts, state=state, table=table, n_threads=j) for j in (1, 2))
-    m = whole(0 if QUICK else 5e7 / k**2)
-    edge = rng.normal(size=(m, k, k)).astype(np.float32)
-    edges = Lattice(Topology(k), np.arange(0, m + 1, LENGTH), edge=edge)
-    n_slow = min(n, whole(200_000 / k))
-    slow = Lattice(Topology(k), starts[: n_slow // LENGTH + 1], state=state[:n_slow], table=table, general=True)
-    n_sequences = n // LENGTH
-    np.testing.assert_allclose(numpy_forward(state, table, n_sequences), one.log_partition(), rtol=1e-4)
-    assert (numpy_viterbi(state, table, n_sequences) == one.viterbi()[1]).mean() > 0.999
-    return {
+    steep = Lattice(Topology(k), starts, state=3 * state, table=table)
+    few_sequences = min(n // LENGTH, 100)
+    part = few_sequences * LENGTH
+    first = state[:part]
+    np.testing.assert_allclose(
+        numpy_forward(first, table, few_sequences), one.log_partition()[:few_sequences], rtol=1e-4
+    )
+    assert (numpy_viterbi(first, table, few_sequences) == one.viterbi()[1][:part]).mean() > 0.999
+    speeds = {
         "forward": n / seconds(one.log_partition),
         "marginals": n / seconds(one.marginals),
         "Viterbi": n / seconds(one.viterbi),
+        "Viterbi, peaked": n / seconds(steep.viterbi),
+        "NumPy forward": part / seconds(lambda: numpy_forward(first, table, few_sequences), 2),
+        "NumPy Viterbi": part / seconds(lambda: numpy_viterbi(first, table, few_sequences), 2),
+        "two threads": seconds(one.marginals) / seconds(two.marginals),
+    }
+    return speeds | (with_edges(k, rng) if k <= MOST_WITH_EDGES else {})
+
+
+def with_edges(k: int, rng: np.random.Generator) -> dict[str, float]:
+    """Positions a second for scores that differ by position, and for the general sweep."""
+    m = whole(0 if QUICK else 5e7 / k**2)
+    edge = rng.normal(size=(m, k, k)).astype(np.float32)
+    edges = Lattice(Topology(k), np.arange(0, m + 1, LENGTH), edge=edge)
+    n_slow = min(m, whole(200_000 / k))
+    slow = Lattice(Topology(k), np.arange(0, n_slow + 1, LENGTH), edge=edge[:n_slow], general=True)
+    return {
         "forward, edges": m / seconds(edges.log_partition),
         "marginals, edges": m / seconds(edges.marginals),
         "general sweep": n_slow / seconds(slow.marginals, 1),
-        "NumPy forward": n / seconds(lambda: numpy_forward(state, table, n_sequences), 2),
-        "NumPy Viterbi": n / seconds(lambda: numpy_viterbi(state, table, n_sequences), 2),
-        "two threads": seconds(one.marginals) / seconds(two.marginals),
     }
+
+
+def _cell(speed: float | None, column: str) -> str:
+    if speed is None:
+        return "–"
+    if column == "two threads":
+        return f"{speed:.2f}"
+    return f"{speed / 1e6:.2f}" if speed >= 1e6 else f"{speed / 1e6:.3f}"
 
 
 def print_speed() -> None:
@@ -102,7 +124,7 @@ def print_speed() -> None:
 
     def rows() -> Iterator[list[object]]:
         for k, speeds in found.items():
-            cells = [f"{speeds[c] / (1 if c == 'two threads' else 1e6):.2f}" for c in columns]
+            cells = [_cell(speeds.get(c), c) for c in columns]
             yield [k, *cells, f"{speeds['forward'] / speeds['NumPy forward']:.0f}x", AIMS.get(k, "")]
 
     print_table(["K", *columns, "forward / NumPy", "aim, forward"], rows())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -142,6 +143,42 @@ def test_fast_lane_equals_the_general_sweep(instruction_set, k, order, parts):
     assert a[1].dtype == a[2].dtype == np.float32
     np.testing.assert_allclose(fast.log_partition(), b[0], rtol=1e-6, atol=1e-6)
     np.testing.assert_array_equal(fast.viterbi()[1], truth.viterbi()[1])
+
+
+@pytest.mark.parametrize("k", [2, 5, 9, 22, 40, 130])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_sequence_is_summed_alike_alone_and_among_others(instruction_set, k, dtype):
+    rng = np.random.default_rng(k)
+    lengths = rng.integers(1, 15, size=20)
+    starts = starts_of(*lengths)
+    scores = random_scores(rng, ("state", "table"), int(lengths.sum()), 1, k, dtype=dtype)
+    scores["state"][starts[4] : starts[5]] *= 1000  # the fast lane does not certify this one
+    together = Lattice(Topology(k), starts, **scores)
+    sums, table = together.pair_marginals(), np.zeros((k + 1, k))
+    for i, (begin, end) in enumerate(pairwise(starts)):
+        alone = Lattice(Topology(k), starts_of(end - begin), state=scores["state"][begin:end], table=scores["table"])
+        log_z, state, pair = alone.pair_marginals()
+        assert sums[0][i] == log_z[0] == together.log_partition()[i]
+        np.testing.assert_array_equal(sums[1][begin:end], state)
+        np.testing.assert_array_equal(sums[2][begin:end], pair)
+        table += alone.summed_pairs()[2]
+    np.testing.assert_allclose(together.summed_pairs()[2], table, rtol=1e-12)
+
+
+@pytest.mark.parametrize("whole", [False, True])  # whole numbers: there are many equally good paths
+@pytest.mark.parametrize("scale", [0.1, 1.0, 5.0, 1e6])
+def test_leaving_out_label_contexts_changes_no_path(instruction_set, scale, whole):
+    rng = np.random.default_rng(3)
+    k, lengths = 200, [1, 2, 3, 9]
+    scores = random_scores(rng, ("state", "table"), sum(lengths), 1, k, scale=scale, forbid=0.2, dtype=np.float32)
+    if whole:
+        scores = {name: np.round(x) for name, x in scores.items()}
+    scores["table"][1:, 7] = -np.inf
+    scores["state"][4, 20:] = -np.inf
+    starts = starts_of(*lengths)
+    fast, slow = (Lattice(Topology(k), starts, **scores, general=general) for general in (False, True))
+    for a, b in zip(fast.viterbi(), slow.viterbi(), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -22,6 +22,8 @@ struct BeamSize {
     std::int64_t numbers, places;
 };
 
+constexpr std::int64_t kTogether = 6;  // sequences that share a table
+
 template <class Real>
 struct FastLane {
     // How many numbers of work space the kernels below need for a sequence of `length` positions.
@@ -38,11 +40,26 @@ struct FastLane {
                         const Real* prepared, const double* shifts, const Marginals<Real>& out, Real* work,
                         double* log_z);
 
+    // The same for n <= kTogether sequences of order 1 without edge scores, the longest first: they read the
+    // table together. is_safe: what sum_product returns. A table is added to only for sequences that are
+    // safe. `work` has the work space of all.
+    void (*sum_products)(const Scores<Real>* scores, std::int64_t n, std::int64_t n_labels,
+                         const Real* prepared, const double* shifts, const Marginals<Real>* out, Real* work,
+                         double* log_z, bool* is_safe);
+
     // Best path and its score; without a path the score is minus infinity and the labels are 0. Equal to the
     // Max semiring of lattice.hpp to the last bit. `work` holds padded doubles.
     void (*max_sum)(const Scores<Real>& scores, std::int64_t n_labels, std::int64_t order,
                     std::int32_t* labels, double* work, double* score);
     std::int64_t (*max_work_size)(std::int64_t n_labels, std::int64_t length);
+
+    // The same for order 1 with a table, without edge scores, and many labels: label contexts that cannot win
+    // are left out. bound_table prepares the table for all sequences.
+    std::int64_t (*bounded_table_size)(std::int64_t n_labels);
+    void (*bound_table)(const Real* table, std::int64_t n_labels, double* prepared);
+    void (*pruned_max_sum)(const Scores<Real>& scores, std::int64_t n_labels, const double* prepared,
+                           std::int32_t* labels, double* work, double* score);
+    std::int64_t (*pruned_work_size)(std::int64_t n_labels, std::int64_t length);
 
     // The same two for order 1 and a beam of fewer than n_labels. beam_sum adds to a table only if it returns
     // true; beam_max leaves the labels alone when there is no path.

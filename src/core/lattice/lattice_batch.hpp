@@ -46,15 +46,25 @@ struct LatticeBatch {
                 edge ? edge + first(i) * pair_size() : nullptr, table};
     }
 
-    // Calls make_worker() once on each thread, then worker(i) for every sequence i.
+    // Calls make_worker() once on each thread, then worker(first, last) for runs of sequences, all together
+    // every sequence; at_least: how many sequences a run has if their lengths are about equal.
     template <class MakeWorker>
-    void for_each_sequence(MakeWorker make_worker) const {
-        const std::int64_t size = std::min(kChunkPositions, kChunkEdges / pair_size() + 1);
+    void for_each_run(std::int64_t at_least, MakeWorker make_worker) const {
+        const std::int64_t size = std::max(std::min(kChunkPositions, kChunkEdges / pair_size() + 1),
+                                           at_least * n_positions() / std::max<std::int64_t>(n_sequences, 1));
         const std::vector<std::int64_t> cuts = chunks(starts, n_sequences, size);
         const bool is_small = n_positions() * pair_size() < kFewEdges;
         parallel_for(static_cast<std::int64_t>(cuts.size()) - 1, is_small ? 1 : n_threads, [&] {
-            return [&, worker = make_worker()](std::int64_t c) mutable {
-                for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) worker(i);
+            return [&, worker = make_worker()](std::int64_t c) mutable { worker(cuts[c], cuts[c + 1]); };
+        });
+    }
+
+    // The same with worker(i) for every sequence i.
+    template <class MakeWorker>
+    void for_each_sequence(MakeWorker make_worker) const {
+        for_each_run(1, [&] {
+            return [&, worker = make_worker()](std::int64_t first, std::int64_t last) mutable {
+                for (std::int64_t i = first; i < last; ++i) worker(i);
             };
         });
     }

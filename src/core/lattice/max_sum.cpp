@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lattice/fast_lane.hpp"
+#include "lattice/pruned_path.hpp"
 #include "util/numeric.hpp"
 
 namespace hedgerow::HEDGEROW_ISA {
@@ -126,12 +127,22 @@ std::int64_t max_work_size(std::int64_t k, std::int64_t length) {
     return (length + 1 + k) * padded<double>(k);
 }
 
+template <class Real>
+void pruned_max_sum(const Scores<Real>& scores, std::int64_t k, const double* prepared, std::int32_t* labels,
+                    double* work, double* score) {
+    *score = PrunedPath<Real>(scores, k, prepared, work).run(labels);
+}
+
 }  // namespace
 
 template <class Real>
 void offer_max_sum(FastLane<Real>& lane) {
     lane.max_sum = max_sum<Real>;
     lane.max_work_size = max_work_size;
+    lane.bounded_table_size = BoundedTable::size;
+    lane.bound_table = bound_table<Real>;
+    lane.pruned_max_sum = pruned_max_sum<Real>;
+    lane.pruned_work_size = PrunedPath<Real>::work_size;
 }
 template void offer_max_sum(FastLane<float>&);
 template void offer_max_sum(FastLane<double>&);

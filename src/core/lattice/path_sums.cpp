@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "lattice/beam_room.hpp"
@@ -28,23 +30,63 @@ struct PreparedTable {
     }
 };
 
-// Sums of one sequence at a time: by the fast lane if that certifies its answer, otherwise by the general
-// sweep. Each thread has its own worker.
+// Sums of sequences: by the fast lane if that certifies its answer, otherwise by the general sweep. Each
+// thread has its own worker.
 template <class Real>
 class SumWorker {
   public:
     SumWorker(const LatticeBatch<Real>& batch, const PreparedTable<Real>& prepared)
         : batch_(batch), prepared_(prepared) {}
 
-    // Returns log Z of sequence i.
-    double operator()(std::int64_t i, const Marginals<Real>& out) {
-        double log_z = 0;
-        if (batch_.has_fast_lane() && fast(i, out, &log_z)) return log_z;
-        if (batch_.has_fast_beam() && fast_beam(i, out, &log_z)) return log_z;
-        return general_(batch_.topology, batch_.scores(i), batch_.beam_of(i), out);
+    // The sequences first..last; out_of(i): where the marginals of sequence i are written. OUT: log_z.
+    template <class OutOf>
+    void operator()(std::int64_t first, std::int64_t last, OutOf out_of, double* log_z) {
+        if (!shares_table()) {
+            for (std::int64_t i = first; i < last; ++i) log_z[i] = one(i, out_of(i));
+            return;
+        }
+        // Sequences of about the same length advance together.
+        order_.resize(static_cast<std::size_t>(last - first));
+        std::iota(order_.begin(), order_.end(), first);
+        std::ranges::stable_sort(order_, std::greater(), [&](std::int64_t i) { return batch_.length(i); });
+        for (std::size_t i = 0; i < order_.size(); i += kTogether)
+            several(order_.data() + i, std::min<std::size_t>(kTogether, order_.size() - i), out_of, log_z);
     }
 
   private:
+    bool shares_table() const { return batch_.has_fast_lane() && batch_.topology.order == 1 && !batch_.edge; }
+
+    template <class OutOf>
+    void several(const std::int64_t* sequences, std::size_t n, OutOf out_of, double* log_z) {
+        const FastLane<Real>& lane = fast_lane<Real>();
+        Scores<Real> scores[kTogether];
+        Marginals<Real> out[kTogether];
+        std::int64_t size = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            scores[j] = batch_.scores(sequences[j]);
+            out[j] = out_of(sequences[j]);
+            size += lane.work_size(batch_.n_labels(), 1, scores[j].length, false);
+        }
+        if (work_.size() < static_cast<std::size_t>(size)) work_.resize(static_cast<std::size_t>(size));
+        double found[kTogether];
+        bool is_safe[kTogether];
+        lane.sum_products(scores, static_cast<std::int64_t>(n), batch_.n_labels(), prepared_.rows.data(),
+                          prepared_.shifts, out, work_.data(), found, is_safe);
+        for (std::size_t j = 0; j < n; ++j)
+            log_z[sequences[j]] = is_safe[j] ? found[j] : general(sequences[j], out[j]);
+    }
+
+    // Returns log Z of sequence i.
+    double one(std::int64_t i, const Marginals<Real>& out) {
+        double log_z = 0;
+        if (batch_.has_fast_lane() && fast(i, out, &log_z)) return log_z;
+        if (batch_.has_fast_beam() && fast_beam(i, out, &log_z)) return log_z;
+        return general(i, out);
+    }
+    double general(std::int64_t i, const Marginals<Real>& out) {
+        return general_(batch_.topology, batch_.scores(i), batch_.beam_of(i), out);
+    }
+
     bool fast(std::int64_t i, const Marginals<Real>& out, double* log_z) {
         if (out.table && batch_.edge) return false;
         const FastLane<Real>& lane = fast_lane<Real>();
@@ -71,6 +113,7 @@ class SumWorker {
 
     const LatticeBatch<Real>& batch_;
     const PreparedTable<Real>& prepared_;
+    std::vector<std::int64_t> order_;  // of the sequences of a run: the longest first
     std::vector<Real> work_;
     BeamRoom<Real> room_;
     std::vector<double> sums_before_;  // to restore the table if the fast lane fails half-way
@@ -82,11 +125,13 @@ class SumWorker {
 template <class Real>
 void sum_over_paths(const LatticeBatch<Real>& batch, double* log_z, Real* state, Real* pair) {
     const PreparedTable<Real> prepared(batch);
-    batch.for_each_sequence([&] {
-        return [&, sum = SumWorker<Real>(batch, prepared)](std::int64_t i) mutable {
-            Real* own_state = state ? state + batch.first(i) * batch.n_labels() : nullptr;
-            Real* own_pair = pair ? pair + batch.first(i) * batch.pair_size() : nullptr;
-            log_z[i] = sum(i, {own_state, own_pair, nullptr, 1.0});
+    const auto out_of = [&](std::int64_t i) -> Marginals<Real> {
+        return {state ? state + batch.first(i) * batch.n_labels() : nullptr,
+                pair ? pair + batch.first(i) * batch.pair_size() : nullptr, nullptr, 1.0};
+    };
+    batch.for_each_run(kTogether, [&] {
+        return [&, sum = SumWorker<Real>(batch, prepared)](std::int64_t first, std::int64_t last) mutable {
+            sum(first, last, out_of, log_z);
         };
     });
 }
@@ -105,10 +150,11 @@ void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double* l
     parallel_for(static_cast<std::int64_t>(n_chunks), batch.n_threads, [&] {
         return [&, sum = SumWorker<Real>(batch, prepared)](std::int64_t c) mutable {
             double* own_table = tables.data() + static_cast<std::size_t>(c) * size;
-            for (std::int64_t i = cuts[c]; i < cuts[c + 1]; ++i) {
-                Real* own_state = state + batch.first(i) * batch.n_labels();
-                log_z[i] = sum(i, {own_state, nullptr, own_table, weights ? weights[i] : 1.0});
-            }
+            const auto out_of = [&](std::int64_t i) -> Marginals<Real> {
+                return {state + batch.first(i) * batch.n_labels(), nullptr, own_table,
+                        weights ? weights[i] : 1.0};
+            };
+            sum(cuts[c], cuts[c + 1], out_of, log_z);
         };
     });
     std::fill_n(table, size, 0.0);
