@@ -327,7 +327,7 @@ def sequence_digests(reader: AttributeReader, gold: Annotated[NDArray[numpy.int3
     """
 
 class MarginTrainer:
-    """A structured perceptron or SVM, one sequence at a time."""
+    """A structured perceptron or SVM, learned in batches of sequences."""
 
     def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, bias: bool, hamming: bool, margin: float, growth: float, beam: int, early: bool, summed: bool, recorded: bool) -> None:
         """
@@ -339,16 +339,19 @@ class MarginTrainer:
         sequence uses; never_last: labels that end none.
         """
 
-    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, n_threads: int) -> int:
         """
         Learn from the sequences in `order`; return how many of them changed the weights.
+
+        Paths are found with the weights before each batch of sequences.
         """
 
-    def weights(self, mean: bool, scale: float) -> tuple:
+    def weights(self, mean: bool, scale: float, n_threads: int) -> tuple:
         """
-        Return (attributes with weights, their weights by label, n-gram weights), times scale.
+        Return ((starts, labels, weights) by attribute, n-gram weights), times scale.
 
-        With mean=True: the mean of all weight vectors so far; otherwise the current weights.
+        Weights of 0 are left out, but not those of n-grams. With mean=True: the mean of all weight
+        vectors so far; otherwise the current weights.
         """
 
     def changes(self) -> tuple:
@@ -498,7 +501,7 @@ class AttributeReader:
         """
 
 class SearchTrainer:
-    """Learner of a beam search from one sequence at a time."""
+    """Learner of a beam search from batches of sequences."""
 
     def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_final: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], update: str, beam: int, backward: bool, tie: float, summed: bool) -> None:
         """
@@ -506,17 +509,20 @@ class SearchTrainer:
         does not give.
         """
 
-    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, n_threads: int) -> tuple:
         """
         Learn from the given sequences in order. Returns (sequences that changed the weights, updates).
+
+        A batch of sequences is searched with the weights before it.
         """
 
     def stay(self, n: int) -> None:
         """Count n more examples that leave the weights unchanged."""
 
-    def weights(self, mean: bool) -> tuple:
+    def weights(self, mean: bool, n_threads: int) -> tuple:
         """
-        (attributes, their weights by label, n-grams, their weights by label): current or averaged.
+        ((starts, labels, weights) by attribute, cells of n-grams, their weights) that are not 0: current or
+        averaged.
         """
 
 class SparseNGramWeights:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from hedgerow import _core
 from hedgerow.data.read_y import read_labels
 from hedgerow.errors import BeamWarning, InputError
 from hedgerow.potentials.votes import VotedPotential
-from oracles.linear import Problem, added, assert_same_weights, beamed, dot, mean, perceptron
+from oracles.linear import Problem, added, assert_same_weights, beamed, by_steps, dot, mean, perceptron
 
 pytestmark = pytest.mark.kernel
 
@@ -48,6 +50,46 @@ def test_beams_and_early_updates(order, beam, early, seed):
     assert_same_weights(learner.potential, perceptron(problem, examples, find=beamed(problem, beam, early))[-1])
 
 
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("averaging", ["none", "average"])
+def test_many_labels(order, averaging):
+    """Rows of weights are sparse at first; those of frequent attributes become dense."""
+    X, y = random_data(0, n=40, letters="abcdefghijklm", n_labels=40)
+    training = training_of(X, y, order)
+    learner, examples = learned(training, window=1, epochs=2, averaging=averaging)
+    problem = Problem(training, window=1)
+    vectors = perceptron(problem, examples, by_steps(problem))
+    truth = mean(vectors) if averaging == "average" else vectors[-1]
+    assert_same_weights(learner.potential, truth)
+    sizes = np.diff(learner.potential.state_features.starts)
+    assert sizes.min() <= 2
+    assert sizes.max() > 10  # a dense row has more than a quarter of the labels
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("averaging", ["none", "average"])
+def test_batches_are_found_with_the_same_weights(order, averaging):
+    training = training_of(*random_data(1), order, weights=[1, 2, 0.5, 1, 1, 0.25, 1, 4])
+    for batch in (2, 3, 20):
+        learner, examples = learned(training, window=1, epochs=2, averaging=averaging, batch=batch)
+        vectors = perceptron(Problem(training, window=1), examples, batch=batch)
+        assert_same_weights(learner.potential, mean(vectors) if averaging == "average" else vectors[-1])
+
+
+@pytest.mark.parametrize(
+    "estimator", [hr.StructuredPerceptron, hr.StructuredSVM, partial(hr.SearchTagger, update="early"), hr.SearchTagger]
+)
+def test_threads_change_nothing(estimator):
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("abcdefgh"), size=rng.integers(1, 9))) for _ in range(3 * 1024)]
+    y = [[c if rng.random() < 0.7 else "x" for c in x] for x in X]
+    models = [estimator(epochs=2, random_state=0, n_jobs=n).fit(X, y) for n in (1, 2, 5)]
+    weights = [model.model_.potential.state_weights.tolist() for model in models]
+    assert weights[0] == weights[1] == weights[2]
+    logs = [[record["loss"] for record in model.training_log_] for model in models]
+    assert logs[0] == logs[1] == logs[2]
+
+
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_a_beam_of_everything_is_exact(order):
     training = training_of(*random_data(1), order)
@@ -59,10 +101,11 @@ def test_a_beam_of_everything_is_exact(order):
             np.zeros(0, np.int32), bias=False, hamming=True, margin=0.0, growth=0.0, beam=beam, early=True,
             summed=False, recorded=False,
         )  # fmt: skip
-        trainer.epoch(np.arange(8))
-        weights.append([part.tolist() for part in trainer.weights(False, 1.0)])
+        trainer.epoch(np.arange(8), 1, 1)
+        by_attribute, n_grams = trainer.weights(False, 1.0, 1)
+        weights.append([part.tolist() for part in (*by_attribute, n_grams)])
         with pytest.raises(ValueError, match="a mean needs sums"):
-            trainer.weights(True, 1.0)
+            trainer.weights(True, 1.0, 1)
     assert weights[0] == weights[1]
 
 

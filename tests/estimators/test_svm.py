@@ -41,6 +41,16 @@ def test_the_weights_are_those_of_the_book(order, loss, seed):
         assert_same_weights(learner.potential, truth, 1e-5)
 
 
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_batches_are_found_with_the_same_weights(order, loss):
+    training = training_of(*random_data(2), order)
+    for batch in (2, 3, 20):
+        learner, examples = learned(training, window=1, epochs=2, C=C, loss=loss, batch=batch)
+        truth = pegasos(Problem(training, window=1), examples, C, LOSSES[loss], batch)[-1]
+        assert_same_weights(learner.potential, truth, 1e-5)
+
+
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_objective_is_the_primal(order, loss, monkeypatch):

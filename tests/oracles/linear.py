@@ -58,17 +58,45 @@ def added(w, features, amount):
 TIE = Fraction(1, 1024)  # less than weights differ by
 
 
-def perceptron(problem, order, find=None):
-    """Every weight vector from the first on, one more for each example; gold loses ties."""
+def perceptron(problem, order, find=None, batch=1):
+    """Every weight vector from the first on, one more for each example; gold loses ties.
+
+    The paths of a batch of examples are found with the weights before the batch, and count if they are still wrong. An
+    epoch is all sequences.
+    """
     vectors = [{}]
-    for i in order:
+    for n, i in enumerate(order):
         x, y, w = problem.inputs[i], problem.gold[i], vectors[-1]
-        z = find(x, y, w) if find else problem.ranked(x, w, lambda z, y=y: TIE * hamming(y, z))[0]
-        if z != y[: len(z)]:
-            difference = added(problem.features(x, y[: len(z)]), problem.features(x, z), -1)
+        before = vectors[n - n % len(problem.gold) % batch]
+        z = find(x, y, before) if find else problem.ranked(x, before, lambda z, y=y: TIE * hamming(y, z))[0]
+        difference = added(problem.features(x, y[: len(z)]), problem.features(x, z), -1)
+        if z != y[: len(z)] and (batch == 1 or dot(w, difference) < TIE * hamming(y, z)):
             w = added(w, difference, problem.weights[i])
         vectors.append(w)
     return vectors
+
+
+def by_steps(problem):
+    """What `ranked` puts first, label by label: for orders 0 and 1, labels too many to enumerate and exact floats."""
+
+    def find(x, y, w):
+        w = {name: float(value) for name, value in w.items()}
+        best = {0: (0.0, ())}  # by last label: (score, labels)
+        for t, attributes in enumerate(x):
+            longer = {}
+            for label in range(problem.k):
+                own = sum(w.get((attribute, label), 0.0) * value for attribute, value in attributes)
+                own += float(TIE) * (label != y[t])
+                pairs = {
+                    last: w.get(("gram", (1 + last) * problem.k + label), 0.0) if t and problem.order else 0.0
+                    for last in best
+                }
+                last = max(best, key=lambda last: best[last][0] + pairs[last])
+                longer[label] = best[last][0] + own + pairs[last], (*best[last][1], label)
+            best = longer
+        return max(best.values(), key=lambda found: found[0])[1]
+
+    return find
 
 
 def beamed(problem, beam, early):
@@ -96,15 +124,21 @@ def beamed(problem, beam, early):
     return find
 
 
-def pegasos(problem, order, C, loss):
-    """Every weight vector of a structured SVM: shrink, find the most violating path, step."""
-    n, vectors, w = len(problem.gold), [], {}
+def pegasos(problem, order, C, loss, batch=1):
+    """Every weight vector of a structured SVM: shrink, find the most violating path, step.
+
+    The paths of a batch of examples are found with the weights before the batch, which shrink at each example. They
+    count if they still violate.
+    """
+    n, vectors, w, before = len(problem.gold), [], {}, {}
     for t, i in enumerate(order, 1):
         x, y = problem.inputs[i], problem.gold[i]
-        w = {name: (1 - Fraction(1, t)) * value for name, value in w.items()}
-        z = problem.ranked(x, w, lambda z, y=y: loss(y, z))[0]
-        if z != y and loss(y, z) > dot(w, added(problem.features(x, y), problem.features(x, z), -1)):
-            difference = added(problem.features(x, y), problem.features(x, z), -1)
+        before = w if (t - 1) % n % batch == 0 else before
+        w, before = ({name: (1 - Fraction(1, t)) * value for name, value in v.items()} for v in (w, before))
+        z = problem.ranked(x, before, lambda z, y=y: loss(y, z))[0]
+        difference = added(problem.features(x, y), problem.features(x, z), -1)
+        is_found = loss is hamming or loss(y, z) > dot(before, difference)  # a tie is found with one of the losses
+        if z != y and is_found and loss(y, z) > dot(w, difference):
             w = added(w, difference, problem.weights[i] * n * Fraction(C) / (2 * t))
         vectors.append(w)
     return vectors

@@ -77,48 +77,65 @@ def minus_mean(problem, x, gold, others):
     return difference
 
 
-def laso(problem, x, gold, w, weight):
+# Each yields the hypotheses that beat gold, and receives the weights with which the search continues.
+def laso(problem, x, gold, w):
     alive = [()]
     for step in range(len(x)):
         alive = problem.expanded(x, alive, w, gold)
         prefix, is_last = gold[: step + 1], step + 1 == len(x)
         if prefix in alive and not (is_last and alive[0] != gold):
             continue
-        ahead = alive[: alive.index(prefix)] if prefix in alive else alive
-        w = added(w, minus_mean(problem, x, gold, ahead), weight)
+        w = yield alive[: alive.index(prefix)] if prefix in alive else alive
         alive = [prefix]
-    return w
 
 
-def standard(problem, x, gold, w, weight):
+def standard(problem, x, gold, w):
     best = problem.search(x, w, gold)[-1][0]
-    return w if best == gold else added(w, minus_mean(problem, x, gold, [best]), weight)
+    if best != gold:
+        yield [best]
 
 
-def early(problem, x, gold, w, weight):
+def early(problem, x, gold, w):
     for alive in problem.search(x, w, gold):
         if gold[: len(alive[0])] not in alive:
-            return added(w, minus_mean(problem, x, gold, [alive[0]]), weight)
-    return standard(problem, x, gold, w, weight)
+            yield [alive[0]]
+            return
+    yield from standard(problem, x, gold, w)
 
 
-def max_violation(problem, x, gold, w, weight):
+def max_violation(problem, x, gold, w):
     best = [alive[0] for alive in problem.search(x, w, gold)]
     if best[-1] == gold:
-        return w
+        return
     ahead = [problem.score(x, z, w, gold) - problem.score(x, gold[: len(z)], w, gold) for z in best]
-    return added(w, minus_mean(problem, x, gold, [best[ahead.index(max(ahead))]]), weight)
+    yield [best[ahead.index(max(ahead))]]
 
 
 UPDATES = {"laso": laso, "early": early, "max-violation": max_violation, "standard": standard}
 
 
-def learned(problem, order, update):
-    """Every weight vector from the first on, one more for each example."""
+def learned(problem, order, update, batch=1):
+    """Every weight vector from the first on, one more for each example.
+
+    A batch of examples is searched with the weights before the batch. Hypotheses that no longer beat gold do not count,
+    except in standard updates. With a batch of 1, each update of LaSO counts at once. An epoch is all sequences.
+    """
     vectors = [{}]
-    for i in order:
-        x, gold = problem.inputs[i], problem.gold[i]
-        vectors.append(UPDATES[update](problem, x, gold, vectors[-1], problem.weights[i]))
+    for n, i in enumerate(order):
+        x, gold, w = problem.inputs[i], problem.gold[i], vectors[-1]
+        before = vectors[n - n % len(problem.gold) % batch]
+        mistakes = UPDATES[update](problem, x, gold, before)
+        ahead = next(mistakes, None)
+        while ahead is not None:
+            if batch > 1 and update != "standard":
+                ahead = [z for z in ahead if problem.score(x, z, w, gold) > problem.score(x, gold[: len(z)], w, gold)]
+            if ahead:
+                w = added(w, minus_mean(problem, x, gold, ahead), problem.weights[i])
+            try:
+                ahead = mistakes.send(w if batch == 1 else before)
+            except StopIteration:
+                break
+        vectors.append(w)
     return vectors
 
 

@@ -58,6 +58,31 @@ def test_wider_beams_numbers_and_a_bias(update, beam):
     assert_same(learner.potential, mean(learned(problem, examples, update)), 1e-4)
 
 
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("order", [1, 3])
+def test_many_labels(update, order):
+    """Rows of weights are sparse at first; those of frequent attributes and label contexts become dense."""
+    X, y = random_data(0, n=24, letters="abcdefgh", n_labels=40)
+    training = training_of(X, y, 0)
+    learner, examples = fitted(training, order=order, window=1, update=update, averaged=True)
+    problem = SearchProblem(Problem(training, window=1), order, 2, merges=update != "laso")
+    assert_same(learner.potential, mean(learned(problem, examples, update)))
+    sizes = np.diff(learner.potential.state_features.starts)
+    assert sizes.min() <= 2
+    assert sizes.max() > 10  # a dense row has more than a quarter of the labels
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_batches_are_searched_with_the_same_weights(update, direction):
+    training = training_of(*random_data(1), 0, weights=[1, 2, 0.5, 1, 1, 0.25, 1, 4])
+    backward = direction == "right-to-left"
+    for batch in (2, 3, 20):
+        learner, examples = fitted(training, order=2, window=1, update=update, direction=direction, batch=batch)
+        problem = SearchProblem(Problem(training, window=1), 2, 2, backward=backward, merges=update != "laso")
+        assert_same(learner.potential, learned(problem, examples, update, batch)[-1])
+
+
 def test_epochs_after_the_last_mistake_count_without_being_run():
     training = training_of(["ab", "ba", "bb"], [["x", "y"], ["y", "x"], ["y", "y"]], 0)
     learner, examples = fitted(training, epochs=30, averaged=True)

@@ -57,39 +57,27 @@ class MarginTrainer {
                   const Cells& forbidden, const LabelSet& never_last, bool bias, bool hamming, double margin,
                   double growth, std::int64_t beam, bool early, bool summed, bool recorded)
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
-          k_(n_labels),
           learner_(build(reader, kept, checked_topology(n_labels, order), bias,
                          {hamming, margin, growth, beam, early && beam > 0},
                          checked_forbidden(checked_topology(n_labels, order), forbidden, never_last), summed,
                          recorded)) {}
 
-    std::int64_t epoch(const Input<std::int64_t, 1>& order) {
-        std::int64_t mistakes = 0;
-        const Slots slots = examples_.reader.slots();
-        examples_.each(order,
-                       [&](std::int64_t begin, std::int64_t end, const std::int32_t* gold, double weight) {
-                           mistakes += learner_.learn(slots, begin, end, gold, static_cast<float>(weight));
-                       });
-        return mistakes;
+    std::int64_t epoch(const Input<std::int64_t, 1>& order, std::int64_t batch, std::int64_t n_threads) {
+        check_batch(batch, n_threads);
+        const OnlineExamples examples = examples_.in(order);
+        const nb::gil_scoped_release release;
+        return learner_.learn(examples, batch, n_threads);
     }
 
-    nb::tuple weights(bool mean, double scale) const {
+    nb::tuple weights(bool mean, double scale, std::int64_t n_threads) const {
         const NGramWeights& n_grams = learner_.n_grams();
         require(!mean || !n_grams.sums().empty(), "a mean needs sums");
-        const AttributeWeights& attributes = learner_.attributes();
-        std::vector<std::int32_t> ids = attributes.ids();
-        std::sort(ids.begin(), ids.end());
-        const std::int64_t n = learner_.n_vectors();
-        Output<float, 2> attribute_weights({ids.size(), static_cast<std::size_t>(k_)});
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            const std::int64_t row = attributes.row(ids[i]);
-            copy_weights(attributes.values(row), mean ? attributes.sums(row) : nullptr, k_, n, scale,
-                         attribute_weights.data() + static_cast<std::int64_t>(i) * k_);
-        }
+        const WeightCopy copy{mean, learner_.n_vectors(), scale};
         Output<float, 1> n_gram_weights({n_grams.size()});
-        copy_weights(n_grams.values().data(), mean ? n_grams.sums().data() : nullptr,
-                     static_cast<std::int64_t>(n_grams.size()), n, scale, n_gram_weights.data());
-        return nb::make_tuple(to_array(std::move(ids)), attribute_weights.array(), n_gram_weights.array());
+        for (std::size_t i = 0; i < n_grams.size(); ++i)
+            n_gram_weights.data()[i] = copy(n_grams.values()[i], mean ? &n_grams.sums()[i] : nullptr);
+        return nb::make_tuple(weights_by_attribute(learner_.attributes(), copy, n_threads),
+                              n_gram_weights.array());
     }
 
     void stay(std::int64_t n) {
@@ -128,7 +116,6 @@ class MarginTrainer {
     }
 
     GoldSequences examples_;
-    std::int64_t k_;
     MarginLearner learner_;
 };
 
@@ -245,7 +232,8 @@ void register_online(nb::module_& m) {
     m.def("sequence_digests", &digests, nb::arg("reader"), nb::arg("gold").noconvert(),
           nb::arg("weights").noconvert(),
           "Return a number per sequence that depends only on its attributes, gold labels and weight.");
-    nb::class_<MarginTrainer>(m, "MarginTrainer", "A structured perceptron or SVM, one sequence at a time.")
+    nb::class_<MarginTrainer>(m, "MarginTrainer",
+                              "A structured perceptron or SVM, learned in batches of sequences.")
         .def(
             nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
                      std::int64_t, std::int64_t, const Cells&, const LabelSet&, bool, bool, double, double,
@@ -260,11 +248,14 @@ void register_online(nb::module_& m) {
             "up to the position where the beam drops gold; summed: keep sums for the mean of the weights;\n"
             "recorded: keep all changes, for voting; forbidden: cells of the transition table that no label\n"
             "sequence uses; never_last: labels that end none.")
-        .def("epoch", &MarginTrainer::epoch, nb::arg("order").noconvert(),
-             "Learn from the sequences in `order`; return how many of them changed the weights.")
-        .def("weights", &MarginTrainer::weights, nb::arg("mean"), nb::arg("scale"),
-             "Return (attributes with weights, their weights by label, n-gram weights), times scale.\n\n"
-             "With mean=True: the mean of all weight vectors so far; otherwise the current weights.")
+        .def("epoch", &MarginTrainer::epoch, nb::arg("order").noconvert(), nb::arg("batch"),
+             nb::arg("n_threads"),
+             "Learn from the sequences in `order`; return how many of them changed the weights.\n\n"
+             "Paths are found with the weights before each batch of sequences.")
+        .def("weights", &MarginTrainer::weights, nb::arg("mean"), nb::arg("scale"), nb::arg("n_threads"),
+             "Return ((starts, labels, weights) by attribute, n-gram weights), times scale.\n\n"
+             "Weights of 0 are left out, but not those of n-grams. With mean=True: the mean of all weight\n"
+             "vectors so far; otherwise the current weights.")
         .def("changes", &MarginTrainer::changes,
              "Return (starts, features, amounts, survived): the changes that make each weight vector, and\n"
              "the number of examples that the vector survived.")

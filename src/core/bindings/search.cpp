@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,16 +62,14 @@ class SearchTrainer {
                    n_grams(checked_codes(n_labels, order, bias), n_labels, forbidden, summed),
                    labels(never_final, n_labels)) {}
 
-    nb::tuple epoch(const Input<std::int64_t, 1>& order) {
-        std::int64_t mistakes = 0, updates = 0;
-        const Slots slots = examples_.reader.slots();
-        examples_.each(
-            order, [&](std::int64_t begin, std::int64_t end, const std::int32_t* gold, double weight) {
-                const std::int64_t n = learner_.learn(slots, begin, end, gold, static_cast<float>(weight));
-                mistakes += n > 0;
-                updates += n;
-            });
-        return nb::make_tuple(mistakes, updates);
+    nb::tuple epoch(const Input<std::int64_t, 1>& order, std::int64_t batch, std::int64_t n_threads) {
+        check_batch(batch, n_threads);
+        const OnlineExamples examples = examples_.in(order);
+        const SearchLearner::Counts counts = [&] {
+            const nb::gil_scoped_release release;
+            return learner_.learn(examples, batch, n_threads);
+        }();
+        return nb::make_tuple(counts.mistakes, counts.updates);
     }
 
     void stay(std::int64_t n) {
@@ -78,14 +77,19 @@ class SearchTrainer {
         learner_.stay(n);
     }
 
-    nb::tuple weights(bool mean) const {
+    nb::tuple weights(bool mean, std::int64_t n_threads) const {
         require(!mean || summed_, "mean needs summed=True");
-        const AttributeWeights& attributes = learner_.attributes();
+        const WeightCopy copy{mean, learner_.n_vectors(), 1.0};
         const SparseNGramWeights& n_grams = learner_.n_grams();
-        return nb::make_tuple(to_array(std::vector<std::int32_t>(attributes.ids())),
-                              by_label(attributes, attributes.ids().size(), mean),
-                              to_array(std::vector<std::int64_t>(n_grams.contexts())),
-                              by_label(n_grams, n_grams.contexts().size(), mean));
+        std::vector<std::int64_t> cells;
+        std::vector<float> weights;
+        n_grams.for_each_weight(copy, [&](std::int64_t context, std::int32_t label, float weight) {
+            if (weight == -std::numeric_limits<float>::infinity()) return;  // forbidden
+            cells.push_back(context * n_grams.n_labels() + label);
+            weights.push_back(weight);
+        });
+        return nb::make_tuple(weights_by_attribute(learner_.attributes(), copy, n_threads),
+                              to_array(std::move(cells)), to_array(std::move(weights)));
     }
 
   private:
@@ -111,17 +115,6 @@ class SearchTrainer {
             require(labels.data()[i] >= 0 && labels.data()[i] < n_labels, "labels are below n_labels");
         return {labels.data(), labels.data() + labels.shape(0)};
     }
-    template <class Weights>
-    Array<float, 2> by_label(const Weights& weights, std::size_t n_rows, bool mean) const {
-        const std::int64_t k = learner_.n_grams().n_labels();
-        Output<float, 2> out({n_rows, static_cast<std::size_t>(k)});
-        for (std::int64_t row = 0; row < static_cast<std::int64_t>(n_rows); ++row) {
-            copy_weights(weights.values(row), mean ? weights.sums(row) : nullptr, k, learner_.n_vectors(),
-                         1.0, out.data() + row * k);
-        }
-        return out.array();
-    }
-
     GoldSequences examples_;
     bool summed_;
     SearchLearner learner_;
@@ -240,7 +233,7 @@ nb::object path_score(const Batch& batch, double temperature, const Input<std::i
 }  // namespace
 
 void register_search(nb::module_& m) {
-    nb::class_<SearchTrainer>(m, "SearchTrainer", "Learner of a beam search from one sequence at a time.")
+    nb::class_<SearchTrainer>(m, "SearchTrainer", "Learner of a beam search from batches of sequences.")
         .def(nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
                       std::int64_t, std::int64_t, bool, const Input<std::int64_t, 1>&,
                       const Input<std::int32_t, 1>&, const std::string&, std::int64_t, bool, double, bool>(),
@@ -251,13 +244,17 @@ void register_search(nb::module_& m) {
              nb::arg("tie"), nb::arg("summed"),
              "forbidden: n-grams that no labelling has; never_final: labels that the last step of a search\n"
              "does not give.")
-        .def(
-            "epoch", &SearchTrainer::epoch, nb::arg("order").noconvert(),
-            "Learn from the given sequences in order. Returns (sequences that changed the weights, updates).")
+        .def("epoch", &SearchTrainer::epoch, nb::arg("order").noconvert(), nb::arg("batch"),
+             nb::arg("n_threads"),
+             "Learn from the given sequences in order. Returns (sequences that changed the weights, "
+             "updates).\n\n"
+             "A batch of sequences is searched with the weights before it.")
         .def("stay", &SearchTrainer::stay, nb::arg("n"),
              "Count n more examples that leave the weights unchanged.")
-        .def("weights", &SearchTrainer::weights, nb::arg("mean"),
-             "(attributes, their weights by label, n-grams, their weights by label): current or averaged.");
+        .def("weights", &SearchTrainer::weights, nb::arg("mean"), nb::arg("n_threads"),
+             "((starts, labels, weights) by attribute, cells of n-grams, their weights) that are not 0: "
+             "current or\n"
+             "averaged.");
     nb::class_<SparseNGramWeights>(
         m, "SparseNGramWeights", "Weights of label n-grams; cell = number of the label context * K + label.")
         .def(nb::new_(&n_gram_weights), nb::arg("n_labels"), nb::arg("order"), nb::arg("cells").noconvert(),

@@ -6,42 +6,87 @@
 
 namespace hedgerow {
 
-// Three passes, each of which prefetches what the next one reads: attributes, row numbers, rows.
+// Several passes, each of which prefetches what the next one reads: attributes, row numbers, rows.
 void AttributeWeights::score(const Slots& slots, std::int64_t first, std::int64_t last, std::int64_t begin,
-                             std::int64_t end, float* scores) {
-    const std::int64_t k = weights_.n_labels();
-    std::fill_n(scores, (last - first) * k, 0.0f);
-    reads_.clear();
-    rows_.clear();
-    ends_.clear();
+                             std::int64_t end, float* scores, Buffers& buffers) const {
+    std::fill_n(scores, (last - first) * weights_.n_labels(), 0.0f);
+    auto& reads = buffers.reads;
+    reads.clear();
+    buffers.ends.clear();
     for (std::int64_t t = first; t < last; ++t) {
         for_each_id(slots, t, begin, end, [&](std::int32_t id, float value) {
             prefetch(&row_of_[id]);
-            Read& read = reads_.push();
+            Buffers::Read& read = reads.push();
             read.id = id;
             read.value = value;
         });
-        ends_.push_back(reads_.size());
+        buffers.ends.push_back(reads.size());
     }
-    const Read* read = reads_.begin();
-    for (std::int64_t& stop : ends_) {
-        for (; read < reads_.begin() + stop; ++read) {
+    weights_.all_dense() ? add_dense_rows(scores, buffers) : add_mixed_rows(scores, buffers);
+}
+
+void AttributeWeights::add_dense_rows(float* scores, Buffers& buffers) const {
+    const std::int64_t k = weights_.n_labels();
+    auto& rows = buffers.rows;
+    rows.clear();
+    const Buffers::Read* read = buffers.reads.begin();
+    for (std::int64_t& stop : buffers.ends) {
+        for (; read < buffers.reads.begin() + stop; ++read) {
             const std::int32_t row = row_of_[read->id];
             if (row < 0) continue;
-            WeightedRow& added = rows_.push();
-            added.row = values(row);
+            WeightedRow& added = rows.push();
+            added.row = weights_.values(row);
             added.weight = read->value;
             prefetch(added.row);
             prefetch(added.row + k - 1);
         }
-        stop = rows_.size();
+        stop = rows.size();
     }
     const auto add_rows = linear_kernels().add_rows;
     std::int64_t from = 0;
-    for (const std::int64_t stop : ends_) {
-        if (stop > from) add_rows(rows_.begin() + from, stop - from, k, scores);
+    for (const std::int64_t stop : buffers.ends) {
+        if (stop > from) add_rows(rows.begin() + from, stop - from, k, scores);
         scores += k;
         from = stop;
+    }
+}
+
+// Adds rows in the order of the attributes, so that sums round as if all rows were dense.
+void AttributeWeights::add_mixed_rows(float* scores, Buffers& buffers) const {
+    const std::int64_t k = weights_.n_labels();
+    auto& rows = buffers.mixed_rows;
+    rows.clear();
+    const Buffers::Read* read = buffers.reads.begin();
+    for (std::int64_t& stop : buffers.ends) {
+        for (; read < buffers.reads.begin() + stop; ++read) {
+            const std::int32_t row = row_of_[read->id];
+            if (row < 0) continue;
+            weights_.prefetch_row(row);
+            Buffers::MixedRow& added = rows.push();
+            added.row = row;
+            added.weight = read->value;
+        }
+        stop = rows.size();
+    }
+    const LinearKernels& kernels = linear_kernels();
+    std::int64_t ahead = 0, i = 0;
+    const auto look_up = [&] {
+        Buffers::MixedRow& row = rows[ahead++];
+        row.view = weights_.view(row.row);
+        if (row.view.cells) prefetch(row.view.cells);
+    };
+    for (const std::int64_t stop : buffers.ends) {
+        for (; i < stop; ++i) {
+            while (ahead < rows.size() && ahead <= i + kAhead) look_up();
+            const Buffers::MixedRow& row = rows[i];
+            if (row.view.dense) {
+                const WeightedRow dense{row.view.dense, row.weight};
+                kernels.add_rows(&dense, 1, k, scores);
+            } else {
+                kernels.add_cells(row.view.cells, row.view.n, row.weight, scores);
+            }
+        }
+        scores += k;
     }
 }
 

@@ -57,10 +57,14 @@ void add_rows(const WeightedRow* rows, std::int64_t n, std::int64_t width, float
     }
 }
 
+void add_cells(const LabelWeight* cells, std::int64_t n, float weight, float* out) {
+    for (std::int64_t i = 0; i < n; ++i) out[cells[i].label] += weight * cells[i].weight;
+}
+
 }  // namespace
 
 LinearKernels offer_linear() {
-    return {add_rows};
+    return {add_rows, add_cells};
 }
 
 }  // namespace hedgerow::HEDGEROW_ISA

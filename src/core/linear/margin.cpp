@@ -5,6 +5,7 @@
 #include "lattice/lattice.hpp"
 #include "lattice/path_score.hpp"
 #include "util/parallel.hpp"
+#include "util/rounds.hpp"
 
 namespace hedgerow {
 
@@ -71,68 +72,151 @@ double PathFinder::score(const float* table, const std::int32_t* labels, std::in
     return path_score<float>(scores_topology_, {length, label_scores_.data(), nullptr, table}, labels);
 }
 
-bool MarginLearner::learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
-                          float weight) {
-    const bool violated = violates(slots, begin, end, gold);
-    if (violated) update(slots, begin, end, gold, weight);
-    ++n_seen_;
-    if (recorded_) {
-        if (violated) {
-            change_starts_.push_back(static_cast<std::int64_t>(changes_.size()));
-            survived_.push_back(0);
-        }
-        ++survived_.back();
-    }
-    return violated;
+std::int64_t MarginLearner::learn(const OnlineExamples& examples, std::int64_t batch,
+                                  std::int64_t n_threads) {
+    std::int64_t n_violations = 0;
+    const std::int64_t seen = n_seen_;
+    const std::vector<std::int64_t> numbers = longest_first(examples, batch);
+    std::vector<Violation> violations(static_cast<std::size_t>(std::min(batch, examples.n)));
+    parallel_rounds(
+        examples.n, batch, n_threads,
+        [&] {
+            return [&, finder = Finder{{topology_, rules_.beam, forbidden_}, {}}](std::int64_t n) mutable {
+                const std::int64_t i = numbers[n];
+                const auto t = static_cast<double>(seen + i + 1);
+                find(examples[i], rules_.margin + rules_.growth * t, finder, violations[i % batch]);
+            };
+        },
+        [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) prefetch_weights(examples[i], violations[i % batch]);
+            bool changed = false;  // the weights, since the paths were found
+            for (std::int64_t i = first; i < last; ++i) {
+                Violation& violation = violations[i % batch];
+                n_violations += violation.found;
+                if (violation.found && changed) violation.found = is_valid(examples[i], violation);
+                learn_from(examples[i], violation);
+                changed |= violation.found;
+            }
+        });
+    return n_violations;
 }
 
-// Whether score(path) + margin > score(gold) for some wrong path. If so, the finder holds that path.
-bool MarginLearner::violates(const Slots& slots, std::int64_t begin, std::int64_t end,
-                             const std::int32_t* gold) {
-    const std::int64_t length = end - begin, k = topology_.n_labels;
-    const double margin = rules_.margin + rules_.growth * static_cast<double>(n_seen_ + 1);
-    float* scores = finder_.label_scores(length);
-    attributes_.score(slots, begin, end, scores);
+void MarginLearner::learn_from(const OnlineExample& example, const Violation& violation) {
+    if (violation.found) update(example, violation);
+    ++n_seen_;
+    if (!recorded_) return;
+    if (violation.found) {
+        change_starts_.push_back(static_cast<std::int64_t>(changes_.size()));
+        survived_.push_back(0);
+    }
+    ++survived_.back();
+}
+
+void MarginLearner::find(const OnlineExample& example, double margin, Finder& finder,
+                         Violation& violation) const {
+    const std::int64_t k = topology_.n_labels, length = example.length();
+    float* scores = finder.paths.label_scores(length);
+    attributes_.score(example.slots, example.begin, example.end, example.begin, example.end, scores,
+                      finder.buffers);
     if (rules_.hamming && margin > 0) {
         for (std::int64_t t = 0; t < length; ++t)
             for (std::int64_t y = 0; y < k; ++y)
-                if (y != gold[t]) scores[t * k + y] += static_cast<float>(margin);
+                if (y != example.gold[t]) scores[t * k + y] += static_cast<float>(margin);
     }
+    violation.found = violates(example, margin, finder.paths, violation.n_used);
+    if (violation.found) violation.path = finder.paths.path();
+}
+
+// Whether score(path) + margin > score(gold) for some wrong path. If so, `paths` holds that path.
+// OUT: n_used, the number of positions to learn from.
+bool MarginLearner::violates(const OnlineExample& example, double margin, PathFinder& paths,
+                             std::int64_t& n_used) const {
     const float* table = n_grams_.table();
-    const std::vector<std::int32_t>& path = finder_.best(table);
-    n_used_ = length;
+    const std::vector<std::int32_t>& path = paths.best(table);
+    const std::int32_t* gold = example.gold;
+    n_used = example.length();
     const bool wrong = !std::equal(path.begin(), path.end(), gold);
     if (!wrong && !rules_.hamming && margin > 0) {
-        return finder_.next_best(table) &&
-               finder_.score(table, path.data(), length) + margin > finder_.score(table, gold, length);
+        return paths.next_best(table) &&
+               paths.score(table, path.data(), n_used) + margin > paths.score(table, gold, n_used);
     }
-    if (wrong && (rules_.early || !finder_.found())) n_used_ = finder_.positions_with_gold(table, gold);
+    if (wrong && (rules_.early || !paths.found())) n_used = paths.positions_with_gold(table, gold);
     return wrong;
 }
 
-// weights += weight (features of gold - features of the path), over the first n_used_ positions. The
-// attribute features differ where the labels differ; the n-grams also differ at the `order` positions that
-// follow.
-void MarginLearner::update(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
-                           float weight) {
-    const std::int64_t k = topology_.n_labels, n_attribute_features = attributes_.n_ids() * k;
-    const std::int32_t* path = finder_.path().data();
+// Prefetches the weights that an update changes: most of them are not in the cache.
+void MarginLearner::prefetch_weights(const OnlineExample& example, const Violation& violation) const {
+    const std::int32_t *gold = example.gold, *path = violation.path.data();
+    for (std::int64_t t = 0; violation.found && t < violation.n_used; ++t) {
+        if (gold[t] == path[t]) continue;
+        for_each_id(example.slots, example.begin + t, example.begin, example.end,
+                    [&](std::int32_t id, float) {
+                        attributes_.prefetch_weight(id, gold[t]);
+                        attributes_.prefetch_weight(id, path[t]);
+                    });
+    }
+}
+
+// Calls visit_position(t) where the labels differ, and visit_cell(gold or path, cell) for the n-grams of
+// both: these also differ at the `order` positions that follow.
+template <class VisitPosition, class VisitCell>
+void MarginLearner::for_each_difference(const std::int32_t* gold, const std::int32_t* path, std::int64_t n,
+                                        VisitPosition visit_position, VisitCell visit_cell) const {
     std::int64_t differed = -topology_.order - 1;  // the last position where gold and path differ
-    for (std::int64_t t = 0; t < n_used_; ++t) {
+    for (std::int64_t t = 0; t < n; ++t) {
         if (gold[t] != path[t]) {
             differed = t;
-            for_each_id(slots, begin + t, begin, end, [&](std::int32_t id, float value) {
-                if (!attributes_.keeps(id)) return;
-                change(id * k + gold[t], weight * value);
-                change(id * k + path[t], -weight * value);
-            });
+            visit_position(t);
         }
         if (t - differed > topology_.order) continue;
-        n_grams_.for_each_cell(gold, t,
-                               [&](std::int64_t cell) { change(n_attribute_features + cell, weight); });
-        n_grams_.for_each_cell(path, t,
-                               [&](std::int64_t cell) { change(n_attribute_features + cell, -weight); });
+        n_grams_.for_each_cell(gold, t, [&](std::int64_t cell) { visit_cell(gold, cell); });
+        n_grams_.for_each_cell(path, t, [&](std::int64_t cell) { visit_cell(path, cell); });
     }
+}
+
+// Whether the path still scores too high. With a beam and no early updates, also paths are learned from that
+// never scored higher than gold.
+bool MarginLearner::is_valid(const OnlineExample& example, const Violation& violation) const {
+    if (rules_.beam > 0 && !rules_.early) return true;
+    const std::int32_t *gold = example.gold, *path = violation.path.data();
+    const double margin = rules_.margin + rules_.growth * static_cast<double>(n_seen_ + 1);
+    double ahead = rules_.hamming ? 0.0 : margin;  // score(path) + margin - score(gold)
+    for_each_difference(
+        gold, path, violation.n_used,
+        [&](std::int64_t t) {
+            if (rules_.hamming) ahead += margin;
+            for_each_id(example.slots, example.begin + t, example.begin, example.end,
+                        [&](std::int32_t id, float value) {
+                            const RowView row = attributes_.row(id);
+                            ahead += static_cast<double>(value) *
+                                     (static_cast<double>(row[path[t]]) - static_cast<double>(row[gold[t]]));
+                        });
+        },
+        [&](const std::int32_t* labels, std::int64_t cell) {
+            const auto weight = static_cast<double>(n_grams_.values()[cell]);
+            ahead += labels == path ? weight : -weight;
+        });
+    return ahead > 0;
+}
+
+// weights += weight (features of gold - features of the path), over the first n_used positions.
+void MarginLearner::update(const OnlineExample& example, const Violation& violation) {
+    const std::int64_t k = topology_.n_labels, n_attribute_features = attributes_.n_ids() * k;
+    const std::int32_t *gold = example.gold, *path = violation.path.data();
+    const float weight = example.weight;
+    for_each_difference(
+        gold, path, violation.n_used,
+        [&](std::int64_t t) {
+            for_each_id(example.slots, example.begin + t, example.begin, example.end,
+                        [&](std::int32_t id, float value) {
+                            if (!attributes_.keeps(id)) return;
+                            change(id * k + gold[t], weight * value);
+                            change(id * k + path[t], -weight * value);
+                        });
+        },
+        [&](const std::int32_t* labels, std::int64_t cell) {
+            change(n_attribute_features + cell, labels == gold ? weight : -weight);
+        });
 }
 
 void MarginLearner::change(std::int64_t feature, float amount) {
@@ -170,7 +254,7 @@ void Voter::vote(const WeightVectors& vectors, std::int64_t first, std::int64_t 
         for (std::int64_t i = 0; i < n_sequences; ++i) {
             const std::int64_t length = starts[i + 1] - starts[i];
             float* scores = finder_.label_scores(length);
-            attributes_.score(slots, starts[i], starts[i + 1], scores);
+            attributes_.score(slots, starts[i], starts[i + 1], starts[i], starts[i + 1], scores, buffers_);
             for (std::int64_t t = 0; known && t < length; ++t) {
                 const std::int32_t label = known[starts[i] + t];
                 for (std::int64_t y = 0; label >= 0 && y < k_; ++y)
@@ -187,8 +271,9 @@ void add_votes(const WeightVectors& vectors, const Topology& topology, std::int6
                const Forbidden& forbidden, const AttributeView& attributes, const std::int32_t* known,
                double* votes, std::int64_t n_threads) {
     const std::int64_t n = attributes.n_sequences, n_pieces = std::min(n, n_threads);
-    std::vector<Voter> voters(static_cast<std::size_t>(n_pieces),
-                              Voter(topology, attributes.n_ids, beam, forbidden));
+    std::vector<Voter> voters;
+    for (std::int64_t p = 0; p < n_pieces; ++p)
+        voters.emplace_back(topology, attributes.n_ids, beam, forbidden);
     for (std::int64_t v = 0; v < vectors.n; v += kVectorsPerPoll) {
         parallel_for(n_pieces, n_threads, [&] {
             return [&](std::int64_t p) {

@@ -1,5 +1,5 @@
-// The structured perceptron (Collins 2002) and the structured SVM: one sequence at a time, if a wrong path
-// scores too high,
+// The structured perceptron (Collins 2002) and the structured SVM: if a wrong path of a sequence scores too
+// high,
 //
 //     weights += sample weight (features of gold - features of that path)
 //
@@ -14,6 +14,7 @@
 #include "lattice/semiring.hpp"
 #include "linear/attribute_weights.hpp"
 #include "linear/n_gram_weights.hpp"
+#include "linear/online_examples.hpp"
 
 namespace hedgerow {
 
@@ -86,20 +87,23 @@ struct MarginRules {
     bool early;         // learn only from the positions up to where the beam drops gold
 };
 
+// Learns from batches of sequences: threads find the wrong paths of a batch under the same weights, then the
+// weights are updated sequence by sequence, where the path still scores too high. So each step corrects a
+// violation, which is what the mistake bound of the perceptron needs (Huang et al. 2012). A batch of 1 is the
+// algorithm of the papers.
 class MarginLearner {
   public:
-    MarginLearner(const Topology& topology, const MarginRules& rules, Forbidden forbidden,
+    MarginLearner(const Topology& topology, const MarginRules& rules, const Forbidden& forbidden,
                   AttributeWeights attributes, NGramWeights n_grams, bool recorded)
         : topology_(topology),
           rules_(rules),
-          finder_(topology, rules.beam, std::move(forbidden)),
+          forbidden_(forbidden),
           attributes_(std::move(attributes)),
           n_grams_(std::move(n_grams)),
           recorded_(recorded) {}
 
-    // Learns from the sequence [begin, end); returns whether the weights changed.
-    bool learn(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
-               float weight);
+    // Learns from all examples in their order; returns how many of them changed the weights.
+    std::int64_t learn(const OnlineExamples& examples, std::int64_t batch, std::int64_t n_threads);
 
     // Counts n more examples that do not change the weights.
     void stay(std::int64_t n) {
@@ -119,18 +123,35 @@ class MarginLearner {
     const std::vector<std::int64_t>& survived() const { return survived_; }
 
   private:
-    bool violates(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold);
-    void update(const Slots& slots, std::int64_t begin, std::int64_t end, const std::int32_t* gold,
-                float weight);
+    // What a thread needs to find paths.
+    struct Finder {
+        PathFinder paths;
+        AttributeWeights::Buffers buffers;
+    };
+    // The wrong path of an example that scores too high.
+    struct Violation {
+        bool found;
+        std::int64_t n_used;  // positions to learn from
+        std::vector<std::int32_t> path;
+    };
+
+    void find(const OnlineExample& example, double margin, Finder& finder, Violation& violation) const;
+    bool violates(const OnlineExample& example, double margin, PathFinder& paths, std::int64_t& n_used) const;
+    void prefetch_weights(const OnlineExample& example, const Violation& violation) const;
+    template <class VisitPosition, class VisitCell>
+    void for_each_difference(const std::int32_t* gold, const std::int32_t* path, std::int64_t n,
+                             VisitPosition visit_position, VisitCell visit_cell) const;
+    bool is_valid(const OnlineExample& example, const Violation& violation) const;
+    void learn_from(const OnlineExample& example, const Violation& violation);
+    void update(const OnlineExample& example, const Violation& violation);
     void change(std::int64_t feature, float amount);
 
     Topology topology_;
     MarginRules rules_;
-    PathFinder finder_;
+    Forbidden forbidden_;
     AttributeWeights attributes_;
     NGramWeights n_grams_;
     std::int64_t n_seen_ = 0;
-    std::int64_t n_used_ = 0;  // positions of the sequence to learn from
     bool recorded_;
     std::vector<Change> changes_;
     std::vector<std::int64_t> change_starts_{0, 0};
@@ -160,6 +181,7 @@ class Voter {
   private:
     std::int64_t k_;
     AttributeWeights attributes_;
+    AttributeWeights::Buffers buffers_;
     NGramWeights n_grams_;
     PathFinder finder_;
 };

@@ -69,8 +69,9 @@ class BeamLattice {
             const std::int64_t code = search_.at(j).code;
             if (codes.shared(code) != before) continue;
             auto score = static_cast<double>(state_(n - 1)[to.label]);
-            n_grams_.for_each_row(
-                code, n - 1, [&](const float* weights) { score += static_cast<double>(weights[to.label]); });
+            n_grams_.for_each_row(code, n - 1, [&](const RowView& weights) {
+                score += static_cast<double>(weights[to.label]);
+            });
             edges_.push_back({j, {score / temperature_}});
         }
     }

@@ -16,7 +16,8 @@ BeamSearch::BeamSearch(const SparseNGramWeights& n_grams, std::int64_t beam, boo
       k_(n_grams.n_labels()),
       stride_((k_ + kScoreBlock - 1) / kScoreBlock * kScoreBlock),
       beam_(beam),
-      merges_(merges) {
+      merges_(merges),
+      sums_(static_cast<std::size_t>(k_)) {
     start();
 }
 
@@ -66,12 +67,12 @@ void BeamSearch::expand(const float* state) {
         pool_.resize(static_cast<std::size_t>(n * stride_), kLowest);
     expansions_.resize(static_cast<std::size_t>(n));
     groups_.clear();
-    const float** row = rows_.data();
+    RowView* row = rows_.data();
     for (std::int64_t i = 0; i < n; ++i) {
         const Hypothesis& parent = all_[begin + i];
-        const float** const first = row;
-        *row++ = state;
-        n_grams_.for_each_row(parent.code, step, [&](const float* weights) { *row++ = weights; });
+        const RowView* const first = row;
+        *row++ = {state, nullptr, k_};
+        n_grams_.for_each_row(parent.code, step, [&](const RowView& weights) { *row++ = weights; });
         expansions_[i] = {first, row - first, -1};
         const std::int64_t shared = n_grams_.codes().shared(parent.code);
         const auto n_groups = static_cast<std::int64_t>(groups_.size());
@@ -82,7 +83,7 @@ void BeamSearch::expand(const float* state) {
             expansions_[groups_[g].last].next = i;
             groups_[g].last = i;
         }
-        add(parent.score, first, row - first, k_, g < n_groups, pool_.data() + g * stride_);
+        add(parent.score, first, row - first, k_, g < n_groups, pool_.data() + g * stride_, sums_.data());
     }
 }
 

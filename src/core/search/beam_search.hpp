@@ -57,7 +57,7 @@ class BeamSearch {
     };
     // The rows of scores whose sum scores the next label of a hypothesis.
     struct Expansion {
-        const float* const* rows;
+        const RowView* rows;
         std::int64_t n_rows;
         std::int64_t next;  // expansion of the same group, -1 for none
     };
@@ -77,8 +77,9 @@ class BeamSearch {
     double score_ = 0;
     std::vector<Group> groups_;
     std::vector<Expansion> expansions_;  // of the hypotheses of the last step
-    std::vector<const float*> rows_;
+    std::vector<RowView> rows_;
     std::vector<float> pool_;  // (groups, stride): the best score of each label; minus infinity beyond K
+    std::vector<float> sums_;  // work space of an expansion
     std::vector<Choice> chosen_;
     std::int64_t n_chosen_ = 0;
 };

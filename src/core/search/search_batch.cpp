@@ -92,7 +92,7 @@ void label_scores(const SearchBatch& batch, double temperature, const std::int32
             const std::int64_t label = labels[batch.position(i, step)];
             auto part = static_cast<double>(batch.scores(i, step)[label]);
             batch.n_grams.for_each_row(
-                code, step, [&](const float* weights) { part += static_cast<double>(weights[label]); });
+                code, step, [&](const RowView& weights) { part += static_cast<double>(weights[label]); });
             sum += part / temperature;
             code = codes.next(code, label);
         }

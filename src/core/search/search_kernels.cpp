@@ -13,29 +13,47 @@ namespace {
 // A row is covered by vectors of N lanes; the last vector is moved back to end where the row ends. Where two
 // vectors overlap, both compute the same.
 template <int N>
-void expand_by(float score, const float* const* rows, std::int64_t n_rows, std::int64_t k, bool raise,
-               float* out) {
+void expand_dense(float score, const RowView* rows, std::int64_t n_rows, std::int64_t k, bool raise,
+                  float* out) {
     for (std::int64_t first = 0; first < k; first += N) {
         const std::int64_t at = first + N <= k ? first : k - N;
         Vec<float, N> sum = fill<float, N>(score);
-        for (std::int64_t i = 0; i < n_rows; ++i) sum += load<N>(rows[i] + at);
+        for (std::int64_t i = 0; i < n_rows; ++i) sum += load<N>(rows[i].dense + at);
         store<N>(out + at, raise ? larger<float, N>(load<N>(out + at), sum) : sum);
     }
 }
 
-void expand(float score, const float* const* rows, std::int64_t n_rows, std::int64_t k, bool raise,
-            float* out) {
+// Adds in the order of the rows, so that sums round as if all rows were dense.
+template <int N>
+void expand_by(float score, const RowView* rows, std::int64_t n_rows, std::int64_t k, bool raise, float* out,
+               float* work) {
+    std::int64_t n_dense = 1;
+    while (n_dense < n_rows && rows[n_dense].dense) ++n_dense;
+    if (n_dense == n_rows) return expand_dense<N>(score, rows, n_rows, k, raise, out);
+    float* sums = raise ? work : out;
+    expand_dense<N>(score, rows, n_dense, k, false, sums);
+    for (std::int64_t i = n_dense; i < n_rows; ++i) {
+        const RowView& row = rows[i];
+        for (std::int64_t y = 0; row.dense && y < k; ++y) sums[y] += row.dense[y];
+        for (std::int64_t c = 0; !row.dense && c < row.n; ++c)
+            sums[row.cells[c].label] += row.cells[c].weight;
+    }
+    for (std::int64_t y = 0; raise && y < k; ++y) out[y] = out[y] >= sums[y] ? out[y] : sums[y];
+}
+
+void expand(float score, const RowView* rows, std::int64_t n_rows, std::int64_t k, bool raise, float* out,
+            float* work) {
     constexpr int widest = kLanes<float>;
-    if (k >= widest) return expand_by<widest>(score, rows, n_rows, k, raise, out);
+    if (k >= widest) return expand_by<widest>(score, rows, n_rows, k, raise, out, work);
     if constexpr (widest > 8) {
-        if (k >= 8) return expand_by<8>(score, rows, n_rows, k, raise, out);
+        if (k >= 8) return expand_dense<8>(score, rows, n_rows, k, raise, out);
     }
     if constexpr (widest > 4) {
-        if (k >= 4) return expand_by<4>(score, rows, n_rows, k, raise, out);
+        if (k >= 4) return expand_dense<4>(score, rows, n_rows, k, raise, out);
     }
     for (std::int64_t y = 0; y < k; ++y) {
         float sum = score;
-        for (std::int64_t i = 0; i < n_rows; ++i) sum += rows[i][y];
+        for (std::int64_t i = 0; i < n_rows; ++i) sum += rows[i].dense[y];
         out[y] = raise && out[y] >= sum ? out[y] : sum;
     }
 }

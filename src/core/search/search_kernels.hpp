@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "linear/row_view.hpp"
+
 namespace hedgerow {
 
 // A chosen score and its index.
@@ -15,9 +17,9 @@ constexpr std::int64_t kScoreBlock = 16;  // the size of a row of scores is a mu
 
 struct SearchKernels {
     // out[y] <- score + rows[0][y] + rows[1][y] + ... for y < k; with `raise`, the maximum of that and
-    // out[y].
-    void (*expand)(float score, const float* const* rows, std::int64_t n_rows, std::int64_t k, bool raise,
-                   float* out);
+    // out[y]. The first row is dense; sparse rows need k >= 16. work: k numbers.
+    void (*expand)(float score, const RowView* rows, std::int64_t n_rows, std::int64_t k, bool raise,
+                   float* out, float* work);
     // OUT: the `most` highest of n scores, highest first, ties in favour of the lower index. Minus infinity
     // is never chosen. Returns the number of chosen scores.
     std::int64_t (*highest)(const float* scores, std::int64_t n, std::int64_t most, Choice* out);

@@ -3,6 +3,7 @@
 // weights of a lattice.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -19,26 +20,37 @@ class SparseNGramWeights {
 
     const LabelCodes& codes() const { return codes_; }
     std::int64_t n_labels() const { return weights_.n_labels(); }
-    // The number of the label context of each row.
-    const std::vector<std::int64_t>& contexts() const { return contexts_; }
-    const float* values(std::int64_t row) const { return weights_.values(row); }
-    // Null without sums.
-    const double* sums(std::int64_t row) const { return weights_.sums(row); }
 
-    // Calls visit(weights by next label) for each label context of `code` that has weights.
+    // Calls visit(RowView of weights by next label) for each label context of `code` that has weights.
     template <class Visit>
     void for_each_row(std::int64_t code, std::int64_t step, Visit visit) const {
         codes_.for_each_context(code, step, [&](std::int64_t context) {
             const std::int64_t row = index_.find(context);
-            if (row >= 0) visit(weights_.values(row));
+            if (row >= 0) visit(weights_.view(row));
         });
     }
 
+    float weight(std::int64_t context, std::int64_t label) const {
+        const std::int64_t row = index_.find(context);
+        return row >= 0 ? weights_.view(row)[label] : 0.0f;
+    }
     void add(std::int64_t context, std::int64_t label, float amount, double before) {
         weights_.add(row_of(context), label, amount, before);
     }
     // No hypothesis uses this n-gram.
     void forbid(std::int64_t context, std::int64_t label) { weights_.forbid(row_of(context), label); }
+
+    // Calls visit(context, label, weight) for the weights that are not 0, by rising context and label.
+    template <class Visit>
+    void for_each_weight(const WeightCopy& copy, Visit visit) const {
+        std::vector<std::int64_t> sorted = contexts_;
+        std::ranges::sort(sorted);
+        for (const std::int64_t context : sorted) {
+            weights_.for_each_weight(index_.find(context), copy, [&](std::int32_t label, float weight) {
+                visit(context, label, weight);
+            });
+        }
+    }
 
   private:
     std::int64_t row_of(std::int64_t context) {
@@ -107,7 +119,7 @@ class SparseNGramWeights {
     LabelCodes codes_;
     WeightRows weights_;
     RowIndex index_;
-    std::vector<std::int64_t> contexts_;
+    std::vector<std::int64_t> contexts_;  // of each row
 };
 
 }  // namespace hedgerow

@@ -16,6 +16,7 @@ class AppendBuffer {
     }
     void clear() { n_ = 0; }
     std::int64_t size() const { return static_cast<std::int64_t>(n_); }
+    T& operator[](std::int64_t i) { return items_[static_cast<std::size_t>(i)]; }
     const T* begin() const { return items_.data(); }
     const T* end() const { return items_.data() + n_; }
 

@@ -145,13 +145,15 @@ def _estimator(crf: CRF) -> LinearCRF | StructuredPerceptron:
 def _learner(crf: CRF, settings: Any, training: TrainingData) -> tuple[Learner, int]:
     """(learner, number of its weights). The features are CRFsuite's, except those of "ap"."""
     from hedgerow.compat.feature_rule import crfsuite_space
+    from hedgerow.learning.margin import MarginLearner
     from hedgerow.learning.path_steps import PathStepLearner, PathStepRules
     from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner, QuasiNewtonRules
     from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 
     if crf.algorithm == "ap":
         k, columns = len(training.labels), training.encoder.columns
-        return settings._learner(training, None), k * (k + sum(len(column.alphabet or ()) for column in columns))
+        learner = MarginLearner(training, replace(settings._rules(training), batch=1))
+        return learner, k * (k + sum(len(column.alphabet or ()) for column in columns))
     space = crfsuite_space(
         training,
         min_freq=_value(crf.min_freq, 0.0),

@@ -14,6 +14,7 @@ from hedgerow.estimators.shared_parameters import (
 
 if TYPE_CHECKING:
     from hedgerow.learning.base import Learner, TrainingData
+    from hedgerow.learning.margin import MarginRules
     from hedgerow.model import Model
 
 
@@ -54,17 +55,20 @@ class StructuredPerceptron(MarginEstimator):
     ] = "early"
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
-        from hedgerow.learning.margin import MarginLearner, MarginRules
+        from hedgerow.learning.margin import MarginLearner
 
-        early = self.update == "early"
-        rules = MarginRules(
+        return MarginLearner(training, self._rules(training))
+
+    def _rules(self, training: TrainingData) -> MarginRules:
+        from hedgerow.learning.margin import MarginRules
+
+        return MarginRules(
             window=self.window,
             epochs=self.epochs,
             averaging=self.averaging,
             random_state=self.random_state,
             min_freq=self.min_freq,
             scale=self.scale,
-            early_update=early,
+            early_update=self.update == "early",
             stopping=self._stopping(training),
         )
-        return MarginLearner(training, rules)

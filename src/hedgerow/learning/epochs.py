@@ -14,6 +14,7 @@ from hedgerow.inference.blocks import blocks
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import TrainingData
 from hedgerow.potentials.base import ScoredPotential
+from hedgerow.potentials.linear import Features
 
 NO_SCALING = Scaling(0.0, 1.0)
 
@@ -29,6 +30,22 @@ def epoch_orders(training: TrainingData, random_state: int | None) -> Iterator[N
     rng = np.random.default_rng(random_state)
     while True:
         yield rng.permutation(order)
+
+
+def frequent_attributes(attributes: AttributeReader, training: TrainingData, min_freq: int) -> NDArray[np.bool_]:
+    """By attribute, whether it may have weights: those that occur at least min_freq times."""
+    if min_freq == 1:
+        return np.ones(attributes.n_basic, np.bool_)
+    one_output = np.zeros_like(training.codes)
+    return np.diff(Features.observed(attributes, one_output, 1, min_freq=min_freq).starts) > 0
+
+
+def batch_size(n_examples: int) -> int:
+    """Sequences whose paths are found with the same weights, on all threads, before the weights change.
+
+    Larger batches would lower the accuracy after the usual number of epochs.
+    """
+    return min(max(n_examples // 1024, 1), 8)
 
 
 def by_content(training: TrainingData) -> NDArray[np.int64]:

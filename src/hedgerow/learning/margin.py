@@ -23,7 +23,7 @@ from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import InputError
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
-from hedgerow.learning.epochs import epoch_orders, lattices
+from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes, lattices
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.temperature import with_temperature
@@ -38,7 +38,7 @@ TIE = 2.0**-10  # a perceptron adds this to the score of each wrong label
 
 @dataclass(frozen=True, kw_only=True)
 class MarginRules:
-    """`C` is None for a perceptron, which has no loss function."""
+    """`C` is None for a perceptron, which has no loss function; `batch` as in `epochs.batch_size`."""
 
     window: WindowSpec
     epochs: int
@@ -50,6 +50,7 @@ class MarginRules:
     C: float | None = None
     loss: Loss = "hamming"
     stopping: Stopping | None = None
+    batch: int | None = None
 
 
 class MarginLearner:
@@ -60,12 +61,12 @@ class MarginLearner:
         self.training, self.rules = training, rules
         self._space = LinearSpace.bare(training, rules.window, all_transitions=True, scale=rules.scale)
         attributes = self._space.attributes(training)
-        one_output = np.zeros_like(training.codes)
-        frequent = Features.observed(attributes, one_output, 1, min_freq=rules.min_freq)
         self._n_examples = int(np.count_nonzero(training.weights))
+        self._batch = rules.batch or batch_size(self._n_examples)
         self._n_times_c = 0.0 if rules.C is None else self._n_examples * rules.C  # N C of an SVM
+        frequent = frequent_attributes(attributes, training, rules.min_freq)
         self._trainer = _core.MarginTrainer(
-            attributes.reader, training.codes, training.weights, np.diff(frequent.starts) > 0,
+            attributes.reader, training.codes, training.weights, frequent,
             len(training.labels), training.order, training.topology.forbidden_cells, training.topology.never_last,
             bias=rules.scale and bool(self._space.scalings),
             hamming=rules.loss == "hamming",
@@ -94,14 +95,14 @@ class MarginLearner:
         """Learn without a training log, whose losses take as long as learning itself."""
         rules = self.rules
         for _, order in zip(range(rules.epochs), epoch_orders(self.training, rules.random_state), strict=False):
-            self._trainer.epoch(order)
+            self._trainer.epoch(order, self._batch, self.training.n_threads)
         return self._linear()
 
     def _epochs(self) -> Iterator[Record]:
         rules = self.rules
         for epoch, order in enumerate(epoch_orders(self.training, rules.random_state), 1):
             self._potential = None
-            mistakes = self._trainer.epoch(order)
+            mistakes = self._trainer.epoch(order, self._batch, self.training.n_threads)
             converged = rules.C is None and mistakes == 0
             if converged:  # the remaining epochs would change nothing, but count in the mean
                 self._trainer.stay((rules.epochs - epoch) * len(order))
@@ -118,18 +119,14 @@ class MarginLearner:
     def _linear(self) -> LinearPotential:
         space = self._space
         mean = self.rules.averaging == "average"
-        ids, weights, n_grams = self._trainer.weights(mean, self._scale(mean))
+        (starts, outputs, weights), n_grams = self._trainer.weights(mean, self._scale(mean), self.training.n_threads)
         if not (np.isfinite(weights).all() and np.isfinite(n_grams).all()):
             raise InputError("the weights are too large; lower C, sample_weight or the weights of attributes")
-        used = weights != 0  # most attributes have weights for a few labels only
-        starts = np.zeros(len(space.state.starts), np.int64)
-        starts[ids + 1] = np.count_nonzero(used, axis=1)
-        features = Features(np.cumsum(starts), np.nonzero(used)[1].astype(np.int32), len(self.training.labels))
         return LinearPotential(
             window=space.window,
             scalings=space.scalings,
-            state_features=features,
-            state_weights=weights[used],
+            state_features=Features(starts, outputs, len(self.training.labels)),
+            state_weights=weights,
             edge_features=None,
             edge_weights=None,
             n_grams=space.n_grams,
@@ -176,8 +173,11 @@ class MarginLearner:
         return float(weights @ weights) / 2 + C / 2 * hinges
 
     def _dev_scores(self) -> Record:
-        potential, dev = self.potential, self.training.dev
-        if dev is None or not isinstance(potential, LinearPotential):
+        dev = self.training.dev
+        if dev is None:
+            return {}
+        potential = self.potential
+        if not isinstance(potential, LinearPotential):
             return Evaluator(self.training).of_potential(potential)
         self._potential, record = with_temperature(potential, self.training, dev)
         return record

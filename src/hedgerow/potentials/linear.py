@@ -154,6 +154,10 @@ class LinearPotential(ScoredPotential):
             table=self.n_grams.table(self._divided(self.n_gram_weights)),
         )
 
+    def scores_per_position(self, topology: Topology) -> int:
+        """The transition table is the same at all positions."""
+        return topology.n_labels if self.edge_features is None else super().scores_per_position(topology)
+
     def _make_scorers(self) -> list[_core.LinearScorer]:
         scorers = [_core.LinearScorer(self.state_features.core, self._divided(self.state_weights))]
         if self.edge_features is not None and self.edge_weights is not None:

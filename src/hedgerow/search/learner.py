@@ -31,7 +31,7 @@ from hedgerow.future.learner import FutureLearner
 from hedgerow.future.potential import FuturePotential
 from hedgerow.learning.base import DevData, Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
-from hedgerow.learning.epochs import epoch_orders
+from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.margin import TIE
 from hedgerow.learning.temperature import MAX_FACTOR, best_temperature
@@ -44,7 +44,7 @@ Update = Literal["laso", "early", "max-violation", "standard"]
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRules:
-    """The parameters of a SearchTagger."""
+    """The parameters of a SearchTagger; `batch` as in `epochs.batch_size`."""
 
     order: int
     window: WindowSpec
@@ -57,6 +57,7 @@ class SearchRules:
     random_state: int | None
     scale: bool = True
     stopping: Stopping | None = None
+    batch: int | None = None
 
 
 class SearchLearner:
@@ -85,7 +86,8 @@ class SearchLearner:
         self._attributes = AttributeReader(sequences, Window.of(rules.window), self._scalings)
         forbidden, never_final = self._forbidden()
         self._trainer = _core.SearchTrainer(
-            self._attributes.reader, training.codes, training.weights, self._frequent(), k, rules.order,
+            self._attributes.reader, training.codes, training.weights,
+            frequent_attributes(self._attributes, training, rules.min_freq), k, rules.order,
             bias=rules.scale and bool(self._scalings), forbidden=forbidden, never_final=never_final,
             update=rules.update, beam=rules.beam, backward=rules.direction == "right-to-left", tie=TIE,
             summed=rules.averaged,
@@ -99,14 +101,6 @@ class SearchLearner:
         n_grams = SparseNGrams(np.zeros(0, np.int64), len(self.training.labels), self.rules.order)
         final = constraints.follows[0] if backward else constraints.last
         return n_grams.forbidden(constraints, backward), np.flatnonzero(~final).astype(np.int32)
-
-    def _frequent(self) -> NDArray[np.bool_]:
-        """By attribute, whether it may have weights: those that occur at least min_freq times."""
-        if self.rules.min_freq == 1:
-            return np.ones(self._attributes.n_basic, np.bool_)
-        one_output = np.zeros_like(self.training.codes)
-        features = Features.observed(self._attributes, one_output, 1, min_freq=self.rules.min_freq)
-        return np.diff(features.starts) > 0
 
     @property
     def training_log(self) -> list[Record]:
@@ -128,7 +122,8 @@ class SearchLearner:
         self._prepare()
         for epoch, order in enumerate(epoch_orders(training, rules.random_state), 1):
             self._current = None
-            mistakes, updates = self._trainer.epoch(order)
+            batch = rules.batch or batch_size(len(order))
+            mistakes, updates = self._trainer.epoch(order, batch, training.n_threads)
             if mistakes == 0:  # further epochs would change no weight, but they count in the average
                 self._trainer.stay((rules.epochs - epoch) * len(order))
             record: Record = {
@@ -148,19 +143,17 @@ class SearchLearner:
 
     def _make_potential(self) -> SearchPotential:
         rules, k = self.rules, len(self.training.labels)
-        ids, attribute_rows, n_gram_numbers, n_gram_rows = self._trainer.weights(rules.averaged)
-        n_gram_rows[np.isneginf(n_gram_rows)] = 0  # pairs that the constraints forbid have no weights
-        if not (_are_finite(attribute_rows) and _are_finite(n_gram_rows)):
+        (starts, labels, weights), cells, n_gram_weights = self._trainer.weights(
+            rules.averaged, self.training.n_threads
+        )
+        if not (_are_finite(weights) and _are_finite(n_gram_weights)):
             raise InputError("the weights grew too large; use smaller sample weights or attribute values")
-        attributes, labels, weights = _nonzero(ids, attribute_rows)
-        starts = np.searchsorted(attributes, np.arange(self._attributes.n_basic + 1)).astype(np.int64)
-        numbers, next_labels, n_gram_weights = _nonzero(n_gram_numbers, n_gram_rows)
         return SearchPotential(
             window=self._attributes.window,
             scalings=self._scalings,
             state_features=Features(starts, labels, k),
             state_weights=weights,
-            n_grams=SparseNGrams(numbers * k + next_labels, k, rules.order),
+            n_grams=SparseNGrams(cells, k, rules.order),
             n_gram_weights=n_gram_weights,
             direction=rules.direction,
             future=self._future,
@@ -178,12 +171,3 @@ class SearchLearner:
 
 def _are_finite(weights: NDArray[np.float32]) -> bool:
     return bool((np.abs(weights) <= MAX_WEIGHT).all())
-
-
-def _nonzero(
-    ids: NDArray[np.integer], rows: NDArray[np.float32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """(id, label, weight) of the weights that are not 0, by rising id."""
-    order = np.argsort(ids)
-    at, labels = np.nonzero(rows[order])
-    return ids[order][at].astype(np.int64), labels.astype(np.int32), rows[order[at], labels]

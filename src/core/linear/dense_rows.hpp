@@ -1,0 +1,36 @@
+// Rows of weights, one weight per label, and the sums of weight_rows.hpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hedgerow {
+
+// Rows follow each other in memory, so rows that were made together are close.
+class DenseRows {
+  public:
+    DenseRows(std::int64_t n_labels, bool summed)
+        : stride_((n_labels + kPad - 1) / kPad * kPad), summed_(summed) {}
+
+    std::int64_t size() const { return static_cast<std::int64_t>(values_.size()) / stride_; }
+    const float* values(std::int64_t row) const { return values_.data() + row * stride_; }
+    float* values(std::int64_t row) { return values_.data() + row * stride_; }
+    // Null without sums.
+    const double* sums(std::int64_t row) const { return summed_ ? sums_.data() + row * stride_ : nullptr; }
+    double* sums(std::int64_t row) { return summed_ ? sums_.data() + row * stride_ : nullptr; }
+
+    // Appends a row of zeros.
+    void grow() {
+        values_.resize(values_.size() + static_cast<std::size_t>(stride_), 0.0f);
+        if (summed_) sums_.resize(values_.size(), 0.0);
+    }
+
+  private:
+    static constexpr std::int64_t kPad = 8;  // half a cache line, so that few rows cross a line
+    std::int64_t stride_;
+    bool summed_;
+    std::vector<float> values_;
+    std::vector<double> sums_;
+};
+
+}  // namespace hedgerow
