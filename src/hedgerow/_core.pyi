@@ -123,18 +123,20 @@ def number_statistic(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,),
     name: change, mean, deviation, lowest or highest. NaN is ignored; outside the sequence is nothing.
     """
 
-def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[tuple[Any, ...]]:
+def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: dict = {}, n_threads: int = 1) -> list[tuple[Any, ...]]:
     """
     Return the columns of a flat list of dicts, one dict per position.
 
     A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or
     (name, 'bag', starts, ids, weights or None, blob, offsets). Columns come in the order of their
     first occurrence. A nested dict of numbers is a bag. If many numeric keys are absent at most
-    positions, they set_kind one bag (None, 'folded', ...), the last column. `starts` is where each sequence begins, and the end.
+    positions, they become one bag (None, 'folded', ...), the last column. `starts` is where each sequence begins, and the end.
+    known: {name: (kind, alphabet)}. In a column of this name and kind texts are looked up in the
+    alphabet, and the number of texts that it lacks, which are left out, comes instead of blob, offsets.
     Raises InputError with sequence, position and column.
     """
 
-def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> tuple[Any, ...]:
+def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str, known: dict = {}, n_threads: int = 1) -> tuple[Any, ...]:
     """
     Return the column of a flat list of values, in the form of ingest_dicts.
     """

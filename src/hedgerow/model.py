@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from hedgerow import storage
 from hedgerow.constraints import Constraints
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import DAMAGE, InputError, ModelFileError
@@ -46,7 +45,7 @@ class Model:
 
     def encode(self, X: object) -> Encoded:
         """Encode X with the columns and alphabets of training; `.unseen` counts values that training never saw."""
-        return self.encoder.transform(Sequences(X))
+        return self.encoder.encode(X)
 
     def answers(self, encoded: Encoded, *, beam: int | None = None, n_threads: int = 1) -> Answers:
         """Inference over sequences that `encode` returned."""

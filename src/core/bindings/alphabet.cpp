@@ -1,177 +1,26 @@
 // Alphabets: builds and checks them, and maps strings to indices.
-#include "data/alphabet.hpp"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
-#include <array>
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "bindings/arrays.hpp"
-#include "bindings/column_builder.hpp"
-#include "bindings/errors.hpp"
-#include "bindings/interner.hpp"
-#include "data/string_index.hpp"
-#include "data/text_parts.hpp"
+#include "bindings/sorted_set.hpp"
+#include "bindings/text.hpp"
+#include "data/text_interner.hpp"
 
 namespace hedgerow {
 namespace {
 
-void check_text(PyObject* value) {
-    if (!PyUnicode_Check(value)) refuse("an alphabet holds str, but got %s; convert it", type_name(value));
-}
-
-// The part of a name such as "lower" or "suffix3".
-TextPart part_named(const std::string& name) {
-    using Kind = TextPart::Kind;
-    constexpr std::array<std::pair<const char*, Kind>, 6> kNames{{{"whole", Kind::whole},
-                                                                  {"text", Kind::text},
-                                                                  {"lower", Kind::lower},
-                                                                  {"shape", Kind::shape},
-                                                                  {"outline", Kind::outline},
-                                                                  {"constant", Kind::constant}}};
-    for (const auto& [known, kind] : kNames)
-        if (name == known) return {kind};
-    if (name.size() == 7 && name[6] >= '1' && name[6] <= '9') {
-        if (name.compare(0, 6, "prefix") == 0) return {Kind::prefix, name[6] - '0'};
-        if (name.compare(0, 6, "suffix") == 0) return {Kind::suffix, name[6] - '0'};
-    }
-    throw nb::value_error("there is no such part of a text");
-}
-
-// A sorted set of strings. The constructor checks the offsets, so that other methods need not.
-class SortedSet {
-  public:
-    SortedSet(Input<uint8_t, 1> blob, Input<int64_t, 1> offsets)
-        : blob_(std::move(blob)), offsets_(std::move(offsets)) {
-        const auto n = static_cast<int64_t>(offsets_.shape(0)) - 1;
-        const int64_t* at = offsets_.data();
-        if (n < 0 || at[0] != 0 || at[n] != static_cast<int64_t>(blob_.shape(0)))
-            refuse("the offsets of an alphabet must go from 0 to the size of its blob; the data is damaged");
-        if (n > std::numeric_limits<int32_t>::max()) refuse("an alphabet holds at most 2147483647 strings");
-        for (int64_t i = 0; i < n; ++i)
-            if (at[i] > at[i + 1]) refuse("the offsets of an alphabet must not fall; the data is damaged");
-        strings_ = {blob_.data(), at, n};
-    }
-
-    int64_t size() const { return strings_.size; }
-
-    nb::object text(int64_t i) const {
-        if (i < 0 || i >= size()) throw nb::index_error("the index lies outside the alphabet");
-        const Bytes bytes = strings_[i];
-        nb::object result = nb::steal(PyUnicode_DecodeUTF8(
-            reinterpret_cast<const char*>(bytes.data), static_cast<Py_ssize_t>(bytes.size), "surrogatepass"));
-        if (!result.is_valid()) throw nb::python_error();
-        return result;
-    }
-
-    void check() const {
-        for (int64_t i = 0; i < size(); ++i) {
-            if (!is_utf8(strings_[i]))
-                refuse("string %lld of an alphabet must be UTF-8; the data is damaged",
-                       static_cast<long long>(i));
-            if (i > 0 && compare(strings_[i - 1], strings_[i]) >= 0)
-                refuse("the strings of an alphabet must rise, but string %lld does not; the data is damaged",
-                       static_cast<long long>(i));
-        }
-    }
-
-    Array<int32_t, 1> ids(const nb::typed<nb::list, nb::str>& values) {
-        std::vector<int32_t> found;
-        found.reserve(values.size());
-        std::vector<uint8_t> text;
-        for (nb::handle value : values) {
-            check_text(value.ptr());
-            text.clear();
-            append_utf8(text, value.ptr());
-            found.push_back(index_.find(strings_, bytes(text)));
-        }
-        return to_array(std::move(found));
-    }
-
-    // As ids, but None is allowed, and what the set does not have is absent.
-    Array<int32_t, 1> codes(const nb::typed<nb::list, nb::object>& values) {
-        std::vector<int32_t> found;
-        found.reserve(values.size());
-        std::vector<uint8_t> text;
-        for (nb::handle value : values) {
-            int32_t code = -1;
-            if (!value.is_none()) {
-                check_text(value.ptr());
-                text.clear();
-                append_utf8(text, value.ptr());
-                code = index_.find(strings_, bytes(text));
-            }
-            found.push_back(code < 0 ? kAbsent : code);
-        }
-        return to_array(std::move(found));
-    }
-
-    // (the index of a part of each string of `texts`, absent if the text or the set does not have it; the
-    // texts whose part is undecided). `outside` is what no text may be.
-    std::pair<Array<int32_t, 1>, Array<int64_t, 1>> part_codes(const SortedSet& texts,
-                                                               const std::string& name,
-                                                               const std::string& outside) {
-        const TextPart part = part_named(name);
-        const Bytes apart{reinterpret_cast<const uint8_t*>(outside.data()),
-                          static_cast<int64_t>(outside.size())};
-        std::vector<int32_t> found(static_cast<size_t>(texts.size()), kAbsent);
-        std::vector<int64_t> undecided;
-        std::vector<uint8_t> text;
-        for (int64_t i = 0; i < texts.size(); ++i) {
-            const PartState state = read_part(part, texts.strings_[i], apart, text);
-            if (state == PartState::undecided) undecided.push_back(i);
-            if (state != PartState::found) continue;
-            const int32_t code = index_.find(strings_, bytes(text));
-            if (code >= 0) found[static_cast<size_t>(i)] = code;
-        }
-        return {to_array(std::move(found)), to_array(std::move(undecided))};
-    }
-
-    Array<int32_t, 1> into(const SortedSet& other) const {
-        return to_array(indices_in(strings_, other.strings_));
-    }
-
-    // Turns codes of this alphabet into codes of `other`, absent where `other` lacks the string; also returns
-    // the number of such codes.
-    std::pair<Array<int32_t, 1>, int64_t> recode(const Input<int32_t, 1>& codes,
-                                                 const SortedSet& other) const {
-        const std::vector<int32_t> found = indices_in(strings_, other.strings_);
-        std::vector<int32_t> result(codes.data(), codes.data() + codes.shape(0));
-        int64_t left_out = 0;
-        for (int32_t& code : result) {
-            if (code < 0) continue;
-            if (code >= size()) refuse("a code lies outside its alphabet");
-            code = found[static_cast<size_t>(code)];
-            if (code >= 0) continue;
-            code = kAbsent;
-            ++left_out;
-        }
-        return {to_array(std::move(result)), left_out};
-    }
-
-  private:
-    static Bytes bytes(const std::vector<uint8_t>& text) {
-        return {text.data(), static_cast<int64_t>(text.size())};
-    }
-
-    Input<uint8_t, 1> blob_;
-    Input<int64_t, 1> offsets_;
-    Strings strings_{};
-    StringIndex index_;
-};
-
 std::pair<Array<uint8_t, 1>, Array<int64_t, 1>> sort_strings(const nb::typed<nb::list, nb::str>& values) {
-    Interner interner;
+    TextStore copies;
+    TextInterner interner;  // the list keeps the texts
     for (nb::handle value : values) {
         check_text(value.ptr());
-        interner.intern(value.ptr());
+        interner.intern(utf8_of(value.ptr(), copies));
     }
     SortedStrings sorted = interner.sorted();
     return {to_array(std::move(sorted.blob)), to_array(std::move(sorted.offsets))};

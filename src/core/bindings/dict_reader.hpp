@@ -9,17 +9,23 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
+#include <cfloat>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
 #include "bindings/column_builder.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/text.hpp"
 #include "bindings/value_reader.hpp"
 #include "data/keyed_numbers.hpp"
+#include "data/text_batches.hpp"
+#include "util/parallel.hpp"
+#include "util/prefetch.hpp"
 
 namespace hedgerow {
 
@@ -27,37 +33,55 @@ constexpr int kMaxDepth = 32;                   // of nested dicts; stops at a d
 constexpr size_t kManyColumns = 1000;           // columns are dense: beyond this many ...
 constexpr size_t kManyCells = size_t{1} << 29;  // ... and this many cells (2 GiB), the input should use bags
 
-// Most dicts have the same keys as the previous dict, in the same order and as the same objects,
-// so the i-th key is first compared by address with the i-th key of the previous dict.
 class DictReader {
   public:
-    DictReader(const int64_t* starts, int64_t n_sequences, size_t n_positions)
-        : place_{starts, n_sequences, 0}, n_positions_(n_positions) {}
+    // known: by name the alphabets of training, see known_column.
+    DictReader(const int64_t* starts, int64_t n_sequences, size_t n_positions, TextBatches& batches,
+               nb::dict known)
+        : place_{starts, n_sequences, 0},
+          n_positions_(n_positions),
+          batches_(batches),
+          known_(std::move(known)) {}
 
-    void read(int64_t position, PyObject* item) {
+    // Reads the dict of a position. `next` is what is read after it, null if Python code may run before.
+    void read(int64_t position, PyObject* item, PyObject* next) {
         place_.position = position;
-        step_ = 0;
         if (!PyDict_Check(item))
             refuse(
                 "sequence %lld, position %lld: the positions before are dicts, but got %s; use one form "
                 "throughout",
                 static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
                 type_name(item));
-        walk(item, -1, 0);
+        entries_.clear();
+        if (fetched_from_ == item)
+            entries_.swap(fetched_);
+        else
+            fetch(item, entries_);
+        fetched_.clear();
+        fetched_from_ = next != nullptr && PyDict_CheckExact(next) ? next : nullptr;
+        if (fetched_from_ != nullptr) fetch(next, fetched_);
+        walk(0, -1, 0);
+        if (!held_.empty()) release();
         numbers_.end_position();
     }
 
     // All columns in the order of their first occurrence, and then the bag of folded numeric keys, if any.
-    nb::list finish() {
+    nb::list finish(int64_t n_threads) {
         const Bags bags = assign_bags();
         std::vector<int32_t> dense;
+        std::vector<ColumnBuilder*> built;
         size_t n_columns = bags.names.size();
         for (const int32_t name : order_) {
             if (bags.holds(name)) continue;
             ++n_columns;
-            if (key(name).kind == Kind::numeric) dense.push_back(name);
+            if (key(name).kind == Kind::numeric)
+                dense.push_back(name);
+            else
+                built.push_back(&builder(name));
         }
         check_cells(n_columns);
+        parallel_for(static_cast<int64_t>(built.size()), n_threads,
+                     [&] { return [&](int64_t i) { built[static_cast<size_t>(i)]->close(); }; });
         std::vector<std::vector<float>> values = numbers_.dense_columns(dense, keys_.size());
         std::vector<nb::tuple> bag_columns = read_bags(bags);
         nb::list columns;
@@ -80,10 +104,14 @@ class DictReader {
     }
 
   private:
-    struct Step {
+    struct Entry {
+        PyObject *key, *value;
+    };
+    // A key object whose name was looked up before.
+    struct SeenKey {
         nb::object key;
-        int32_t prefix;
-        int32_t name;
+        int32_t prefix = -1;
+        int32_t name = -1;
     };
     struct Key {
         Kind kind = Kind::unknown;
@@ -112,22 +140,51 @@ class DictReader {
         }
     };
 
-    void walk(PyObject* dict, int32_t prefix, int depth) {
+    // Appends the entries of a dict. Its values lie far apart, so loading begins before they are read.
+    static void fetch(PyObject* dict, std::vector<Entry>& entries) {
+        Py_ssize_t cursor = 0;
+        Entry entry;
+        while (PyDict_Next(dict, &cursor, &entry.key, &entry.value)) {
+            prefetch(entry.value);
+            entries.push_back(entry);
+        }
+    }
+
+    // Adds the entries from `first` on, which are those of the dict named `prefix`.
+    void walk(size_t first, int32_t prefix, int depth) {
         if (depth > kMaxDepth)
             refuse("sequence %lld, position %lld: dicts may be nested %d deep, but got more; flatten them",
                    static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
                    kMaxDepth);
-        Py_ssize_t cursor = 0;
-        PyObject *key, *value;
-        while (PyDict_Next(dict, &cursor, &key, &value)) {
+        const size_t end = entries_.size();
+        for (size_t i = first; i < end; ++i) {
+            const auto [key, value] = entries_[i];
             const int32_t name = resolve(prefix, key);
-            if (PyDict_Check(value)) {
-                nb::object reference = nb::borrow(value);
-                walk(value, name, depth + 1);
+            if (is_text(value)) [[likely]] {
+                add_named(name, value);
+            } else if (PyDict_Check(value)) {
+                fetch(value, entries_);
+                walk(end, name, depth + 1);
+                entries_.resize(end);
             } else {
+                if (may_run_python(value)) hold();
                 add_named(name, value);
             }
         }
+    }
+
+    // Before Python code runs: encodes collected texts, and keeps the entries that are being read alive.
+    void hold() {
+        batches_.drain();
+        fetched_from_ = nullptr;
+        for (const auto [key, value] : entries_) {
+            held_.push_back(nb::borrow(key));
+            held_.push_back(nb::borrow(value));
+        }
+    }
+    void release() {  // which may run Python code too
+        batches_.drain();
+        held_.clear();
     }
 
     void add_named(int32_t name, PyObject* value) {
@@ -137,16 +194,17 @@ class DictReader {
         if (key.last == place_.position) [[unlikely]]
             refuse_same_name(name);
         key.last = place_.position;
-        if (key.column != nullptr) return add_value(*key.column, place_, value, numpy_);
-        add_without_column(key, name, value);
+        if (key.column == nullptr) return add_without_column(key, name, value);
+        if (is_text(value)) [[likely]]
+            return key.column->add_text(place_, value);
+        add_value(*key.column, place_, value, numpy_);
     }
 
     // Adds a number or None, or the first value of a column of text or bags.
     void add_without_column(Key& key, int32_t name, PyObject* value) {
-        nb::object reference = nb::borrow(value);
         if (value == Py_None) return numbers_.add_missing(name, place_.position);
-        if (is_number(value, numpy_))
-            return add_number(key, name, to_double(place_, names_.text(name), value));
+        if (PyFloat_CheckExact(value)) return add_number(key, name, PyFloat_AsDouble(value));
+        if (is_number(value, numpy_)) return add_number(key, name, to_double(value));
         if (key.kind == Kind::numeric) refuse_after_numbers(name, value);
         add_value(builder(name), place_, value, numpy_);
     }
@@ -154,19 +212,25 @@ class DictReader {
     void add_number(Key& key, int32_t name, double number) {
         if (std::isnan(number)) return numbers_.add_missing(name, place_.position);
         key.kind = Kind::numeric;
-        numbers_.add(name, to_single(place_, names_.text(name), number));
+        numbers_.add(name, single(name, number));
+    }
+
+    float single(int32_t name, double number) const {
+        if (std::fabs(number) <= FLT_MAX) [[likely]]
+            return static_cast<float>(number);
+        return to_single(place_, text(name).ptr(), number);
     }
 
     [[noreturn]] void refuse_same_name(int32_t name) const {
-        refuse_at(place_, names_.text(name),
+        refuse_at(place_, text(name).ptr(),
                   "column names must differ, but this one occurs twice (a nested dict joins names with ':'); "
                   "rename a key");
     }
 
     [[noreturn]] void refuse_after_numbers(int32_t name, PyObject* value) const {
-        if (!PyUnicode_Check(value) && !PyList_Check(value) && !PyAnySet_Check(value))
-            refuse_value(place_, names_.text(name), value);
-        refuse_kind(place_, names_.text(name), Kind::numeric,
+        if (!is_text(value) && !PyList_Check(value) && !PyAnySet_Check(value))
+            refuse_value(place_, text(name).ptr(), value);
+        refuse_kind(place_, text(name).ptr(), Kind::numeric,
                     PyUnicode_Check(value) ? Kind::categorical : Kind::bag);
     }
 
@@ -175,7 +239,9 @@ class DictReader {
         Key& key = keys_[static_cast<size_t>(name)];
         if (key.column == nullptr) {
             check_cells(++n_builders_);
-            key.column = std::make_unique<ColumnBuilder>(text(name), n_positions_);
+            nb::object title = text(name);
+            const Known known = known_column(known_, title);
+            key.column = std::make_unique<ColumnBuilder>(title, n_positions_, batches_, known);
             for (const int64_t t : numbers_.take_missing(name)) key.column->add_missing(t);
         }
         return *key.column;
@@ -254,14 +320,11 @@ class DictReader {
 
     // The sorted members of bag b. Also sets the ids of its keys.
     SortedStrings alphabet_of(Bags& bags, size_t b) const {
-        const Py_ssize_t cut =
-            bags.names[b] == kFolded ? 0 : PyUnicode_GET_LENGTH(names_.text(bags.names[b])) + 1;
-        Interner members;
+        const int64_t cut = bags.names[b] == kFolded ? 0 : names_.text(bags.names[b]).size + 1;
+        TextInterner members;
         for (const int32_t name : bags.members[b]) {
-            nb::object member = nb::steal(
-                PyUnicode_Substring(names_.text(name), cut, std::numeric_limits<Py_ssize_t>::max()));
-            if (!member.is_valid()) throw nb::python_error();
-            members.intern(member.ptr());
+            const Bytes full = names_.text(name);
+            members.intern({full.data + cut, full.size - cut});
         }
         SortedStrings alphabet = members.sorted();
         for (size_t i = 0; i < bags.members[b].size(); ++i)
@@ -272,38 +335,42 @@ class DictReader {
     Key& key(int32_t name) { return keys_[static_cast<size_t>(name)]; }
     const Key& key(int32_t name) const { return keys_[static_cast<size_t>(name)]; }
 
-    nb::object text(int32_t name) const {
-        nb::object text = nb::steal(PyUnicode_FromObject(names_.text(name)));
-        if (!text.is_valid()) throw nb::python_error();
-        return text;
-    }
+    nb::object text(int32_t name) const { return to_text(names_.text(name)); }
 
-    // The id of the name "prefix:key".
+    // The id of the name "prefix:key". Nearly all keys are objects that occur in many dicts, so the address
+    // decides first. Two places for each address: few keys push each other out.
     int32_t resolve(int32_t prefix, PyObject* key) {
-        const size_t i = step_++;
-        if (i < steps_.size() && steps_[i].key.ptr() == key && steps_[i].prefix == prefix) [[likely]]
-            return steps_[i].name;
-        return resolve_changed(i, prefix, key);
+        const size_t place =
+            (reinterpret_cast<uintptr_t>(key) >> 4 ^ static_cast<uintptr_t>(prefix + 1)) % seen_.size();
+        SeenKey &seen = seen_[place], &other = seen_[place ^ 1];
+        if (seen.key.ptr() == key && seen.prefix == prefix) [[likely]]
+            return seen.name;
+        if (other.key.ptr() == key && other.prefix == prefix) return other.name;
+        const int32_t name = resolve_new(prefix, key);
+        if (PyUnicode_CheckExact(key)) {  // to release a key must not run Python code
+            other = std::move(seen);
+            seen = SeenKey{nb::borrow(key), prefix, name};
+        }
+        return name;
     }
 
-    // As resolve(), if step i of the previous dict was another key.
-    int32_t resolve_changed(size_t i, int32_t prefix, PyObject* key) {
-        if (!PyUnicode_Check(key))
+    int32_t resolve_new(int32_t prefix, PyObject* key) {
+        if (!is_text(key))
             refuse("sequence %lld, position %lld: keys must be str, but got %s; convert them",
                    static_cast<long long>(place_.sequence()), static_cast<long long>(place_.offset()),
                    type_name(key));
-        nb::object full = nb::borrow(key);
-        if (prefix >= 0) full = nb::steal(PyUnicode_FromFormat("%U:%U", names_.text(prefix), key));
-        if (!full.is_valid()) throw nb::python_error();
-        const int32_t name = names_.intern(full.ptr());
+        TextStore copies;
+        Bytes full = utf8_of(key, copies);
+        if (prefix >= 0) {
+            const Bytes outer = names_.text(prefix);
+            joined_.assign(outer.data, outer.data + outer.size);
+            joined_.push_back(':');
+            joined_.insert(joined_.end(), full.data, full.data + full.size);
+            full = {joined_.data(), static_cast<int64_t>(joined_.size())};
+        }
+        const int32_t name = names_.intern(full);
         if (static_cast<size_t>(name) == keys_.size()) keys_.emplace_back();
         if (prefix >= 0) set_parent(name, prefix);
-        Step step{nb::borrow(key), prefix, name};
-        if (i < steps_.size()) {
-            std::swap(steps_[i], step);
-        } else {
-            steps_.push_back(std::move(step));
-        }
         return name;
     }
 
@@ -315,14 +382,20 @@ class DictReader {
 
     Place place_;
     size_t n_positions_;
+    TextBatches& batches_;
+    nb::dict known_;
     NumpyNumbers numpy_;
-    Interner names_;              // of columns and prefixes
+    std::vector<Entry> entries_;  // of the dict that is read, and of those in it
+    std::vector<Entry> fetched_;  // of the next dict
+    PyObject* fetched_from_ = nullptr;
+    std::vector<nb::object> held_;
+    std::array<SeenKey, 512> seen_;
+    std::vector<uint8_t> joined_;
+    TextInterner names_{true};    // of columns and prefixes
     std::vector<Key> keys_;       // by name; never seen where a name is only a prefix
     std::vector<int32_t> order_;  // names that have values, by first sight
     size_t n_builders_ = 0;
     KeyedNumbers numbers_;
-    std::vector<Step> steps_;
-    size_t step_ = 0;
 };
 
 }  // namespace hedgerow

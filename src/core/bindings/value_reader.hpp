@@ -1,13 +1,15 @@
 // Adds one Python value to a column: text, a number, a bag, or None.
 //
-// Python code that runs meanwhile may change the objects. Strings, exact numbers, lists and tuples are read
-// without running Python code; everything else (numpy scalars, sets, signal handlers) may run Python code, so
-// owned references are held around it.
+// Python code that runs meanwhile may change the objects. Strings, numbers of Python and numpy, lists and
+// sets are read without running Python code, and garbage is not collected meanwhile. Subclasses of sets and
+// of numpy's numbers may run Python code, and so may signal handlers: before, collected texts are encoded,
+// because they are borrowed, and owned references are held.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <cstring>
+#include <limits>
 
 #include "bindings/column_builder.hpp"
 #include "bindings/errors.hpp"
@@ -54,14 +56,32 @@ inline bool is_array_of_numbers(PyObject* value) {
     refuse_at(place, name, text);
 }
 
-inline double to_double(const Place& place, PyObject* name, PyObject* value) {
-    const double number = PyFloat_Check(value)  ? PyFloat_AS_DOUBLE(value)
-                          : PyLong_Check(value) ? PyLong_AsDouble(value)
-                                                : PyFloat_AsDouble(value);
+// Garbage collection runs finalisers, which are Python code.
+class GarbagePause {
+  public:
+    GarbagePause() : was_enabled_(PyGC_Disable() != 0) {}
+    ~GarbagePause() {
+        if (was_enabled_) PyGC_Enable();
+    }
+    GarbagePause(const GarbagePause&) = delete;
+    GarbagePause& operator=(const GarbagePause&) = delete;
+
+  private:
+    bool was_enabled_;
+};
+
+// Whether a class of Python may have replaced the methods of a type of C.
+inline bool may_run_python(PyObject* value) {
+    return (PyType_GetFlags(Py_TYPE(value)) & Py_TPFLAGS_HEAPTYPE) != 0;
+}
+
+// The number; one that does not fit a 32-bit float if it does not fit a double.
+inline double to_double(PyObject* value) {
+    const double number = PyLong_Check(value) ? PyLong_AsDouble(value) : PyFloat_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
         PyErr_Clear();
-        refuse_at(place, name, "numbers must fit a 32-bit float, but got a larger one; rescale the column");
+        return std::numeric_limits<double>::max();
     }
     return number;
 }
@@ -69,14 +89,14 @@ inline double to_double(const Place& place, PyObject* name, PyObject* value) {
 inline void add_bag(ColumnBuilder& column, const Place& place, PyObject* value) {
     column.open_bag(place);
     if (PyList_Check(value)) {
-        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i)
-            column.add_member(place, PyList_GET_ITEM(value, i));
+        for (Py_ssize_t i = 0; i < NB_LIST_GET_SIZE(value); ++i)
+            column.add_member(place, NB_LIST_GET_ITEM(value, i), true);
     } else {
         nb::object members = nb::steal(PyObject_GetIter(value));
         if (!members.is_valid()) throw nb::python_error();
         while (PyObject* next = PyIter_Next(members.ptr())) {
             nb::object member = nb::steal(next);
-            column.add_member(place, member.ptr());
+            column.add_member(place, member.ptr(), false);
         }
         if (PyErr_Occurred()) throw nb::python_error();
     }
@@ -89,18 +109,19 @@ inline bool is_number(PyObject* value, const NumpyNumbers& numpy) {
            (!PyUnicode_Check(value) && !PyList_Check(value) && !PyAnySet_Check(value) && numpy.has(value));
 }
 
-// Adds one value that is not text. Sets and numpy scalars may run Python code, so a reference is held.
+// Adds one value that is not text.
 inline void add_other(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
     if (value == Py_None) return column.add_missing(place.position);
     nb::object reference = nb::borrow(value);
-    if (is_number(value, numpy)) return column.add_number(place, to_double(place, column.name(), value));
+    if (may_run_python(value)) column.drain();
+    if (is_number(value, numpy)) return column.add_number(place, to_double(value));
     if (PyList_Check(value) || PyAnySet_Check(value)) return add_bag(column, place, value);
     refuse_value(place, column.name(), value);
 }
 
 // Adds one value to a column.
 inline void add_value(ColumnBuilder& column, const Place& place, PyObject* value, const NumpyNumbers& numpy) {
-    if (PyUnicode_Check(value)) [[likely]]
+    if (is_text(value)) [[likely]]
         return column.add_text(place, value);
     add_other(column, place, value, numpy);
 }

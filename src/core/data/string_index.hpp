@@ -2,11 +2,14 @@
 // the set has strings. Results do not depend on it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
-#include <cstring>
-#include <vector>
+#include <optional>
 
 #include "data/alphabet.hpp"
+#include "data/text_hash.hpp"
+#include "util/prefetch.hpp"
 
 namespace hedgerow {
 
@@ -14,56 +17,65 @@ class StringIndex {
   public:
     // The index of `text` in `strings`, which are the same in every call; -1 if it is not among them.
     int32_t find(Strings strings, Bytes text) {
-        if (slots_.empty()) {
-            if (++searches_ * kSearchesPerString < strings.size) return hedgerow::find(strings, text);
-            build(strings);
-        }
-        const uint64_t hash = hash_of(text);
-        const size_t mask = slots_.size() - 1;
-        for (size_t i = hash & mask;; i = (i + 1) & mask) {
-            const Slot slot = slots_[i];
-            if (slot.id < 0) return -1;
-            if (slot.tag == tag_of(hash) && compare(strings[slot.id], text) == 0) return slot.id;
+        prepare(strings, 1);
+        if (!table_) return hedgerow::find(strings, text);
+        return table_->find(key_of(text), [&](int32_t id) { return same_long(strings[id], text); });
+    }
+
+    // Announces n searches. Call it before find_all, which several threads may then call.
+    void prepare(Strings strings, int64_t n) {
+        searches_ += n;
+        if (table_ || searches_ * kSearchesPerString < strings.size) return;
+        table_.emplace(static_cast<size_t>(strings.size));
+        for (int64_t id = 0; id < strings.size; ++id)
+            table_->insert(key_of(strings[id]), static_cast<int32_t>(id));
+    }
+
+    // found[i]: the index of texts[i], -1 if it is not among the strings. What a search will read is fetched
+    // while the searches before it go on, because large sets lie outside the fast caches.
+    void find_all(Strings strings, const Bytes* texts, int64_t n, int32_t* found) const {
+        for (int64_t first = 0; first < n; first += kGroup) {
+            const int64_t size = std::min(kGroup, n - first);
+            for (int64_t i = first + kGroup; i < std::min(first + 2 * kGroup, n); ++i)
+                prefetch(texts[i].data);
+            if (table_)
+                find_group(strings, texts + first, size, found + first);
+            else
+                std::transform(texts + first, texts + first + size, found + first,
+                               [&](Bytes text) { return hedgerow::find(strings, text); });
         }
     }
 
   private:
-    struct Slot {
-        uint32_t tag;
-        int32_t id;  // -1: free
-    };
-
     static constexpr int64_t kSearchesPerString = 4;
+    static constexpr int64_t kGroup = 16;
 
-    static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
-
-    // Eight bytes at a time: multiplies, and folds the high bits down.
-    static uint64_t hash_of(Bytes text) {
-        constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
-        uint64_t hash = static_cast<uint64_t>(text.size) * kOdd;
-        for (int64_t at = 0; at < text.size; at += 8) {
-            uint64_t word = 0;
-            std::memcpy(&word, text.data + at, static_cast<size_t>(std::min<int64_t>(8, text.size - at)));
-            hash = (hash ^ word) * kOdd;
-            hash ^= hash >> 29;
+    void find_group(Strings strings, const Bytes* texts, int64_t n, int32_t* found) const {
+        std::array<TextKey, kGroup> keys;
+        for (int64_t i = 0; i < n; ++i) {
+            keys[static_cast<size_t>(i)] = key_of(texts[i]);
+            table_->prefetch(keys[static_cast<size_t>(i)]);
         }
-        return hash;
-    }
-
-    void build(Strings strings) {
-        size_t size = 16;
-        while (size < 2 * static_cast<size_t>(strings.size)) size *= 2;
-        slots_.assign(size, Slot{0, -1});
-        for (int64_t id = 0; id < strings.size; ++id) {
-            const uint64_t hash = hash_of(strings[id]);
-            size_t i = hash & (size - 1);
-            while (slots_[i].id >= 0) i = (i + 1) & (size - 1);
-            slots_[i] = Slot{tag_of(hash), static_cast<int32_t>(id)};
+        std::array<int64_t, kGroup> undecided;
+        size_t n_undecided = 0;
+        for (int64_t i = 0; i < n; ++i) {
+            const TextKey key = keys[static_cast<size_t>(i)];
+            found[i] = table_->find(key, [](int32_t) { return true; });
+            if (key.decides() || found[i] < 0) continue;
+            undecided[n_undecided++] = i;
+            prefetch(strings.offsets + found[i]);
+        }
+        for (size_t u = 0; u < n_undecided; ++u) prefetch(strings[found[undecided[u]]].data);
+        for (size_t u = 0; u < n_undecided; ++u) {
+            const int64_t i = undecided[u];
+            if (!same_long(strings[found[i]], texts[i]))
+                found[i] = table_->find(keys[static_cast<size_t>(i)],
+                                        [&](int32_t id) { return same_long(strings[id], texts[i]); });
         }
     }
 
     int64_t searches_ = 0;
-    std::vector<Slot> slots_;
+    std::optional<TextTable> table_;
 };
 
 }  // namespace hedgerow

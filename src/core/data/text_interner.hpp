@@ -1,37 +1,73 @@
-// Maps texts to ids by open addressing. The texts are not copied: they lie in a buffer that outlives the map.
+// Numbers distinct texts in the order of their first occurrence.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "data/alphabet.hpp"
+#include "data/text_hash.hpp"
+#include "util/prefetch.hpp"
 
 namespace hedgerow {
 
+// Copies of texts, which stay where they are.
+class TextStore {
+  public:
+    Bytes keep(Bytes text) {
+        const auto size = static_cast<size_t>(text.size);
+        if (chunks_.empty() || size > left_) {
+            left_ = std::max(size, kChunk);
+            chunks_.emplace_back(new uint8_t[left_]);
+            next_ = chunks_.back().get();
+        }
+        uint8_t* to = next_;
+        if (size > 0) std::memcpy(to, text.data, size);
+        next_ += size;
+        left_ -= size;
+        return {to, text.size};
+    }
+    void clear() {
+        chunks_.clear();
+        left_ = 0;
+    }
+
+  private:
+    static constexpr size_t kChunk = size_t{1} << 16;
+
+    std::vector<std::unique_ptr<uint8_t[]>> chunks_;
+    uint8_t* next_ = nullptr;
+    size_t left_ = 0;
+};
+
 class TextInterner {
   public:
-    TextInterner() : slots_(16, Slot{0, -1}) {}
+    // copies: whether texts may vanish after the call. Otherwise they must outlive the interner.
+    explicit TextInterner(bool copies = false) : copies_(copies) {}
 
     // The id of `text`: the number of distinct texts before its first occurrence.
-    int32_t intern(Bytes text) {
-        const uint64_t hash = hash_of(text);
-        const auto tag = static_cast<uint32_t>(hash >> 32);
-        const size_t mask = slots_.size() - 1;
-        for (size_t i = hash & mask;; i = (i + 1) & mask) {
-            const Slot slot = slots_[i];
-            if (slot.id < 0) {
-                slots_[i] = Slot{tag, size()};
-                texts_.push_back(text);
-                hashes_.push_back(hash);
-                if (2 * texts_.size() > slots_.size()) grow();
-                return size() - 1;
+    int32_t intern(Bytes text) { return intern(text, key_of(text)); }
+
+    void intern_all(const Bytes* texts, int64_t n, int32_t* ids) {
+        std::array<TextKey, kGroup> keys;
+        for (int64_t first = 0; first < n; first += kGroup) {
+            const int64_t size = std::min(kGroup, n - first);
+            for (int64_t i = 0; i < size; ++i) {
+                keys[static_cast<size_t>(i)] = key_of(texts[first + i]);
+                table_.prefetch(keys[static_cast<size_t>(i)]);
             }
-            if (slot.tag == tag && same(texts_[static_cast<size_t>(slot.id)], text)) return slot.id;
+            for (int64_t i = 0; i < size; ++i)
+                ids[first + i] = intern(texts[first + i], keys[static_cast<size_t>(i)]);
         }
     }
 
     int32_t size() const { return static_cast<int32_t>(texts_.size()); }
+    Bytes text(int32_t id) const { return texts_[static_cast<size_t>(id)]; }
 
     SortedStrings sorted() const {
         std::vector<uint8_t> blob;
@@ -44,43 +80,32 @@ class TextInterner {
     }
 
   private:
-    struct Slot {
-        uint32_t tag;
-        int32_t id;  // -1: free
-    };
+    static constexpr int64_t kGroup = 16;
 
-    static bool same(Bytes a, Bytes b) {
-        return a.size == b.size && std::memcmp(a.data, b.data, static_cast<size_t>(a.size)) == 0;
+    int32_t intern(Bytes text, TextKey key) {
+        const int32_t found =
+            table_.find(key, [&](int32_t id) { return same_long(texts_[static_cast<size_t>(id)], text); });
+        return found >= 0 ? found : add(text, key);
     }
 
-    // Eight bytes at a time: hash = mixed(hash xor bytes), where mixed is the finaliser of MurmurHash3.
-    static uint64_t hash_of(Bytes text) {
-        auto hash = static_cast<uint64_t>(text.size);
-        for (int64_t i = 0; i < text.size; i += 8) {
-            uint64_t word = 0;
-            std::memcpy(&word, text.data + i, static_cast<size_t>(std::min<int64_t>(8, text.size - i)));
-            hash ^= word;
-            hash = (hash ^ hash >> 33) * 0xFF51AFD7ED558CCDu;
-            hash = (hash ^ hash >> 33) * 0xC4CEB9FE1A85EC53u;
-            hash ^= hash >> 33;
+    int32_t add(Bytes text, TextKey key) {
+        if (size() == std::numeric_limits<int32_t>::max())
+            throw std::length_error("a column holds at most 2147483647 distinct values");
+        if (!table_.has_room_for(texts_.size() + 1)) {
+            table_ = TextTable(2 * texts_.size());
+            for (size_t id = 0; id < keys_.size(); ++id) table_.insert(keys_[id], static_cast<int32_t>(id));
         }
-        return hash;
+        texts_.push_back(copies_ ? store_.keep(text) : text);
+        keys_.push_back(key);
+        table_.insert(key, size() - 1);
+        return size() - 1;
     }
 
-    void grow() {
-        std::vector<Slot> slots(4 * slots_.size(), Slot{0, -1});
-        const size_t mask = slots.size() - 1;
-        for (size_t id = 0; id < hashes_.size(); ++id) {
-            size_t i = hashes_[id] & mask;
-            while (slots[i].id >= 0) i = (i + 1) & mask;
-            slots[i] = Slot{static_cast<uint32_t>(hashes_[id] >> 32), static_cast<int32_t>(id)};
-        }
-        slots_.swap(slots);
-    }
-
-    std::vector<Slot> slots_;
+    bool copies_;
+    TextStore store_;
+    TextTable table_;
     std::vector<Bytes> texts_;
-    std::vector<uint64_t> hashes_;
+    std::vector<TextKey> keys_;
 };
 
 }  // namespace hedgerow

@@ -100,6 +100,11 @@ class Alphabet(Values):
         """The id of each value; ABSENT for None and for a value that the alphabet does not have."""
         return self._strings.codes(list(values))
 
+    @property
+    def strings(self) -> _core.SortedSet:
+        """The strings as the compiled readers take them."""
+        return self._strings
+
     def part_codes(self, texts: Alphabet, part: str, outside: str) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(the id of a part of each text, ABSENT if there is none; the texts whose part the core cannot compute).
 

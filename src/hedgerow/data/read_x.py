@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import BAG, FOLDED, SYMBOL, BagColumn, CharacterColumn, Column, FoldedBag, column_of
+from hedgerow.data.columns import BAG, FOLDED, SYMBOL, BagColumn, CharacterColumn, Column, FoldedBag
 from hedgerow.data.frame_columns import is_frame, numeric_column, open_frame, read_frames
 from hedgerow.data.ragged import place, starts_of
+from hedgerow.data.value_reader import ValueReader
 from hedgerow.errors import InputError, type_name
 from hedgerow.utilities import counted, is_masked
 
@@ -33,7 +33,7 @@ FORMS = (
 )
 
 
-def read(X: object) -> Ragged:
+def read(X: object, reader: ValueReader) -> Ragged:
     """The columns of all sequences of X, end to end; raises InputError if X is not valid."""
     sequences = _listed(X)
     if not sequences:
@@ -45,7 +45,7 @@ def read(X: object) -> Ragged:
             raise InputError(
                 f"sequences must all have one form, but sequence 0 is a {form} and sequence {i} a {_form(sequence)}"
             )
-    return _READERS[form](sequences)
+    return _READERS[form](sequences, reader)
 
 
 def _listed(X: object) -> list[Any]:
@@ -114,7 +114,7 @@ def _starts(lengths: list[int]) -> NDArray[np.int64]:
     return starts
 
 
-def _read_text(sequences: list[str]) -> Ragged:
+def _read_text(sequences: list[str], reader: ValueReader) -> Ragged:
     starts = _starts([len(sequence) for sequence in sequences])
     encoded = "".join(sequences).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(encoded, "<u4").astype(np.int64)
@@ -127,7 +127,7 @@ def _read_text(sequences: list[str]) -> Ragged:
     return Ragged(starts, [CharacterColumn(SYMBOL, codes.reshape(-1).astype(np.int32), alphabet)])
 
 
-def _read_lists(sequences: list[list[Any]]) -> Ragged:
+def _read_lists(sequences: list[list[Any]], reader: ValueReader) -> Ragged:
     starts = _starts([len(sequence) for sequence in sequences])
     flat = list(chain.from_iterable(sequences))
     if len(flat) != starts[-1]:
@@ -137,7 +137,7 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
         raise InputError("X holds nothing but None; give at least one value")
     first = flat[at]
     if isinstance(first, dict):
-        columns = [column_of(parts) for parts in _core.ingest_dicts(flat, starts)]
+        columns = reader.dicts(flat, starts)
         if columns and isinstance(columns[-1], FoldedBag) and FOLDED in (column.name for column in columns[:-1]):
             raise InputError(
                 f"X has many numeric keys that are mostly absent, and they become one bag called {FOLDED!r}, "
@@ -145,11 +145,11 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
             )
         return Ragged(starts, columns, optional_columns=True)
     if isinstance(first, str):
-        return Ragged(starts, [column_of(_core.ingest_values(flat, starts, SYMBOL))])
+        return Ragged(starts, [reader.values(flat, starts, SYMBOL)])
     if isinstance(first, tuple):
-        return Ragged(starts, _read_tuples(flat, starts))
+        return Ragged(starts, _read_tuples(flat, starts, reader))
     if isinstance(first, (list, set, frozenset)):
-        return Ragged(starts, [column_of(_core.ingest_values(flat, starts, BAG))])
+        return Ragged(starts, [reader.values(flat, starts, BAG)])
     sequence, position = place(starts, at)
     raise InputError(
         f"sequence {sequence}, position {position}: a position of a list is a str, a dict, a tuple, or a list or set "
@@ -157,7 +157,7 @@ def _read_lists(sequences: list[list[Any]]) -> Ragged:
     )
 
 
-def _read_tuples(positions: list[Any], starts: NDArray[np.int64]) -> list[Column]:
+def _read_tuples(positions: list[Any], starts: NDArray[np.int64], reader: ValueReader) -> list[Column]:
     """One column for each item of the tuples; None instead of a tuple is missing in all columns.
 
     Named tuples name the columns. Otherwise the names are x0, x1, ...
@@ -177,9 +177,7 @@ def _read_tuples(positions: list[Any], starts: NDArray[np.int64]) -> list[Column
             )
     missing = (None,) * width
     items = zip(*(missing if position is None else position for position in positions), strict=True)
-    return [
-        column_of(_core.ingest_values(list(values), starts, name)) for name, values in zip(names, items, strict=True)
-    ]
+    return [reader.values(list(values), starts, name) for name, values in zip(names, items, strict=True)]
 
 
 def _cure(position: object) -> str:
@@ -190,7 +188,7 @@ def _cure(position: object) -> str:
     return "give numbers as an array with a row for each position, or as dicts"
 
 
-def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
+def _read_arrays(arrays: list[NDArray[Any]], reader: ValueReader) -> Ragged:
     for i, array in enumerate(arrays):
         if array.ndim not in (1, 2):
             raise InputError(
@@ -214,7 +212,7 @@ def _read_arrays(arrays: list[NDArray[Any]]) -> Ragged:
     return Ragged(
         starts,
         [
-            column_of(_core.ingest_values(list(chain.from_iterable(a[:, c].tolist() for a in arrays)), starts, name))
+            reader.values(list(chain.from_iterable(a[:, c].tolist() for a in arrays)), starts, name)
             for c, name in enumerate(names)
         ],
     )
@@ -231,14 +229,14 @@ def _check_widths(widths: list[int]) -> None:
             )
 
 
-def _read_frames(frames: list[Any]) -> Ragged:
+def _read_frames(frames: list[Any], reader: ValueReader) -> Ragged:
     opened = [open_frame(frame, f"sequence {i}") for i, frame in enumerate(frames)]
     _check_widths([len(frame.columns) for frame in opened])
     starts = _starts([len(frame) for frame in opened])
     return Ragged(starts, read_frames(opened, starts))
 
 
-def _read_sparse(matrices: list[Any]) -> Ragged:
+def _read_sparse(matrices: list[Any], reader: ValueReader) -> Ragged:
     import scipy.sparse
 
     for i, matrix in enumerate(matrices):
@@ -270,7 +268,7 @@ def _read_sparse(matrices: list[Any]) -> Ragged:
     return Ragged(starts, [BagColumn(BAG, bag_starts, ids[order], csr.data[order], alphabet)])
 
 
-_READERS: dict[str, Callable[[list[Any]], Ragged]] = {
+_READERS: dict[str, Callable[[list[Any], ValueReader], Ragged]] = {
     "str": _read_text,
     "list": _read_lists,
     "array": _read_arrays,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +13,11 @@ from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import Column, Positions
 from hedgerow.data.plain_values import as_lists
 from hedgerow.data.read_x import read
+from hedgerow.data.value_reader import ValueReader
 from hedgerow.errors import InputError
 from hedgerow.utilities import read_only
+
+NOTHING_LEFT_OUT: Mapping[str, int] = MappingProxyType({})
 
 
 class Sequences(ColumnStore):
@@ -39,12 +43,19 @@ class Sequences(ColumnStore):
     Sequences(1 sequence, 2 positions; 'word' categorical, 'length' numeric)
     """
 
-    __slots__ = ("optional_columns", "rows")
+    __slots__ = ("left_out", "optional_columns", "rows")
 
+    left_out: Mapping[str, int]  # by column: how many texts were absent from the alphabet that the reader was given
     rows: NDArray[np.int64] | None  # the row number of each position, if X came from a data frame
     optional_columns: bool  # whether a column may be absent from some sequences, as keys of dicts may
 
     def __init__(self, X: object, *, allow_empty: bool = False) -> None:
+        self._read(X, ValueReader())
+        if len(self) == 0 and not allow_empty:
+            raise InputError("X must hold at least one sequence, but it is empty")
+
+    def _read(self, X: object, reader: ValueReader) -> None:
+        self.left_out = NOTHING_LEFT_OUT
         if isinstance(X, Sequences):
             self._keep(X.starts, X.columns)
             self.rows, self.optional_columns = X.rows, X.optional_columns
@@ -56,11 +67,10 @@ class Sequences(ColumnStore):
                 "write X, y = hedgerow.from_frame(...)"
             )
         else:
-            starts, columns, optional = read(X)
+            starts, columns, optional = read(X, reader)
             self._keep(starts, tuple(columns))
             self.rows, self.optional_columns = None, optional
-        if len(self) == 0 and not allow_empty:
-            raise InputError("X must hold at least one sequence, but it is empty")
+            self.left_out = {name: count for name, count in reader.left_out.items() if count}
 
     @classmethod
     def trusted(
@@ -96,6 +106,7 @@ class Sequences(ColumnStore):
         sequences = super().trusted(starts, columns)
         sequences.rows = None if rows is None else read_only(rows)
         sequences.optional_columns = optional_columns
+        sequences.left_out = NOTHING_LEFT_OUT
         return sequences
 
     def tolist(self) -> list[Any]:
@@ -126,6 +137,15 @@ class Sequences(ColumnStore):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).trusted, (self.starts, self.columns, self.rows, self.optional_columns)
+
+
+def read_sequences(X: object, reader: ValueReader) -> Sequences:
+    """The sequences of X, whose texts a reader looks up in alphabets; raises InputError if X is empty or not valid."""
+    sequences = Sequences.__new__(Sequences)
+    sequences._read(X, reader)
+    if len(sequences) == 0:
+        raise InputError("X must hold at least one sequence, but it is empty")
+    return sequences
 
 
 class Predictions(list[Any]):

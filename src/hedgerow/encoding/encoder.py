@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.alphabet import Alphabet, Values
-from hedgerow.data.columns import ABSENT, BAG, BagColumn, CategoricalColumn, Column, NumericColumn, trusted
+from hedgerow.data.columns import ABSENT, BAG, BagColumn, CategoricalColumn, Column, Kind, NumericColumn, trusted
 from hedgerow.data.ragged import first_duplicate, starts_of
-from hedgerow.data.sequences import Sequences
+from hedgerow.data.sequences import Sequences, read_sequences
+from hedgerow.data.value_reader import ValueReader
 from hedgerow.encoding.attribute_bag import as_attribute_bag
 from hedgerow.encoding.column_check import check_columns, is_missing_without
 from hedgerow.encoding.column_spec import (
@@ -119,6 +120,23 @@ class Encoder:
         """Whether `transform` replaces all missing values."""
         return self.raw_columns[0].fill_value is not None
 
+    def encode(self, X: object, *, n_threads: int = 1) -> Encoded:
+        """As `transform(Sequences(X))`, but texts are looked up in the alphabets of training as they are read."""
+        return self.transform(read_sequences(X, ValueReader(self._alphabets, n_threads)))
+
+    @property
+    def _alphabets(self) -> dict[str, tuple[Kind, Alphabet]]:
+        """The alphabets in which texts of X can be looked up: not where others are derived from texts, and not where
+        texts of several characters are an error.
+        """
+        sources = {rule.source for rule in self._rules if isinstance(rule, Part)}
+        return {
+            spec.name: (spec.kind, spec.alphabet)
+            for spec in self.raw_columns
+            if isinstance(spec.alphabet, Alphabet)
+            and not (spec.name in sources or spec.characters or spec.folded or spec.indicates)
+        }
+
     def transform(self, sequences: Sequences) -> Encoded:
         """Encode sequences with the columns and alphabets of training, and fill missing values.
 
@@ -148,7 +166,9 @@ class Encoder:
         """The columns of X; `needed` are those that X must have."""
         aligned = self._is_aligned(sequences)
         return self._filled(
-            Encoded.trusted(sequences.starts, sequences.columns) if aligned else self._aligned(sequences, needed)
+            Encoded.trusted(sequences.starts, sequences.columns, sequences.left_out)
+            if aligned
+            else self._aligned(sequences, needed)
         )
 
     def _derived(self, sequences: Sequences, encoded: Encoded) -> Encoded:
@@ -165,17 +185,18 @@ class Encoder:
         return [spec.rule for spec in self.derived if spec.rule is not None]
 
     def _aligned(self, sequences: Sequences, needed: frozenset[str]) -> Encoded:
+        unseen = dict(sequences.left_out)
         sequences = refold(self._as_attributes(sequences), {spec.name: spec for spec in self.columns})
         if len(sequences):
             check_columns([spec for spec in self.columns if spec.indicates is None], sequences, needed)
         unread = {column.name: column for column in sequences.columns}
-        unseen: dict[str, int] = {}
         columns: dict[str, Column] = {}
         for spec in self.columns:
             if spec.indicates is not None and spec.alphabet is not None:
                 columns[spec.name] = indicator_column(spec.name, columns[spec.indicates].missing(), spec.alphabet)
             elif spec.name in unread:
-                columns[spec.name], unseen[spec.name] = _encode_checked(unread.pop(spec.name), spec)
+                columns[spec.name], left_out = _encode_checked(unread.pop(spec.name), spec)
+                unseen[spec.name] = unseen.get(spec.name, 0) + left_out
             else:
                 missing = np.full(sequences.n_positions, is_missing_without(spec, sequences))
                 columns[spec.name] = without_values(spec, missing)

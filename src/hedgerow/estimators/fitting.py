@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from hedgerow.callbacks import Callback, Progress, TrainingRecord
 from hedgerow.data.padded import warn_of_padding
 from hedgerow.data.read_y import read_labels
-from hedgerow.data.sequences import Sequences
+from hedgerow.data.sequences import read_sequences
+from hedgerow.data.value_reader import ValueReader
 from hedgerow.encoding import Encoder, Labels
 from hedgerow.errors import BeamWarning, InputError, StopTraining, first_few, warn_user
 from hedgerow.estimators.allowed_labels import check_gold, constraints_of
@@ -63,7 +64,7 @@ def prepare(
         passed, other = ("X_dev", "y_dev") if y_dev is None else ("y_dev", "X_dev")
         raise InputError(f"X_dev and y_dev must be passed together, but only {passed} was; pass {other} as well")
     _check_edge_columns(settings)
-    raw = Sequences(X)
+    raw = read_sequences(X, ValueReader(n_threads=n_threads(settings.n_jobs)))
     gold_labels = read_labels(y, raw)  # once, because y may be a generator
     warn_of_padding(gold_labels)
     warn_of_missing_columns(raw)

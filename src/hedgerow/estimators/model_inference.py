@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.constraints import Constraints
-from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.missing_values import refuse_missing
@@ -82,7 +81,7 @@ class ModelInference(Conventions):
 
     def _encode_checked(self, encoder: Encoder, X: object, fitted_with: Mapping[str, Any], data: str = "X") -> Encoded:
         """X as codes; raises InputError where a value is missing and neither encoder nor model handles that."""
-        encoded = encoder.transform(Sequences(X))
+        encoded = encoder.encode(X, n_threads=n_threads(self._value("n_jobs")))
         if not (encoder.fills_missing or self._takes_missing):
             setting = f" with missing={fitted_with['missing']!r}" if "missing" in fitted_with else ""
             refuse_missing(encoded, data, f"this {type(self).__name__}{setting}")
