@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdarg>
+#include <string>
 
 #include "util/require.hpp"
 
@@ -24,9 +25,14 @@ namespace nb = nanobind;
     throw nb::python_error();
 }
 
-// The type of a value, for messages.
+// The type of a value with its module, for messages; valid until the next call.
 inline const char* type_name(PyObject* value) {
-    return value == Py_None ? "None" : Py_TYPE(value)->tp_name;
+    static std::string name;
+    nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+    const std::string home = nb::str(type.attr("__module__")).c_str();
+    name = nb::str(type.attr("__qualname__")).c_str();
+    if (home != "builtins") name = home + "." + name;
+    return value == Py_None ? "None" : name.c_str();
 }
 
 // Lets Ctrl-C through; call it where no borrowed reference is held, for a handler may run any Python.

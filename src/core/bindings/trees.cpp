@@ -277,10 +277,10 @@ void register_trees(nb::module_& m) {
                       std::optional<Input<double, 1>>>(),
              nb::arg("data"), nb::arg("n_labels"), nb::arg("rules"), nb::arg("weights").none(),
              "Grows trees on tree data; a weight, at most 1, for each position.")
-        .def(
-            "adds_scores", &TreeGrower::adds_scores, nb::arg("samples"),
-            "Whether growing, with a sample or without, adds the values of the trees to the scores; if not, a "
-            "Forest has to.")
+        .def("adds_scores", &TreeGrower::adds_scores, nb::arg("samples"),
+             "Whether growing, with a sample or without, adds the values of the trees to the scores; if not, "
+             "a "
+             "Forest has to.")
         .def("grow", &TreeGrower::grow, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
              nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
              "Grow one tree for each label; (starts, bytes of nodes, values, alternatives, surrogates).")

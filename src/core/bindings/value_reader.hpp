@@ -51,7 +51,7 @@ inline bool is_array_of_numbers(PyObject* value) {
         PyUnicode_FromFormat("a value is str, a number, a bool, None, a list or set of str or a "
                              "dict of these, but got %s; %s",
                              type_name(value), is_array_of_numbers(value) ? kCureOfNumbers : "convert it"));
-    const char* text = rule.is_valid() ? PyUnicode_AsUTF8(rule.ptr()) : nullptr;
+    const char* text = rule.is_valid() ? PyUnicode_AsUTF8AndSize(rule.ptr(), nullptr) : nullptr;
     if (text == nullptr) throw nb::python_error();
     refuse_at(place, name, text);
 }
