@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import hedgerow as hr
-from data import QUICK, few, load
+from data import QUICK, chunking, few, load, repeated
 from jobs import Figures, chunked, chunked_by_crfsuite, encode, encoded, encoded_file, main, run, tagged
 from printing import PLAIN_TREES, print_table
 
@@ -25,8 +25,15 @@ from printing import PLAIN_TREES, print_table
 # there, but take more memory than the aim allows, because values that rare would have to be kept.
 CHUNKER: dict[str, Any] = {**PLAIN_TREES, "learning_rate": 0.2, "max_leaves": 60, "min_leaf": 3, "influence_trim": 0.01}
 ROUNDS = few(100, 3)
+# For the words and tags as they are, chosen in the same way, for the fewest rounds.
+PLAIN_CHUNKER: dict[str, Any] = {**CHUNKER, "learning_rate": 0.3, "max_leaves": 100}
+PLAIN_ROUNDS = few(60, 2)
 MORE_ROUNDS = (2, 4) if QUICK else (40, 60, 80, 100, 120)
 START: dict[str, Any] = {**CHUNKER, "learning_rate": 0.3, "random_state": 0}
+PLAIN_CHANGES: tuple[dict[str, Any], ...] = (
+    {"learning_rate": 0.3}, {"learning_rate": 0.3, "max_leaves": 100}, {"learning_rate": 0.5},
+    {"learning_rate": 0.5, "max_leaves": 100}, {"learning_rate": 0.3, "min_leaf": 2},
+)  # fmt: skip
 CHANGES: tuple[dict[str, Any], ...] = (
     {}, {"learning_rate": 0.4}, {"learning_rate": 0.2}, {"max_leaves": 30}, {"max_leaves": 100}, {"min_leaf": 2},
     {"min_leaf": 6}, {"l2": 3.0}, {"max_features": 0.5}, {"max_features": 0.25},
@@ -38,6 +45,14 @@ SMALL: dict[str, dict[str, Any]] = {
     "nettalk": {"window": 3, "trees": "shared", "max_leaves": 300},
     "letters": {"window": 1, "trees": "shared", "max_leaves": 100},
 }
+PROFILED = {
+    "19 columns": "conll2000",
+    "words and tags": "conll2000",
+    "defaults": "conll2000",
+    "protein": "protein",
+    "nettalk-stress": "nettalk-stress",
+    "hyphen": "hyphen",
+}
 PUBLISHED = {"protein": (5, 142, 4.4), "nettalk-stress": (6, 169, 4.1), "hyphen": (0, 58, 2.4)}
 
 
@@ -45,11 +60,15 @@ def chunk_with_trees(path: str, n_rounds: int, n_jobs: int) -> Figures:
     return chunked(hr.TreeCRF(n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER), *encoded(path))
 
 
-def chunk_held_out(path: str, change: dict[str, Any]) -> Figures:
-    """F1 on the last fifth of the training sentences, after several numbers of rounds."""
-    X, y = encoded(path)
+def chunk_held_out(path: str | None, change: dict[str, Any]) -> Figures:
+    """F1 on the last fifth of the training sentences, by number of rounds; without a path: words and tags alone."""
+    if path is None:
+        data = load("conll2000", "train")
+        X, y, window = hr.Sequences(data.X), [labels.tolist() for labels in data.y], 2
+    else:
+        (X, y), window = encoded(path), 0
     n = len(X) * 4 // 5
-    model = hr.TreeCRF(n_jobs=1, warm_start=True, **{**START, **change})
+    model = hr.TreeCRF(n_jobs=1, warm_start=True, window=window, **{**START, **change})
     figures = {}
     for n_rounds in MORE_ROUNDS:
         model.set_params(n_rounds=n_rounds).fit(X[:n], y[:n])
@@ -66,7 +85,7 @@ def chunk_from_plain_columns(n_rounds: int, n_jobs: int) -> Figures:
         return data.X, data.y
 
     X, y = columns("train")
-    model = hr.TreeCRF(window=2, n_rounds=n_rounds, n_jobs=n_jobs, **CHUNKER)
+    model = hr.TreeCRF(window=2, n_rounds=n_rounds, n_jobs=n_jobs, **PLAIN_CHUNKER)
     return chunked(model, hr.Sequences(X), y, columns)
 
 
@@ -174,6 +193,76 @@ def published(name: str) -> Figures:
     return {"ms": min(times[:5]), "ms_two": min(times[5:]), "marginal": marginal, "viterbi": viterbi}
 
 
+def profiled(task: str, n_rounds: int) -> Figures:
+    """Seconds of the phases of a fit, and the bytes that a round has to touch."""
+    from hedgerow.learning import boosting
+
+    growers: list[Any] = []
+    rows: list[int] = []
+    make = boosting.weighted_grower
+
+    def measured(data: Any, *rest: Any) -> Any:
+        growers.append(make(data, *rest))
+        growers[-1].measure()
+        rows.append(data.row_bytes)
+        return growers[-1]
+
+    boosting.weighted_grower = measured
+    data = load(PROFILED[task], "train")
+    options: dict[str, Any] = {"n_rounds": n_rounds, "n_jobs": 1}
+    if task == "19 columns":
+        X, y = chunking("train")
+        model = hr.TreeCRF(**options, **CHUNKER)
+    elif task == "words and tags":
+        X, y, model = data.X, data.y, hr.TreeCRF(window=2, **options, **PLAIN_CHUNKER)
+    elif task == "defaults":
+        X, y, model = data.X, data.y, hr.TreeCRF(features=hr.templates.words(), random_state=0, **options)
+    else:
+        X, y, model = data.X, data.y, hr.TreeCRF.published(window=PUBLISHED[task][0], **options)
+    counted: list[int] = []
+    times: list[dict[str, float]] = []
+
+    def read(record: Any) -> None:
+        counted.append(growers[-1].n_counted)
+        times.append(dict(growers[-1].times))
+
+    model.fit(hr.Sequences(X), y, callbacks=[read])
+    log = model.training_log_
+    seconds, later = log[-1]["seconds"] - log[0]["seconds"], log[1:]  # the first round includes the set-up
+    phases = {name: spent - times[0][name] for name, spent in times[-1].items()}
+    grown = sum(phases.values())
+    phases["inference"] = sum(record["inference_seconds"] for record in later)
+    phases["residuals and apply"] = sum(record["growing_seconds"] for record in later) - grown
+    n_scores = sum(map(len, y)) * len(model.classes_)
+    if model.training_log_[0]["transitions"] == "trees":
+        n_scores *= len(model.classes_)
+    # Scores are read and added to, marginals are written and read: five times four bytes. A position that counts is
+    # read once, with its residual.
+    n_counted = float(np.mean(counted[1:]))
+    bytes_a_round = 20 * n_scores + (rows[-1] + 8) * n_counted
+    return {
+        "ms": 1000 * seconds / len(later),
+        "phases": {name: 1000 * spent / len(later) for name, spent in phases.items()},
+        "counted": n_counted / (sum(map(len, y)) * len(model.classes_)),
+        "megabytes": bytes_a_round / 2**20,
+        "floor": 1000 * bytes_a_round / copy_speed(),
+    }
+
+
+def copy_speed() -> float:
+    """Bytes that one thread reads or writes in a second, when it copies what no cache holds."""
+    source = np.ones(few(2**25, 2**20), dtype=np.float32)
+    target = np.empty_like(source)
+
+    def copy() -> float:
+        begin = time.perf_counter()
+        np.copyto(target, source)
+        return time.perf_counter() - begin
+
+    copy()
+    return 2 * source.nbytes / repeated(copy, 5)
+
+
 JOBS: dict[str, Any] = {
     "encode": encode,
     "trees": chunk_with_trees,
@@ -184,6 +273,7 @@ JOBS: dict[str, Any] = {
     "small-crfsuite": small_with_crfsuite,
     "small-lightgbm": small_with_lightgbm,
     "published": published,
+    "profiled": profiled,
 }
 
 
@@ -207,8 +297,8 @@ def print_chunking() -> None:
             yield row(f"TreeCRF, {ROUNDS // 2} rounds", run("trees", path, ROUNDS // 2, 1))
             yield row(f"TreeCRF, {ROUNDS} rounds", run("trees", path, ROUNDS, 1))
             yield row(f"TreeCRF, {ROUNDS} rounds, 2 threads", run("trees", path, ROUNDS, 2))
-        yield row(f"TreeCRF, {ROUNDS} rounds, words and tags alone, window 2", run("plain", ROUNDS, 1))
-        yield row("the same, 2 threads", run("plain", ROUNDS, 2))
+        yield row(f"TreeCRF, {PLAIN_ROUNDS} rounds, words and tags alone, window 2", run("plain", PLAIN_ROUNDS, 1))
+        yield row("the same, 2 threads", run("plain", PLAIN_ROUNDS, 2))
 
     print_table(["CoNLL-2000", "train s", "ratio", "peak MB", "accuracy", "chunk F1", "tag tokens/s"], rows())
 
@@ -223,6 +313,13 @@ def print_settings() -> None:
 
     print_table(["held-out F1 after rounds", *map(str, MORE_ROUNDS)], rows())
 
+    def plain_rows() -> Iterator[list[str]]:
+        for change in PLAIN_CHANGES[: few(len(PLAIN_CHANGES), 1)]:
+            name = ", ".join(f"{key}={value}" for key, value in change.items())
+            yield [name, *(f"{100 * f1:.2f}" for f1 in run("held-out", None, change).values())]
+
+    print_table(["words and tags alone", *map(str, MORE_ROUNDS)], plain_rows())
+
 
 def print_published() -> None:
     def rows() -> Iterator[list[object]]:
@@ -233,6 +330,20 @@ def print_published() -> None:
 
     head = ["rounds", "ms a round", "two threads", "prototype", "marginal", "Viterbi"]
     print_table(["published algorithm", *head], rows())
+
+
+def print_profile() -> None:
+    """Milliseconds of a round by phase; the floor is the time to copy the bytes that a round must touch."""
+    phases = ("inference", "residuals and apply", "select", "histogram", "scan", "partition", "values")
+
+    def rows() -> Iterator[list[str]]:
+        for task in list(PROFILED)[-few(len(PROFILED), 1) :]:
+            found = run("profiled", task, few(30, 3))
+            cells = [f"{found['ms']:.2f}", *(f"{found['phases'][name]:.2f}" for name in phases)]
+            share, floor = f"{100 * found['counted']:.0f} %", f"{found['floor']:.2f}"
+            yield [task, *cells, share, f"{found['megabytes']:.1f}", floor, f"{found['ms'] / found['floor']:.0f}"]
+
+    print_table(["ms a round", "all", *phases, "counted", "MB", "floor", "all / floor"], rows())
 
 
 def print_small() -> None:
@@ -252,6 +363,7 @@ PARTS = {
     "chunking": print_chunking,
     "settings": print_settings,
     "published": print_published,
+    "profile": print_profile,
     "small": print_small,
 }
 

@@ -647,6 +647,10 @@ class TreeData:
 
     def __init__(self, reader: AttributeReader, order: int, rules: GrowthRules) -> None: ...
 
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of the codes of a position, without bags."""
+
 class TreeGrower:
     def __init__(self, data: TreeData, n_labels: int, rules: GrowthRules, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
         """Grows trees on tree data; a weight, at most 1, for each position."""
@@ -654,6 +658,19 @@ class TreeGrower:
     def adds_scores(self, samples: bool) -> bool:
         """
         Whether growing, with a sample or without, adds the values of the trees to the scores; if not, a Forest has to.
+        """
+
+    def measure(self) -> None:
+        """Measure the phases of grow() from now on, for benchmarks."""
+
+    @property
+    def times(self) -> dict:
+        """Seconds of each phase since measure(), of all threads together."""
+
+    @property
+    def n_counted(self) -> int:
+        """
+        How many positions the trees of the last grow() counted, over all labels.
         """
 
     def grow(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:

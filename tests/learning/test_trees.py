@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from builders.trees import grow, growth_rules, random_marginals, random_rows, tree
+from builders.trees import grow, grower_of, growth_rules, random_marginals, random_rows, tree
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import LocalColumn
@@ -186,6 +186,22 @@ def test_residuals_near_zero_are_left_out():
     assert tree(trees, 0) == in_single(
         oracles_trees.fit_regression_tree(kept, features, 8, oracles_trees.Rules(2.0, newton=True))
     )
+
+
+def test_phases_are_measured_on_demand():
+    rng = np.random.default_rng(2)
+    rows = random_rows(rng, [20] * 10, 1)
+    gold = rng.integers(0, 3, size=200).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, 1, 3)
+    grower = grower_of(rows, 1, 3, growth_rules())
+    scores = np.zeros_like(marginals)
+    grower.grow(marginals, gold, scores, None, 1.0, 0, 2)
+    assert not any(grower.times.values())
+    grower.measure()
+    grower.grow(marginals, gold, scores, None, 1.0, 0, 2)
+    assert set(grower.times) == {"select", "histogram", "scan", "partition", "values"}
+    assert all(seconds > 0 for seconds in grower.times.values())
+    assert grower.n_counted == 3 * 200
 
 
 def test_threads_change_nothing():

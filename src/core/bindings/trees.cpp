@@ -99,6 +99,19 @@ class TreeGrower {
 
     bool adds_scores(bool samples) const { return grower_.adds_scores(samples); }
 
+    void measure() { grower_.measure(); }
+    nb::dict times() const {
+        const GrowthTimes times = grower_.times();
+        nb::dict seconds;
+        seconds["select"] = times.select;
+        seconds["histogram"] = times.histogram;
+        seconds["scan"] = times.scan;
+        seconds["partition"] = times.partition;
+        seconds["values"] = times.values;
+        return seconds;
+    }
+    std::int64_t n_counted() const { return grower_.n_counted(); }
+
     nb::tuple grow(const Input<float, 3>& marginals, const Input<std::int32_t, 1>& gold,
                    InOut<float, 3> scores, std::optional<Input<std::uint8_t, 1>> in_sample, double step,
                    std::uint64_t seed, std::int64_t n_threads) {
@@ -271,7 +284,8 @@ void register_trees(nb::module_& m) {
         m, "TreeData",
         "The attributes of all training positions as codes, laid out for growing trees. Growers "
         "of the same order, min_leaf and category_splits can share it.")
-        .def(nb::new_(&tree_data), nb::arg("reader"), nb::arg("order"), nb::arg("rules"));
+        .def(nb::new_(&tree_data), nb::arg("reader"), nb::arg("order"), nb::arg("rules"))
+        .def_ro("row_bytes", &TreeData::stride, "The bytes of the codes of a position, without bags.");
     nb::class_<TreeGrower>(m, "TreeGrower")
         .def(nb::init<const std::shared_ptr<TreeData>&, std::int64_t, const GrowthRules&,
                       std::optional<Input<double, 1>>>(),
@@ -279,8 +293,12 @@ void register_trees(nb::module_& m) {
              "Grows trees on tree data; a weight, at most 1, for each position.")
         .def("adds_scores", &TreeGrower::adds_scores, nb::arg("samples"),
              "Whether growing, with a sample or without, adds the values of the trees to the scores; if not, "
-             "a "
-             "Forest has to.")
+             "a Forest has to.")
+        .def("measure", &TreeGrower::measure, "Measure the phases of grow() from now on, for benchmarks.")
+        .def_prop_ro("times", &TreeGrower::times,
+                     "Seconds of each phase since measure(), of all threads together.")
+        .def_prop_ro("n_counted", &TreeGrower::n_counted,
+                     "How many positions the trees of the last grow() counted, over all labels.")
         .def("grow", &TreeGrower::grow, nb::arg("marginals"), nb::arg("gold"), nb::arg("scores"),
              nb::arg("in_sample").none(), nb::arg("step"), nb::arg("seed"), nb::arg("n_threads"),
              "Grow one tree for each label; (starts, bytes of nodes, values, alternatives, surrogates).")

@@ -57,6 +57,7 @@ const std::vector<TreeNode>& Grower::grow_tree(const std::uint8_t* in_sample, st
 }
 
 GrowingNode Grower::make_root(const std::uint8_t* in_sample) {
+    const PhaseTimer timer(phase(&GrowthTimes::select));
     GrowingNode root;
     root.layer = layers_.add();
     root.counted = select(in_sample);
@@ -137,7 +138,7 @@ void Grower::load(const GrowingNode& root) {
 
 Grower::Children Grower::split(GrowingNode& parent, bool is_last) {
     const bool tests_attribute = parent.best.attribute >= 0;
-    Division division = tests_attribute ? partitioner_->divide(parent) : label_partitioner_.divide(parent);
+    Division division = divide(parent);
     GrowingNode &yes = division.if_true, &no = division.if_false;
     add_to_tree(yes);
     add_to_tree(no);
@@ -158,6 +159,11 @@ Grower::Children Grower::split(GrowingNode& parent, bool is_last) {
     write_leaf(yes);
     write_leaf(no);
     return {std::move(yes), std::move(no)};
+}
+
+Division Grower::divide(const GrowingNode& parent) {
+    const PhaseTimer timer(phase(&GrowthTimes::partition));
+    return parent.best.attribute >= 0 ? partitioner_->divide(parent) : label_partitioner_.divide(parent);
 }
 
 void Grower::add_to_tree(GrowingNode& node) {
@@ -204,7 +210,10 @@ void Grower::evaluate_root(GrowingNode& root) {
     }
     sum_up(root);
     label_sums_.sum(root);
-    root.histogram = histograms_.build_reduced_root(positions(root));
+    {
+        const PhaseTimer timer(phase(&GrowthTimes::histogram));
+        root.histogram = histograms_.build_reduced_root(positions(root));
+    }
     splitter_.use(histograms_.map());
     find_best(root, *root.histogram, false);
 }
@@ -215,11 +224,11 @@ void Grower::evaluate_node(GrowingNode& node) {
     label_sums_.sum(node);
     if (histograms_.is_large(node.counted)) {
         node.histogram = histograms_.take();
-        histograms_.build(positions(node), *node.histogram, false);
+        count(node, *node.histogram, false);
         find_best(node, *node.histogram, false);
     } else {
         Histogram& scratch = histograms_.scratch();
-        histograms_.build(positions(node), scratch, true);
+        count(node, scratch, true);
         find_best(node, scratch, true);
         scratch.clear_marked();
     }
@@ -237,12 +246,12 @@ void Grower::evaluate_position_split(GrowingNode& parent, GrowingNode& yes, Grow
     label_sums_.sum(small);
     if (histograms_.is_large(small.counted)) {
         small.histogram = histograms_.take();
-        histograms_.build(positions(small), *small.histogram, false);
+        count(small, *small.histogram, false);
         find_best(small, *small.histogram, false);
         for (std::size_t e = 0; e < left.size(); ++e) left[e] -= small.histogram->entries[e];
     } else {
         Histogram& scratch = histograms_.scratch();
-        histograms_.build(positions(small), scratch, true);
+        count(small, scratch, true);
         find_best(small, scratch, true);
         scratch.each_marked(0, histograms_.map().n_places(),
                             [&](std::int32_t e) { left[e] -= scratch.entries[e]; });
@@ -286,8 +295,14 @@ void Grower::evaluate_context_split(GrowingNode& parent, GrowingNode& yes, Growi
     find_best(no, *no.histogram, false);
 }
 
+void Grower::count(const GrowingNode& node, Histogram& histogram, bool marking) {
+    const PhaseTimer timer(phase(&GrowthTimes::histogram));
+    histograms_.build(positions(node), histogram, marking);
+}
+
 // Of equal gains the first test wins: attributes by id, then previous labels by lag and label.
 void Grower::find_best(GrowingNode& node, const Histogram& histogram, bool marked) {
+    const PhaseTimer timer(phase(&GrowthTimes::scan));
     const std::uint64_t key = seed_ + kGoldenRatio64 * static_cast<std::uint64_t>(node.index);
     Split best = splitter_.best(histogram, marked, node.total, key);
     node.gain = best.gain;
@@ -321,6 +336,7 @@ std::vector<const GrowingNode*> Grower::leaves_by_level() const {
 }
 
 void Grower::put_values(double step, std::int32_t* to) const {
+    const PhaseTimer timer(phase(&GrowthTimes::values));
     const std::int64_t width = examples_.width;
     if (splits_positions_) std::fill(to, to + data_.n_cells() * width, 0);  // the bits of 0.0f
     const std::uint8_t* depths = data_.depth_at.data();

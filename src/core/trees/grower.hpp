@@ -18,6 +18,7 @@
 #include "trees/examples.hpp"
 #include "trees/growing_node.hpp"
 #include "trees/growth_rules.hpp"
+#include "trees/growth_times.hpp"
 #include "trees/histogram_builder.hpp"
 #include "trees/label_context_partitioner.hpp"
 #include "trees/label_context_splitter.hpp"
@@ -45,6 +46,9 @@ class Grower {
     // Grows a tree of order 0 on sums by cell.
     const std::vector<TreeNode>& grow(const Sums* sums_by_cell, std::uint64_t seed);
 
+    // Measures the phases of later trees, and adds their seconds; null: measures nothing.
+    void measure(GrowthTimes* times) { times_ = times; }
+
     // After grow(): how many positions counted.
     std::int64_t n_counted() const { return n_counted_; }
 
@@ -62,6 +66,7 @@ class Grower {
     Range select_large(const std::uint8_t* in_sample);
     void load(const GrowingNode& root);
     Children split(GrowingNode& parent, bool is_last);
+    Division divide(const GrowingNode& parent);
     void add_to_tree(GrowingNode& node);
     void write_split(const GrowingNode& parent, const Division& division);
     void write_leaf(const GrowingNode& node);
@@ -72,13 +77,16 @@ class Grower {
     void evaluate_node(GrowingNode& node);
     void evaluate_position_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no);
     void evaluate_context_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no);
+    void count(const GrowingNode& node, Histogram& histogram, bool marking);
     void find_best(GrowingNode& node, const Histogram& histogram, bool marked);
     PositionRange positions(const GrowingNode& node) const {
         return {layers_[node.layer], node.counted, node.total};
     }
 
     std::vector<const GrowingNode*> leaves_by_level() const;
+    double* phase(double GrowthTimes::* which) const { return times_ ? &(times_->*which) : nullptr; }
 
+    GrowthTimes* times_ = nullptr;
     const TreeData& data_;
     GrowthRules rules_;
     std::int64_t trim_;  // influence_trim in units of residuals

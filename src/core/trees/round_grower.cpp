@@ -118,6 +118,21 @@ TreeRecords RoundGrower::fit(const double* targets, const double* weights, std::
     return records;
 }
 
+void RoundGrower::measure() {
+    measures_ = true;
+    for (const auto& grower : growers_) grower->measure(&times_.emplace_back());
+}
+
+GrowthTimes RoundGrower::times() const {
+    GrowthTimes sum;
+    for (const GrowthTimes& one : times_) sum += one;
+    return sum;
+}
+
+std::int64_t RoundGrower::n_counted() const {
+    return std::accumulate(n_counted_.begin(), n_counted_.end(), std::int64_t{0});
+}
+
 // Weights are whole multiples of 1 / weight_unit. Where positions are split, the unit is as fine as leaves
 // room for the weights of all examples.
 double RoundGrower::weight_unit() const {
@@ -132,8 +147,10 @@ double RoundGrower::weight_unit() const {
 
 std::shared_ptr<Grower> RoundGrower::lend_grower() {
     const std::lock_guard lock(lending_);
-    if (n_lent_ == growers_.size())
+    if (n_lent_ == growers_.size()) {
         growers_.push_back(std::make_shared<Grower>(*data_, k_, rules_, weight_unit(), weights()));
+        if (measures_) growers_.back()->measure(&times_.emplace_back());
+    }
     return growers_[n_lent_++];
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -51,6 +52,12 @@ class RoundGrower {
     // weight for each position. OUT: values, what the tree adds to each position.
     TreeRecords fit(const double* targets, const double* weights, std::uint64_t seed, float* values) const;
 
+    // Measures the phases of grow() from now on; times() has the seconds of all threads together.
+    void measure();
+    GrowthTimes times() const;
+    // After grow(): how many positions its trees counted.
+    std::int64_t n_counted() const;
+
   private:
     double weight_unit() const;
     const double* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
@@ -63,6 +70,8 @@ class RoundGrower {
     TransposedResiduals residuals_;
     std::mutex growing_, lending_;
     std::vector<std::shared_ptr<Grower>> growers_;
+    bool measures_ = false;
+    std::deque<GrowthTimes> times_;  // by grower
     std::size_t n_lent_ = 0;
     std::vector<std::int64_t> label_order_;  // the order in which the trees of a round are grown
     std::vector<std::int64_t> n_counted_;    // by label: positions that its last tree counted
