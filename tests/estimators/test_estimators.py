@@ -319,6 +319,8 @@ def test_a_weight_counts_like_repetition(name):
         few = {"base": hr.TreeCRF(n_rounds=10)}
     if name == "FutureMEMM":
         few = {"n_rounds": 10, "early_stopping": None}  # without dev data that are drawn from the sequences
+    if name == "LinearCRF":
+        few = {"tol": 1e-7}  # the two fits take different steps to the same optimum
     make = REGISTRY[name]
     weighted = make(random_state=0, **few).fit(x, y, sample_weight=weights)
     repeated = make(random_state=0, **few).fit(

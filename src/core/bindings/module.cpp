@@ -11,6 +11,7 @@ void register_column_text(nanobind::module_& m);
 void register_derived_columns(nanobind::module_& m);
 void register_descent(nanobind::module_& m);
 void register_induction(nanobind::module_& m);
+void register_dual_ascent(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
 void register_label_statistics(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
@@ -37,6 +38,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_bags(m);
     hedgerow::register_column_text(m);
     hedgerow::register_derived_columns(m);
+    hedgerow::register_dual_ascent(m);
     hedgerow::register_ingest(m);
     hedgerow::register_label_statistics(m);
     hedgerow::register_lattice(m);

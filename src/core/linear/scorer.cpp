@@ -16,32 +16,60 @@ constexpr std::int64_t kTilePositions = 64;  // positions that are scored togeth
 
 Scorer::Scorer(const Features& features, const float* weights)
     : width_(features.width), entries_(static_cast<std::size_t>(features.n_ids)) {
+    lay_out(features, [&](std::int64_t f) { return weights[f] != 0; });
+    std::vector<float> stored;
+    for (std::int64_t i = 0; i < features.n_ids; ++i) {
+        stored.clear();
+        for (std::int64_t f = features.starts[i]; f < features.starts[i + 1]; ++f)
+            if (weights[f] != 0 || entries_[i].output == kRow) stored.push_back(weights[f]);
+        set_weights(i, features, stored.data());
+    }
+}
+
+Scorer::Scorer(const Features& features)
+    : width_(features.width), entries_(static_cast<std::size_t>(features.n_ids)) {
+    lay_out(features, [](std::int64_t) { return true; });
+}
+
+// Makes room for the weights of all features that are stored.
+template <class IsStored>
+void Scorer::lay_out(const Features& features, IsStored is_stored) {
     for (std::int64_t i = 0; i < features.n_ids; ++i) {
         Entry& entry = entries_[i];
         const std::int64_t begin = features.starts[i], end = features.starts[i + 1];
-        std::int64_t n = 0;  // weights other than 0: only these are stored
-        for (std::int64_t f = begin; f < end; ++f) n += weights[f] != 0;
+        std::int64_t n = 0;
+        for (std::int64_t f = begin; f < end; ++f) n += is_stored(f);
         if (n == 0) {
             entry.output = kNone;
         } else if (n > 1 && !is_sparse(n, width_)) {
             entry.output = kRow;
             entry.at = static_cast<std::uint32_t>(rows_.size() / static_cast<std::size_t>(width_));
             rows_.resize(rows_.size() + static_cast<std::size_t>(width_), 0.0f);
-            float* row = rows_.data() + entry.at * width_;
-            for (std::int64_t f = begin; f < end; ++f) row[features.outputs[f]] = weights[f];
         } else {
             entry.output = kRow - static_cast<std::int32_t>(n);
             entry.at = static_cast<std::uint32_t>(few_.size());
             for (std::int64_t f = begin; f < end; ++f) {
-                if (weights[f] == 0) continue;
-                if (n == 1) {
-                    entry.output = features.outputs[f];
-                    entry.weight = weights[f];
-                } else {
-                    few_.push_back({features.outputs[f], {weights[f]}});
-                }
+                if (!is_stored(f)) continue;
+                if (n == 1)
+                    entry = {features.outputs[f], {0.0f}};
+                else
+                    few_.push_back({features.outputs[f], {0.0f}});
             }
         }
+    }
+}
+
+void Scorer::set_weights(std::int64_t attribute, const Features& features, const float* weights) {
+    Entry& entry = entries_[attribute];
+    if (entry.output >= 0) {
+        entry.weight = weights[0];
+    } else if (entry.output == kRow) {
+        const std::int32_t* outputs = features.outputs + features.starts[attribute];
+        float* row = rows_.data() + entry.at * width_;
+        const std::int64_t n = features.starts[attribute + 1] - features.starts[attribute];
+        for (std::int64_t j = 0; j < n; ++j) row[outputs[j]] = weights[j];
+    } else {
+        for (std::int32_t j = 0; j < kRow - entry.output; ++j) few_[entry.at + j].weight = weights[j];
     }
 }
 

@@ -17,11 +17,19 @@ namespace hedgerow {
 class Scorer {
   public:
     Scorer(const Features& features, const float* weights);
+    // All weights are 0 and can be changed by set_weights().
+    explicit Scorer(const Features& features);
+
+    // weights: of the features of the attribute, all of them. Only for a scorer of the second kind.
+    void set_weights(std::int64_t attribute, const Features& features, const float* weights);
 
     // OUT: scores (positions first..last, width). A position with fewer than `skip` positions before it in
     // its sequence gets 0.
     void score(const AttributeView& attributes, std::int64_t first, std::int64_t last, std::int64_t skip,
                float* scores, std::int64_t n_threads) const;
+    // The same on this thread; never polls for interrupts.
+    void score_range(const AttributeView& attributes, std::int64_t first, std::int64_t last,
+                     std::int64_t skip, float* scores) const;
 
   private:
     static constexpr std::int32_t kNone = -1, kRow = -2;  // kRow - n: n weights in few_
@@ -38,8 +46,8 @@ class Scorer {
     };
     struct Tile;
 
-    void score_range(const AttributeView& attributes, std::int64_t first, std::int64_t last,
-                     std::int64_t skip, float* scores) const;
+    template <class IsStored>
+    void lay_out(const Features& features, IsStored is_stored);
     void score_tile(Tile& tile, float* scores) const;
     void gather(Tile& tile, std::int64_t p, float* scores) const;
     void add_read(const Read& read, AppendBuffer<WeightedRow>& rows, float* scores) const;

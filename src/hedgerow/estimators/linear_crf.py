@@ -55,7 +55,8 @@ class LinearCRF(LinearEstimator):
     solver: Annotated[
         Literal["auto", "lbfgs", "owlqn", "sgd"],
         'How the weights are found: "lbfgs" by quasi-Newton steps, "owlqn" the same with an L1 penalty, "sgd" by a '
-        'gradient step for each sequence. "auto" is "owlqn" if l1 is above 0 and "lbfgs" otherwise.',
+        'gradient step for each sequence. "auto" finds the same weights as "lbfgs" or "owlqn" in fewer passes over the '
+        "data, by dual coordinate ascent; edge features and beams are learned by quasi-Newton steps alone.",
     ] = "auto"
     l1: Annotated[
         float,
@@ -108,11 +109,13 @@ class LinearCRF(LinearEstimator):
 
     @property
     def _solver(self) -> Literal["lbfgs", "owlqn", "sgd"]:
+        """The solver; for "auto" the one that has the same penalty."""
         if self.solver != "auto":
             return self.solver
         return "owlqn" if self.l1 > 0 else "lbfgs"
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
+        from hedgerow.learning.dual_ascent import DualAscentLearner
         from hedgerow.learning.likelihood import LinearSpace
         from hedgerow.learning.quasi_newton import QuasiNewtonLearner
         from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
@@ -131,7 +134,9 @@ class LinearCRF(LinearEstimator):
                 epochs=self.epochs, tol=self.tol, random_state=self.random_state, stopping=self._stopping(training)
             )
             return StochasticGradientLearner(training, space, self._l2(training), rules)
-        return QuasiNewtonLearner(training, space, self._quasi_newton_rules(training))
+        is_dual = self.solver == "auto" and DualAscentLearner.can_learn(training, space)
+        learner = DualAscentLearner if is_dual else QuasiNewtonLearner
+        return learner(training, space, self._quasi_newton_rules(training))
 
     def _l2(self, training: TrainingData) -> float:
         """The L2 penalty; "auto" is weak for words: a strong one keeps weights near 0 that few positions support."""

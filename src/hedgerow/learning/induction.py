@@ -20,7 +20,7 @@ from hedgerow import _core
 from hedgerow.encoding import Conjunctions
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.evaluation import Evaluator
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.likelihood import Likelihood, LinearSpace
 from hedgerow.learning.linear_learner import LinearLearner
 from hedgerow.learning.quasi_newton import QuasiNewtonRules, likelihood_minimizer
 from hedgerow.potentials.linear import Features
@@ -80,7 +80,7 @@ class InductionLearner(LinearLearner):
 
     def _descend(self, subset: TrainingData, first: int, last: int) -> Iterator[Record]:
         """Quasi-Newton steps number first + 1 to last, or fewer if there is nothing left to gain."""
-        minimizer = likelihood_minimizer(subset, self.space, self._weights, self.rules)
+        minimizer = likelihood_minimizer(Likelihood(subset, self.space), self._weights, self.rules)
         for iteration, length in zip(range(first + 1, last + 1), minimizer, strict=False):
             self._weights = minimizer.weights
             loss = subset.per_sequence(minimizer.value)

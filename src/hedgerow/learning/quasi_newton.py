@@ -181,12 +181,11 @@ class Minimizer:
         return 0.0
 
 
-def likelihood_minimizer(
-    training: TrainingData, space: LinearSpace, start: Floats64, rules: QuasiNewtonRules
-) -> Minimizer:
-    """The minimiser of the penalised negative log-likelihood of the training data."""
+def likelihood_minimizer(likelihood: Likelihood, start: Floats64, rules: QuasiNewtonRules) -> Minimizer:
+    """The minimiser of the penalised negative log-likelihood."""
+    training = likelihood.training
     return Minimizer(
-        Likelihood(training, space, double=rules.double),
+        likelihood,
         start,
         rules.penalty,
         tol=rules.tol,
@@ -205,28 +204,37 @@ class QuasiNewtonLearner(LinearLearner):
     def __init__(self, training: TrainingData, space: LinearSpace, rules: QuasiNewtonRules) -> None:
         super().__init__(training, space, rules.penalty.l2, rules.stopping)
         self.rules = rules
+        self._evaluator = Evaluator(training)
 
     def _steps(self) -> Iterator[Record]:
-        training, rules, evaluator = self.training, self.rules, Evaluator(self.training)
-        minimizer = likelihood_minimizer(training, self.space, self._weights, rules)
-        for iteration, length in enumerate(minimizer, 1):
+        yield from self._iterations(Likelihood(self.training, self.space, double=self.rules.double), 0)
+
+    def _iterations(self, likelihood: Likelihood, n_before: int) -> Iterator[Record]:
+        """Iterations from the weights so far, after `n_before` other steps."""
+        minimizer = likelihood_minimizer(likelihood, self._weights, self.rules)
+        if n_before >= self.rules.max_iter:
+            return
+        for iteration, length in enumerate(minimizer, n_before + 1):
             self._weights = minimizer.weights
-            loss = training.per_sequence(minimizer.value)
-            record: Record = {"unit": "iteration", "step": iteration, "loss": loss, "step_size": length}
-            record["gradient_norm"] = minimizer.gradient_norm
-            if rules.penalty.l1:
-                record["n_active"] = int(np.count_nonzero(self._weights))
-            if training.dev is not None:
-                record |= evaluator.of_potential(self.potential)
-            yield record
-            if iteration == rules.max_iter:
-                self._check_convergence(minimizer)
+            yield self._record(iteration, minimizer.value, length, minimizer.gradient_norm)
+            if iteration == self.rules.max_iter:
+                if not minimizer.is_converged:
+                    self._warn_of_max_iter()
                 return
 
-    def _check_convergence(self, minimizer: Minimizer) -> None:
-        if not minimizer.is_converged:
-            warn_user(
-                f"the fit ended after max_iter={self.rules.max_iter} iterations, before it reached the tolerance of "
-                f"tol={self.rules.tol:g}; raise max_iter or tol",
-                ConvergenceWarning,
-            )
+    def _record(self, step: int, value: float, step_size: float, gradient_norm: float) -> Record:
+        loss = self.training.per_sequence(value)
+        record: Record = {"unit": "iteration", "step": step, "loss": loss, "step_size": step_size}
+        record["gradient_norm"] = gradient_norm
+        if self.rules.penalty.l1:
+            record["n_active"] = int(np.count_nonzero(self._weights))
+        if self.training.dev is not None:
+            record |= self._evaluator.of_potential(self.potential)
+        return record
+
+    def _warn_of_max_iter(self) -> None:
+        warn_user(
+            f"the fit ended after max_iter={self.rules.max_iter} iterations, before it reached the tolerance of "
+            f"tol={self.rules.tol:g}; raise max_iter or tol",
+            ConvergenceWarning,
+        )
