@@ -5,12 +5,8 @@ from typing import Annotated, Any, overload
 import numpy
 from numpy.typing import NDArray
 
-def sort_strings(
-    values: list[str],
-) -> tuple[
-    Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-]:
+
+def sort_strings(values: list[str]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
     """
     Return (blob, offsets) of the distinct strings of a list, sorted.
 
@@ -20,97 +16,58 @@ def sort_strings(
 class SortedSet:
     """Sorted distinct strings, as a blob of UTF-8 and n + 1 offsets."""
 
-    def __init__(
-        self,
-        blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> None:
+    def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
         Raises InputError unless the offsets go from 0 to the size of the blob and do not fall.
         """
 
     def __len__(self) -> int: ...
+
     def text(self, i: int) -> str:
         """Return string i."""
 
     def check(self) -> None:
         """Raise InputError unless the strings are UTF-8, distinct and sorted."""
 
-    def ids(self, values: list[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")]:
+    def ids(self, values: list[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """
         Return the index of each str of a list, -1 if the set does not have it.
         """
 
-    def codes(self, values: list[str | None]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")]:
+    def codes(self, values: list[str | None]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """
         Return the index of each str of a list, -2 for None and if the set does not have it.
         """
 
-    def part_codes(
-        self, texts: SortedSet, part: str, outside: str
-    ) -> tuple[
-        Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    ]:
+    def part_codes(self, texts: SortedSet, part: str, outside: str) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
         """
         Return (the index of a part of each string of `texts`, -2 if the text or the set does not have it; the texts whose part is undecided).
 
         Lower case and shapes of texts that are not ASCII are undecided. A text or lower-case text that begins with `outside` has an apostrophe at its end.
         """
 
-    def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")]:
+    def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """
         Return the index in `other` of each string, -1 if `other` does not have it.
         """
 
-    def recode(
-        self,
-        codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        other: SortedSet,
-    ) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")], int]:
+    def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
         """
         Return (codes in `other`, -2 where `other` lacks the string; the number of such codes).
         """
 
-def bag_sums(
-    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    size: int,
-    back: bool,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+def bag_sums(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, back: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """
     Return for each position the sum over its bag: the next `size` positions of its sequence, or with
     back=True the last `size`.
     """
 
-def bag_probabilities(
-    scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    size: int,
-    back: bool,
-    n_threads: int,
-) -> tuple:
+def bag_probabilities(scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, back: bool, n_threads: int) -> tuple:
     """
     Return (p, 1 - p) for each position: the noisy-or over its bag, with scores as log-odds.
     """
 
-def read_columns(
-    text: bytes, tabs: bool, comments: bool, documents: bool, numbered: bool, absent_from: int, n_columns: int
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    list[
-        tuple[
-            Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-            Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C")],
-            Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-        ]
-    ],
-    int,
-    tuple[str, int, int, int] | None,
-]:
+def read_columns(text: bytes, tabs: bool, comments: bool, documents: bool, numbered: bool, absent_from: int, n_columns: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], list[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]], int, tuple[str, int, int, int] | None]:
     """
     Return (starts, lines, ends, columns, number of lines, fault) of a text of columns.
 
@@ -118,27 +75,7 @@ def read_columns(
     kind 'columns', 'encoding', 'nul' or 'carriage return'; for 'columns', `column` is the number found.
     """
 
-def read_items(
-    text: bytes, labelled: bool
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    tuple[
-        Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    ],
-    tuple[
-        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C")] | None,
-        Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    ],
-    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-    int,
-    tuple[str, int, int, int] | None,
-]:
+def read_items(text: bytes, labelled: bool) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')] | None, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], int, tuple[str, int, int, int] | None]:
     """
     Return (starts, lines, labels, bags, sequence weights, number of lines, fault) of CRFsuite's format.
 
@@ -149,74 +86,37 @@ def read_items(
 def has_tabs(text: bytes) -> bool:
     """Whether the first line that cannot be a comment holds a tab."""
 
-def end_of_sequences(
-    text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)], begin: int
-) -> int:
+def end_of_sequences(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int) -> int:
     """
     Return the offset behind the last blank line that begins at or after `begin`, -1 without one.
     """
 
-def with_labels(
-    text: bytes,
-    ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    separator: bytes,
-    blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> bytes:
+def with_labels(text: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], separator: bytes, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
     """Return the text with separator and label inserted at each end."""
 
-def neighbours(
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    offset: int,
-    outside: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")]:
+def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: int, outside: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
     """
     Return for each position ids[code] of the position `offset` after it, outside[d - 1] where that lies d positions
     before the sequence or after it. Negative codes stay as they are.
     """
 
-def distinct_pairs(
-    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_left: int,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-]:
+def distinct_pairs(left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_left: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
     """
     Return (starts, rights): left code l occurs with the right codes rights[starts[l]:starts[l + 1]].
     """
 
-def check_pairs(
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_right: int,
-) -> None:
+def check_pairs(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_right: int) -> None:
     """
     Raise InputError unless the right codes rise within each left code and are below n_right.
     """
 
-def pair_codes(
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")]:
+def pair_codes(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
     """
     Return the code of each pair, its index in `rights`; -1 if a code is -1, otherwise -2 if a code is -2
     or the pair is not there.
     """
 
-def number_statistic(
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    name: str,
-    first: int,
-    last: int,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C")]:
+def number_statistic(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str, first: int, last: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
     """
     Return a statistic of the numbers from `first` to `last` positions after each position.
 
@@ -226,35 +126,14 @@ def number_statistic(
 class DualTrainer:
     """Dual coordinate ascent on the penalised log-likelihood."""
 
-    def __init__(
-        self,
-        reader: AttributeReader,
-        gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        sequences: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        features: LinearFeatures,
-        cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        order: int,
-        forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        *,
-        l1: float,
-        l2: float,
-        pull: float,
-        n_batches: int,
-    ) -> None:
+    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sequences: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: LinearFeatures, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: int, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, l1: float, l2: float, pull: float, n_batches: int) -> None:
         """
         sequences: those to learn from, dealt out to the batches in turn; cells: the n-grams with a weight, as cells of the transition table; forbidden: cells that no
         label sequence uses; never_last: labels that end none; pull: an L2 penalty on the distance of
         the weights from a centre.
         """
 
-    def sweep(
-        self,
-        order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        caution: float,
-        n_threads: int,
-    ) -> float:
+    def sweep(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], caution: float, n_threads: int) -> float:
         """
         Visit the batches in `order`; return the mean step, between 0 and 1.
 
@@ -264,97 +143,57 @@ class DualTrainer:
     def move_centre(self) -> None:
         """Move the centre to the weights."""
 
-    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Return the weights of features, then of cells."""
 
-def ingest_dicts(
-    positions: list[Any],
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> list[tuple[Any, ...]]:
+def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: dict = {}, n_threads: int = 1) -> list[tuple[Any, ...]]:
     """
     Return the columns of a flat list of dicts, one dict per position.
 
     A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or
     (name, 'bag', starts, ids, weights or None, blob, offsets). Columns come in the order of their
     first occurrence. A nested dict of numbers is a bag. If many numeric keys are absent at most
-    positions, they set_kind one bag (None, 'folded', ...), the last column. `starts` is where each sequence begins, and the end.
+    positions, they become one bag (None, 'folded', ...), the last column. `starts` is where each sequence begins, and the end.
+    known: {name: (kind, alphabet)}. In a column of this name and kind texts are looked up in the
+    alphabet, and the number of texts that it lacks, which are left out, comes instead of blob, offsets.
     Raises InputError with sequence, position and column.
     """
 
-def ingest_values(
-    values: list[Any],
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    name: str,
-) -> tuple[Any, ...]:
+def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str, known: dict = {}, n_threads: int = 1) -> tuple[Any, ...]:
     """
     Return the column of a flat list of values, in the form of ingest_dicts.
     """
 
-def count_labels(
-    reader: AttributeReader,
-    labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_labels: int,
-    folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_folds: int,
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-]:
+def count_labels(reader: AttributeReader, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_folds: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """
     Count labels by attribute and fold; return (starts, labels, counts).
 
     Attribute v occurs with labels[starts[v]:starts[v + 1]]; counts holds n_folds numbers for each of these entries.
     """
 
-def label_log_ratios(
-    reader: AttributeReader,
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    smoothing: float,
-    families: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_families: int,
-    fold_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    n_folds: int,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C")]:
-    """
-    Return (families, labels + 1, positions): sums of log P(label | attribute) / P(label) over the
-    attributes of each family, then of log(1 + count of the attribute).
+class LogRatios:
+    """Sums of log P(label | attribute) / P(label) over families."""
 
-    With fold_counts and folds, the counts of a position's own fold are left out.
-    """
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], smoothing: float, families: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_families: int, fold_counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_folds: int = 0) -> None:
+        """
+        The arrays must not change. With fold_counts and folds, the counts of a position's own fold are
+        left out.
+        """
+
+    def sum(self, reader: AttributeReader, n_threads: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C')]:
+        """
+        Return (families, labels + 1, positions): sums over the attributes of each family, then those of
+        log(1 + count of the attribute).
+        """
 
 class LatticeBatch32:
-    def __init__(
-        self,
-        n_labels: int,
-        order: int,
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)]
-        | None,
-        edge: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
-        | None,
-        table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)]
-        | None,
-        beam: int,
-        keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        n_threads: int,
-        general: bool,
-    ) -> None:
+    def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, general: bool) -> None:
         """Scores of a batch of sequences. beam=0 keeps every node."""
 
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
-    def sum_pairs(
-        self,
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    ) -> tuple:
+    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
         """
         (log Z, state marginals, pair marginals summed over positions by row of the table)
         """
@@ -374,37 +213,17 @@ class LatticeBatch32:
     def log_path_count(self) -> object:
         """Log of the number of each sequence's allowed paths."""
 
-    def path_score(
-        self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    ) -> object:
+    def path_score(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
         """Score of the given path of each sequence."""
 
 class LatticeBatch64:
-    def __init__(
-        self,
-        n_labels: int,
-        order: int,
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        state: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
-        | None,
-        edge: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
-        | None,
-        table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
-        | None,
-        beam: int,
-        keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        n_threads: int,
-        general: bool,
-    ) -> None:
+    def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, general: bool) -> None:
         """Scores of a batch of sequences. beam=0 keeps every node."""
 
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
-    def sum_pairs(
-        self,
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    ) -> tuple:
+    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
         """
         (log Z, state marginals, pair marginals summed over positions by row of the table)
         """
@@ -424,9 +243,7 @@ class LatticeBatch64:
     def log_path_count(self) -> object:
         """Log of the number of each sequence's allowed paths."""
 
-    def path_score(
-        self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    ) -> object:
+    def path_score(self, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
         """Score of the given path of each sequence."""
 
 def instruction_sets() -> list[str]:
@@ -441,26 +258,12 @@ def use_instruction_set(name: str) -> None:
 class LinearFeatures:
     """The features (attribute, output) of a linear model."""
 
-    def __init__(
-        self,
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        width: int,
-    ) -> None:
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> None:
         """
         Attribute i has the outputs outputs[starts[i]:starts[i + 1]], rising and below width.
         """
 
-def observed_features(
-    reader: AttributeReader,
-    outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    width: int,
-    min_count: int,
-    all: bool,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-]:
+def observed_features(reader: AttributeReader, outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, min_count: int, all: bool) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
     """
     Return (starts, outputs) of the pairs of attribute and output that occur at least min_count times.
 
@@ -470,20 +273,9 @@ def observed_features(
 class LinearScorer:
     """The weights of features, laid out for scoring."""
 
-    def __init__(
-        self,
-        features: LinearFeatures,
-        weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> None: ...
-    def score(
-        self,
-        reader: AttributeReader,
-        first: int,
-        last: int,
-        skip: int,
-        scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-        n_threads: int,
-    ) -> None:
+    def __init__(self, features: LinearFeatures, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def score(self, reader: AttributeReader, first: int, last: int, skip: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
         """
         Fill scores (positions first..last, width).
 
@@ -493,20 +285,9 @@ class LinearScorer:
 class LinearScorer64:
     """The same in double precision; slower."""
 
-    def __init__(
-        self,
-        features: LinearFeatures,
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> None: ...
-    def score(
-        self,
-        reader: AttributeReader,
-        first: int,
-        last: int,
-        skip: int,
-        scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-        n_threads: int,
-    ) -> None:
+    def __init__(self, features: LinearFeatures, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def score(self, reader: AttributeReader, first: int, last: int, skip: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
         """
         Fill scores (positions first..last, width).
 
@@ -517,62 +298,30 @@ class LinearPostings:
     """Where the attributes of positions first..last occur."""
 
     def __init__(self, reader: AttributeReader, features: LinearFeatures, first: int, last: int, skip: int) -> None: ...
+
     @overload
-    def add_gradient(
-        self,
-        residuals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        n_threads: int,
-    ) -> None: ...
+    def add_gradient(self, residuals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None: ...
+
     @overload
-    def add_gradient(
-        self,
-        residuals: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        n_threads: int,
-    ) -> None:
+    def add_gradient(self, residuals: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
         """
         Add the sum of value * residual over the occurrences of each feature to the gradient.
 
         residuals: (positions first..last, width).
         """
 
-def dot(
-    a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_threads: int,
-) -> float:
+def dot(a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
     """Return the dot product. It does not depend on the number of threads."""
 
-def penalize(
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    l1: float,
-    l2: float,
-    gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    n_threads: int,
-) -> float:
+def penalize(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float, l2: float, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> float:
     """
     Return l1 * sum |w| + l2 * sum w^2; add the derivative 2 * l2 * w to the gradient.
     """
 
-def slope(
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    l1: float,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+def slope(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """Return the pseudo-gradient: the gradient plus that of l1 * sum |w|."""
 
-def step(
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    length: float,
-    within: bool,
-    n_threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-]:
+def step(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: float, within: bool, n_threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """
     Return (weights + step, step) with step = length * direction.
 
@@ -583,61 +332,29 @@ class QuasiNewton:
     """Limited-memory BFGS: an estimate of the inverse Hessian."""
 
     def __init__(self, n: int, memory: int) -> None: ...
-    def remember(
-        self,
-        step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        change: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        n_threads: int,
-    ) -> None:
+
+    def remember(self, step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], change: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None:
         """Add a step and the change of the gradient along it."""
 
     def forget(self) -> bool:
         """Reset the estimate to the identity; return False if it already was."""
 
-    def down(
-        self,
-        slope: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        within: bool,
-        n_threads: int,
-    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    def down(self, slope: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], within: bool, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """
         Return minus the estimate times the slope.
 
         within: components that do not descend become 0.
         """
 
-def sequence_digests(
-    reader: AttributeReader,
-    gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C")]:
+def sequence_digests(reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
     """
     Return a number per sequence that depends only on its attributes, gold labels and weight.
     """
 
 class MarginTrainer:
-    """A structured perceptron or SVM, one sequence at a time."""
+    """A structured perceptron or SVM, learned in batches of sequences."""
 
-    def __init__(
-        self,
-        reader: AttributeReader,
-        gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        n_labels: int,
-        order: int,
-        forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        *,
-        bias: bool,
-        hamming: bool,
-        margin: float,
-        growth: float,
-        beam: int,
-        early: bool,
-        summed: bool,
-        recorded: bool,
-    ) -> None:
+    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, bias: bool, hamming: bool, margin: float, growth: float, beam: int, early: bool, summed: bool, recorded: bool) -> None:
         """
         At example t, gold must beat a wrong path by margin + growth * t.
 
@@ -647,18 +364,19 @@ class MarginTrainer:
         sequence uses; never_last: labels that end none.
         """
 
-    def epoch(
-        self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    ) -> int:
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, n_threads: int) -> int:
         """
         Learn from the sequences in `order`; return how many of them changed the weights.
+
+        Paths are found with the weights before each batch of sequences.
         """
 
-    def weights(self, mean: bool, scale: float) -> tuple:
+    def weights(self, mean: bool, scale: float, n_threads: int) -> tuple:
         """
-        Return (attributes with weights, their weights by label, n-gram weights), times scale.
+        Return ((starts, labels, weights) by attribute, n-gram weights), times scale.
 
-        With mean=True: the mean of all weight vectors so far; otherwise the current weights.
+        Weights of 0 are left out, but not those of n-grams. With mean=True: the mean of all weight
+        vectors so far; otherwise the current weights.
         """
 
     def changes(self) -> tuple:
@@ -677,40 +395,21 @@ class MarginTrainer:
 class StochasticTrainer:
     """Stochastic gradient descent on the negative log-likelihood."""
 
-    def __init__(
-        self,
-        reader: AttributeReader,
-        gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        n_labels: int,
-        order: int,
-        forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        *,
-        rate: float,
-        decay: float,
-    ) -> None:
+    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, rate: float, decay: float) -> None:
         """
         starts and outputs: the features of each attribute; cells: the n-grams with a weight, as cells
         of the transition table; forbidden: cells that no label sequence uses; never_last: labels that
         end none.
         """
 
-    def epoch(
-        self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    ) -> float:
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """
         Learn from the sequences in `order`.
 
         Returns the weighted sum of their negative log-likelihoods, each before its own step.
         """
 
-    def loss(
-        self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    ) -> float:
+    def loss(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """
         Return the weighted sum of the negative log-likelihoods of the sequences in `order`.
         """
@@ -719,23 +418,10 @@ class StochasticTrainer:
     def squared_size(self) -> float:
         """The sum of squares of the current weights."""
 
-    def mean(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    def mean(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Return the mean of the weights so far."""
 
-def votes(
-    reader: AttributeReader,
-    n_labels: int,
-    order: int,
-    beam: int,
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    amounts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    survived: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    known: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")]:
+def votes(reader: AttributeReader, n_labels: int, order: int, beam: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amounts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], survived: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], known: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
     """
     Return the votes (positions, labels) of a voted perceptron.
 
@@ -746,21 +432,7 @@ def votes(
 class PathStepTrainer:
     """Passive-aggressive learning and AROW, one sequence at a time."""
 
-    def __init__(
-        self,
-        reader: AttributeReader,
-        features: LinearFeatures,
-        gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        *,
-        loss_power: float,
-        slack: float,
-        largest_step: float,
-        variance: float,
-        shrinks: bool,
-        averaged: bool,
-    ) -> None:
+    def __init__(self, reader: AttributeReader, features: LinearFeatures, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, loss_power: float, slack: float, largest_step: float, variance: float, shrinks: bool, averaged: bool) -> None:
         """
         cells: the pairs of labels with a weight, as cells of the transition table of order 1.
 
@@ -770,9 +442,7 @@ class PathStepTrainer:
         mean over all sequences so far.
         """
 
-    def epoch(
-        self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    ) -> tuple:
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
         """
         Learn from the sequences in `order`.
 
@@ -782,17 +452,18 @@ class PathStepTrainer:
     def stay(self, n: int) -> None:
         """Count n more sequences without a wrong path."""
 
-    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Return the weights of the features, then of the cells."""
+
+def find_bins(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]:
+    """
+    Return for each value how many of the rising edges are at or below it; 255 for NaN.
+    """
 
 class Conjunctions:
     """Sets of attributes that a position must have together."""
 
-    def __init__(
-        self,
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> None:
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
         Conjunction c has the attributes members[starts[c]:starts[c + 1]], rising.
         """
@@ -800,52 +471,27 @@ class Conjunctions:
 class AttributeReader:
     """Reads columns through a window; checks every array when it is added."""
 
-    def __init__(
-        self,
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> None:
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
         starts: where each sequence begins, and the end; offsets: of the window.
         """
 
-    def add_categorical(
-        self,
-        codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        n_values: int,
-        local: bool = False,
-    ) -> None:
+    def add_categorical(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_values: int, local: bool = False) -> None:
         """
         Add a column with one code per position: -1 where missing, -2 where absent.
 
         A local column is read at offset 0 only.
         """
 
-    def add_bins(
-        self,
-        bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        n_bins: int,
-        local: bool = False,
-    ) -> None:
+    def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int, local: bool = False) -> None:
         """Add a column with one bin per position, 255 where missing."""
 
-    def add_numbers(
-        self,
-        numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        local: bool = False,
-    ) -> None:
+    def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], local: bool = False) -> None:
         """
         Add a column with one number per position, the weight of a single attribute; NaN where missing.
         """
 
-    def add_bag(
-        self,
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        n_values: int,
-        local: bool = False,
-    ) -> None:
+    def add_bag(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_values: int, local: bool = False) -> None:
         """
         Add a column of bags.
 
@@ -866,63 +512,42 @@ class AttributeReader:
     def n_positions(self) -> int:
         """The number of positions."""
 
-    def ids(
-        self, first: int, last: int
-    ) -> tuple[
-        Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C")],
-        Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-    ]:
+    def ids(self, first: int, last: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
         """
         Return (starts, ids): position first + i has the attributes ids[starts[i]:starts[i + 1]].
         """
 
-    def weights(self, first: int, last: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C")]:
+    def weights(self, first: int, last: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
         """Return the weight of each id that ids(first, last) returns."""
 
-    def missing(self, first: int, last: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C")]:
+    def missing(self, first: int, last: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
         """
         Return a mask (positions, slots) of missing values; a slot is a column at an offset.
         """
 
 class SearchTrainer:
-    """Learner of a beam search from one sequence at a time."""
+    """Learner of a beam search from batches of sequences."""
 
-    def __init__(
-        self,
-        reader: AttributeReader,
-        gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        n_labels: int,
-        order: int,
-        *,
-        bias: bool,
-        forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        never_final: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        update: str,
-        beam: int,
-        backward: bool,
-        tie: float,
-        summed: bool,
-    ) -> None:
+    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, *, bias: bool, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_final: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], update: str, beam: int, backward: bool, tie: float, summed: bool) -> None:
         """
         forbidden: n-grams that no labelling has; never_final: labels that the last step of a search
         does not give.
         """
 
-    def epoch(
-        self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    ) -> tuple:
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, n_threads: int) -> tuple:
         """
         Learn from the given sequences in order. Returns (sequences that changed the weights, updates).
+
+        A batch of sequences is searched with the weights before it.
         """
 
     def stay(self, n: int) -> None:
         """Count n more examples that leave the weights unchanged."""
 
-    def weights(self, mean: bool) -> tuple:
+    def weights(self, mean: bool, n_threads: int) -> tuple:
         """
-        (attributes, their weights by label, n-grams, their weights by label): current or averaged.
+        ((starts, labels, weights) by attribute, cells of n-grams, their weights) that are not 0: current or
+        averaged.
         """
 
 class SparseNGramWeights:
@@ -930,28 +555,13 @@ class SparseNGramWeights:
     Weights of label n-grams; cell = number of the label context * K + label.
     """
 
-    def __init__(
-        self,
-        n_labels: int,
-        order: int,
-        cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> None: ...
+    def __init__(self, n_labels: int, order: int, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class SearchBatch:
     """Beam searches of many sequences."""
 
-    def __init__(
-        self,
-        n_grams: SparseNGramWeights,
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        beam: int,
-        backward: bool,
-        keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        n_threads: int,
-    ) -> None: ...
+    def __init__(self, n_grams: SparseNGramWeights, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], beam: int, backward: bool, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None: ...
+
     def best(self) -> tuple:
         """(score of each sequence's best hypothesis, its labels)"""
 
@@ -963,37 +573,14 @@ class SearchBatch:
         (scores by sequence and rank, labels by rank) of the best paths that each search kept.
         """
 
-    def score(
-        self,
-        temperature: float,
-        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> object:
+    def score(self, temperature: float, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
         """Score of the given labels of each sequence."""
 
 @overload
-def span_probabilities(
-    order: int,
-    pair: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    joins: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    span_types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]: ...
+def span_probabilities(order: int, pair: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], joins: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], span_types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
 @overload
-def span_probabilities(
-    order: int,
-    pair: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    joins: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    span_types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+def span_probabilities(order: int, pair: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], joins: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], span_types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """
     Probability that the labels mark exactly each span, from pair marginals.
 
@@ -1001,21 +588,10 @@ def span_probabilities(
     """
 
 @overload
-def log_gold(
-    scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]: ...
+def log_gold(scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
 @overload
-def log_gold(
-    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")]:
+def log_gold(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """
     Return log P(gold) of each position, from scores (positions, labels) plus q * eta.
 
@@ -1023,44 +599,25 @@ def log_gold(
     """
 
 @overload
-def softmax(
-    scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")]: ...
+def softmax(scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]: ...
+
 @overload
-def softmax(
-    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C")]:
+def softmax(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
     """
     Return P(label) at each position, from scores (positions, labels) plus q * eta.
     """
 
-def induce(
-    reader: AttributeReader,
-    features: LinearFeatures,
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    l2: float,
-    min_count: int,
-    observed_only: bool,
-    n_wanted: int,
-    n_threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-    Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C")],
-]:
+def direction_sums(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
+    """
+    Return, by label, the weighted sums over positions of q (gold - P) and of q^2 P.
+    """
+
+def along_direction(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
+    """
+    Return, by position, the weighted sum over labels of eta (gold - P), and the variance of eta under P.
+    """
+
+def induce(reader: AttributeReader, features: LinearFeatures, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float, min_count: int, observed_only: bool, n_wanted: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """
     Return the candidate features with the largest gains, best first.
 
@@ -1072,37 +629,35 @@ def induce(
 class GrowthRules:
     """How trees grow; see growth_rules.hpp."""
 
-    def __init__(
-        self,
-        *,
-        l2: float = 1.0,
-        newton: bool = True,
-        max_step: float = 1.0,
-        min_leaf: int = 1,
-        max_leaves: int = 50,
-        influence_trim: float = 0.0,
-        category_splits: str = "one-hot",
-        max_features: float = 1.0,
-        missing: str = "weighting",
-    ) -> None: ...
+    def __init__(self, *, l2: float = 1.0, newton: bool = True, max_step: float = 1.0, min_leaf: int = 1, max_leaves: int = 50, influence_trim: float = 0.0, category_splits: str = 'one-hot', max_features: float = 1.0, missing: str = 'weighting') -> None: ...
+
     @property
     def l2(self) -> float: ...
+
     @property
     def newton(self) -> bool: ...
+
     @property
     def max_step(self) -> float: ...
+
     @property
     def min_leaf(self) -> int: ...
+
     @property
     def max_leaves(self) -> int: ...
+
     @property
     def influence_trim(self) -> float: ...
+
     @property
     def category_splits(self) -> str: ...
+
     @property
     def max_features(self) -> float: ...
+
     @property
     def missing(self) -> str: ...
+
     def for_weights_times(self, factor: float) -> GrowthRules:
         """
         The rules that grow the same trees where all weights are multiplied by `factor`.
@@ -1115,84 +670,52 @@ class TreeData:
 
     def __init__(self, reader: AttributeReader, order: int, rules: GrowthRules) -> None: ...
 
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of the codes of a position, without bags."""
+
 class TreeGrower:
-    def __init__(
-        self,
-        data: TreeData,
-        n_labels: int,
-        rules: GrowthRules,
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    ) -> None:
+    def __init__(self, data: TreeData, n_labels: int, rules: GrowthRules, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
         """Grows trees on tree data; a weight, at most 1, for each position."""
 
     def adds_scores(self, samples: bool) -> bool:
         """
-        Whether grow(), with a sample or without, adds the values of its trees to the scores; if not, a Forest has to.
+        Whether growing, with a sample or without, adds the values of the trees to the scores; if not, a Forest has to.
         """
 
-    def grow(
-        self,
-        marginals: Annotated[
-            NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
-        ],
-        gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-        in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        step: float,
-        seed: int,
-        n_threads: int,
-    ) -> tuple:
+    def measure(self) -> None:
+        """Measure the phases of grow() from now on, for benchmarks."""
+
+    @property
+    def times(self) -> dict:
+        """Seconds of each phase since measure(), of all threads together."""
+
+    @property
+    def n_counted(self) -> int:
+        """
+        How many positions the trees of the last grow() counted, over all labels.
+        """
+
+    def grow(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
         """
         Grow one tree for each label; (starts, bytes of nodes, values, alternatives, surrogates).
         """
 
-    def grow_shared(
-        self,
-        marginals: Annotated[
-            NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
-        ],
-        gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-        in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        step: float,
-        seed: int,
-        n_threads: int,
-    ) -> tuple:
+    def grow_shared(self, marginals: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], in_sample: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, step: float, seed: int, n_threads: int) -> tuple:
         """
         Grow one tree for all labels; as grow(), with a row of values for each node.
         """
 
-    def fit(
-        self,
-        targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        seed: int,
-    ) -> tuple:
+    def fit(self, targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> tuple:
         """
         Fit one tree to a target and a weight for each position; (the tree as grow() returns trees, its value at each position).
         """
 
 class Forest:
-    def __init__(
-        self,
-        reader: AttributeReader,
-        n_labels: int,
-        order: int,
-        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        nodes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        alternatives: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        surrogates: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> None:
+    def __init__(self, reader: AttributeReader, n_labels: int, order: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], alternatives: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], surrogates: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
         Trees compiled for evaluation; raises ValueError if they do not fit the reader.
         """
 
-    def add_scores(
-        self,
-        reader: AttributeReader,
-        scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-        n_threads: int,
-    ) -> None:
+    def add_scores(self, reader: AttributeReader, scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], n_threads: int) -> None:
         """Add the values of the trees to (positions, label contexts, labels)."""

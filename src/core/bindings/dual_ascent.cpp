@@ -10,7 +10,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/attribute_reader.hpp"
 #include "bindings/errors.hpp"
-#include "bindings/examples.hpp"
+#include "bindings/gold_sequences.hpp"
 #include "bindings/linear_features.hpp"
 
 namespace hedgerow {
@@ -90,7 +90,7 @@ class DualTrainer {
                 n_batches};
     }
 
-    Examples examples_;
+    GoldSequences examples_;
     LinearFeatures features_;
     std::size_t n_weights_;
     DualAscent ascent_;

@@ -4,9 +4,9 @@ namespace hedgerow {
 
 namespace {
 
-constexpr std::int64_t kTaskOccurrences = 512;  // occurrences that one task of a thread sums
+constexpr std::int64_t kOccurrencesOfTask = 512;  // occurrences that one task of a thread sums
 
-struct Occurrence {
+struct BatchOccurrence {
     std::int32_t batch, row;
     float value;
 };
@@ -14,7 +14,7 @@ struct Occurrence {
 // All occurrences of attributes with features, sorted by attribute and within an attribute by batch and row.
 struct SortedOccurrences {
     std::vector<std::int64_t> starts;  // by attribute
-    std::vector<Occurrence> items;
+    std::vector<BatchOccurrence> items;
     bool all_ones = true;
 };
 
@@ -30,21 +30,22 @@ SortedOccurrences sort_occurrences(const AttributeView& attributes, const Featur
                     const auto row = static_cast<std::int32_t>(sequence.row + t - begin);
                     for_each_id(attributes.slots, t, begin, end, [&](std::int32_t id, float value) {
                         if (features.starts[id] < features.starts[id + 1])
-                            visit(id, Occurrence{static_cast<std::int32_t>(b), row, value});
+                            visit(id, BatchOccurrence{static_cast<std::int32_t>(b), row, value});
                     });
                 }
             }
         }
     };
     sorted.starts.assign(static_cast<std::size_t>(features.n_ids) + 1, 0);
-    for_each([&](std::int32_t id, const Occurrence& occurrence) {
+    for_each([&](std::int32_t id, const BatchOccurrence& occurrence) {
         ++sorted.starts[static_cast<std::size_t>(id) + 1];
         sorted.all_ones = sorted.all_ones && occurrence.value == 1.0f;
     });
     for (std::int64_t i = 0; i < features.n_ids; ++i) sorted.starts[i + 1] += sorted.starts[i];
     sorted.items.resize(static_cast<std::size_t>(sorted.starts.back()));
     std::vector<std::int64_t> at(sorted.starts.begin(), sorted.starts.end() - 1);
-    for_each([&](std::int32_t id, const Occurrence& occurrence) { sorted.items[at[id]++] = occurrence; });
+    for_each(
+        [&](std::int32_t id, const BatchOccurrence& occurrence) { sorted.items[at[id]++] = occurrence; });
     return sorted;
 }
 
@@ -72,13 +73,13 @@ void Batches::place_occurrences(const AttributeView& attributes, const Features&
     for (std::int32_t id = 0; id < features.n_ids; ++id) {
         const auto own = static_cast<std::int32_t>(features.starts[id + 1] - features.starts[id]);
         for (std::int64_t o = sorted.starts[id]; o < sorted.starts[id + 1]; ++o) {
-            const Occurrence& occurrence = sorted.items[o];
+            const BatchOccurrence& occurrence = sorted.items[o];
             Batch& batch = batches_[occurrence.batch];
             if (batch.attributes.empty() || batch.attributes.back().id != id) {
                 const auto n = static_cast<std::int64_t>(batch.rows.size());
                 const auto i = static_cast<std::int64_t>(batch.attributes.size());
                 if (batch.cuts.empty() ||
-                    n - batch.attributes[batch.cuts.back()].occurrences >= kTaskOccurrences)
+                    n - batch.attributes[batch.cuts.back()].occurrences >= kOccurrencesOfTask)
                     batch.cuts.push_back(i);
                 batch.attributes.push_back({id, static_cast<std::int32_t>(n), n_features[occurrence.batch],
                                             static_cast<std::int32_t>(features.starts[id])});

@@ -13,8 +13,8 @@ namespace hedgerow {
 namespace {
 
 constexpr std::int64_t kAttributesAhead = 8;  // attributes whose weights are prefetched
-constexpr std::int64_t kRows = 32;            // rows that are summed at once
-constexpr float kSmallest = 1e-20f;           // added to p + a, which can be 0
+constexpr std::int64_t kRowsAtOnce = 32;      // rows that are summed at once
+constexpr float kSmallestSum = 1e-20f;        // added to p + a, which can be 0
 
 }  // namespace
 
@@ -168,7 +168,7 @@ double DualAscent::infer(const Batches::Batch& batch, std::int64_t s, Work& work
         for (std::int64_t i = t * k; i < (t + 1) * k; ++i) {
             const float p = number * changes[i], a = residuals[i];
             changes[i] = p - a;
-            sum += 2 * (p - a) * (p - a) / (std::abs(p + a) + kSmallest);
+            sum += 2 * (p - a) * (p - a) / (std::abs(p + a) + kSmallestSum);
         }
         residuals[t * k + gold] -= number;
         divergence += static_cast<double>(sum);
@@ -179,11 +179,11 @@ double DualAscent::infer(const Batches::Batch& batch, std::int64_t s, Work& work
 // row <- the sum over the occurrences of the i-th attribute of value changes.
 inline void DualAscent::sum_rows(const Batches::Batch& batch, std::int64_t i, float* row) const {
     const std::int64_t k = topology_.n_labels;
-    WeightedRow rows[kRows];
+    WeightedRow rows[kRowsAtOnce];
     std::fill_n(row, k, 0.0f);
     for (std::int64_t o = batch.attributes[i].occurrences; o < batch.attributes[i + 1].occurrences;) {
         std::int64_t n = 0;
-        for (; n < kRows && o < batch.attributes[i + 1].occurrences; ++n, ++o)
+        for (; n < kRowsAtOnce && o < batch.attributes[i + 1].occurrences; ++n, ++o)
             rows[n] = {changes_.data() + batch.rows[o] * k, batch.values.empty() ? 1.0f : batch.values[o]};
         linear_kernels().add_rows(rows, n, k, row);
     }
