@@ -94,13 +94,13 @@ def test_threads_change_no_bit(l1, l2):
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_constraints_numbers_and_weights_reach_the_loss_of_lbfgs(order):
     rng = np.random.default_rng(0)
-    X = [[{"letter": str(rng.choice(list("abc"))), "size": float(rng.normal())} for _ in range(6)] for _ in range(60)]
+    X = [[{"letter": str(rng.choice(list("abc"))), "size": float(rng.normal())} for _ in range(6)] for _ in range(300)]
     y = [["x" if p["letter"] == "a" or p["size"] > 1 else "z" for p in x] for x in X]
     y = [["w" if t and label == labels[t - 1] == "x" else label for t, label in enumerate(labels)] for labels in y]
     pairs = {pair for labels in y for pair in pairwise([None, *labels])}
     losses = [
         hr.LinearCRF(order=order, l2=0.5, solver=solver, tol=1e-7, constraints=sorted(pairs, key=str))
-        .fit(X, y, sample_weight=np.arange(60) % 4 / 2)
+        .fit(X, y, sample_weight=np.arange(300) % 4 / 2)
         .training_log_[-1]["loss"]
         for solver in ("auto", "lbfgs")
     ]
@@ -108,13 +108,19 @@ def test_constraints_numbers_and_weights_reach_the_loss_of_lbfgs(order):
 
 
 def test_a_fit_that_ends_too_soon_warns():
-    X, y = random_data(1, n=60)
+    X, y = random_data(1, n=300)
     with pytest.warns(ConvergenceWarning, match="max_iter=3"):
         model = hr.LinearCRF(max_iter=3).fit(X, y)
     assert len(model.training_log_) == 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hr.LinearCRF().fit(X, y)
+
+
+def test_few_sequences_are_left_to_lbfgs():
+    X, y = random_data(1, n=100)
+    losses = [[r["loss"] for r in hr.LinearCRF(solver=solver).fit(X, y).training_log_] for solver in ("auto", "lbfgs")]
+    assert losses[0] == losses[1]
 
 
 def test_sweeps_end_when_little_is_left_and_when_they_are_slow():

@@ -18,6 +18,7 @@ from hedgerow.learning.likelihood import Likelihood, LinearSpace
 from hedgerow.learning.quasi_newton import IMPROVEMENT_PERIOD, QuasiNewtonLearner, QuasiNewtonRules
 from hedgerow.utilities import Floats64
 
+MIN_SEQUENCES = 200  # with fewer, which are often long, L-BFGS is as fast
 MIN_BATCHES = 256  # if there are so many sequences; fewer make slower progress
 BATCH_SEQUENCES = 8  # more make slower progress, fewer leave little work for threads between two meetings
 MAX_N_GRAM_RESIDUALS = 2**27  # numbers kept for the n-grams of all batches: 1 GB
@@ -37,9 +38,10 @@ class DualAscentLearner(QuasiNewtonLearner):
 
     @staticmethod
     def can_learn(training: TrainingData, space: LinearSpace) -> bool:
-        """Whether there are sweeps for this model: it has no edge features and no beam, and few n-grams."""
-        n_kept = _n_batches(training) * len(space.n_grams)
-        return space.edge is None and not training.prunes and n_kept <= MAX_N_GRAM_RESIDUALS
+        """Whether sweeps pay: there are many sequences and few n-grams, and neither edge features nor a beam."""
+        if space.edge is not None or training.prunes or np.count_nonzero(training.weights) < MIN_SEQUENCES:
+            return False
+        return _n_batches(training) * len(space.n_grams) <= MAX_N_GRAM_RESIDUALS
 
     def __init__(self, training: TrainingData, space: LinearSpace, rules: QuasiNewtonRules) -> None:
         super().__init__(training, space, rules)
