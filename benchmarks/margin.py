@@ -2,8 +2,9 @@
 
 python benchmarks/margin.py
 
-The attributes are those of benchmarks/data.py. Everything runs on one thread. The time of an epoch is the time of a fit
-less that of a fit of one epoch, divided by the other epochs, so that set-up does not count.
+The attributes are those of benchmarks/data.py. Everything runs on one thread, but for the part "threads". The time of
+an epoch is the time of a fit less that of a fit of one epoch, divided by the other epochs, so that set-up does not
+count.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import hedgerow as hr
 from data import chunking, few
 from jobs import main, tagged
 from printing import log, print_table
+from two_threads import print_two_threads
 
 EPOCHS = few(10, 3)
 
@@ -100,5 +102,9 @@ def print_margin() -> None:
     print_table(["", "s", "s an epoch", "ratio", "F1", "tag tokens/s", "ratio"], rows())
 
 
+def print_threads() -> None:
+    print_two_threads([hr.StructuredPerceptron(random_state=0), hr.StructuredSVM(random_state=0)])
+
+
 if __name__ == "__main__":
-    main(__doc__, {"chunks": print_margin})
+    main(__doc__, {"chunks": print_margin, "threads": print_threads})

@@ -3,9 +3,9 @@
 python benchmarks/search.py
 
 Chunking has 22 labels and the attributes of benchmarks/data.py; the joint task has 118 labels in training, with words
-around a position and the spelling of its own word. Everything runs on one thread. Models are trained alternately, three
-times; times are CPU seconds, the smallest of the three. The time of an epoch is the time of a fit less that of a fit of
-one epoch, divided by the other epochs.
+around a position and the spelling of its own word. Everything runs on one thread, but for the part "threads". Models
+are trained alternately, three times; times are CPU seconds, the smallest of the three. The time of an epoch is the time
+of a fit less that of a fit of one epoch, divided by the other epochs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import hedgerow as hr
 from data import chunking, few, load, repeated
 from jobs import main
 from printing import log, print_table
+from two_threads import print_two_threads
 
 REPEATS = few(3, 1)
 SHARED: dict[str, Any] = {"n_jobs": 1, "random_state": 0}
@@ -103,5 +104,9 @@ def print_joint() -> None:
     print_table(head, rows(models, joint, hr.metrics.accuracy))
 
 
+def print_threads() -> None:
+    print_two_threads([hr.SearchTagger(random_state=0)])
+
+
 if __name__ == "__main__":
-    main(__doc__, {"chunks": print_chunks, "joint": print_joint})
+    main(__doc__, {"chunks": print_chunks, "joint": print_joint, "threads": print_threads})

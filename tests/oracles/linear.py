@@ -7,6 +7,8 @@ from collections import Counter
 from fractions import Fraction
 from itertools import pairwise, product
 
+import numpy as np
+
 from hedgerow.encoding import AttributeReader, Window
 from oracles.lattice import label_context, table_row
 
@@ -80,21 +82,22 @@ def by_steps(problem):
     """What `ranked` puts first, label by label: for orders 0 and 1, labels too many to enumerate and exact floats."""
 
     def find(x, y, w):
-        w = {name: float(value) for name, value in w.items()}
-        best = {0: (0.0, ())}  # by last label: (score, labels)
+        k = problem.k
+        pairs = np.zeros((1 + k, k))  # a transition table
+        for name, value in w.items():
+            if name[0] == "gram":
+                pairs.flat[name[1]] = float(value)
+        best, back = np.zeros(k), []
         for t, attributes in enumerate(x):
-            longer = {}
-            for label in range(problem.k):
-                own = sum(w.get((attribute, label), 0.0) * value for attribute, value in attributes)
-                own += float(TIE) * (label != y[t])
-                pairs = {
-                    last: w.get(("gram", (1 + last) * problem.k + label), 0.0) if t and problem.order else 0.0
-                    for last in best
-                }
-                last = max(best, key=lambda last: best[last][0] + pairs[last])
-                longer[label] = best[last][0] + own + pairs[last], (*best[last][1], label)
-            best = longer
-        return max(best.values(), key=lambda found: found[0])[1]
+            own = [sum(float(w.get((a, label), 0)) * value for a, value in attributes) for label in range(k)]
+            own += float(TIE) * (np.arange(k) != y[t])
+            steps = best[:, None] + (pairs[1:] if t and problem.order else 0) + own
+            back.append(steps.argmax(axis=0))
+            best = steps.max(axis=0)
+        labels = [int(best.argmax())]
+        for pointers in back[:0:-1]:
+            labels.append(int(pointers[labels[-1]]))
+        return tuple(labels[::-1])
 
     return find
 

@@ -62,14 +62,15 @@ def test_wider_beams_numbers_and_a_bias(update, beam):
 @pytest.mark.parametrize("order", [1, 3])
 def test_many_labels(update, order):
     """Rows of weights are sparse at first; those of frequent attributes and label contexts become dense."""
-    X, y = random_data(0, n=24, letters="abcdefgh", n_labels=40)
+    X, y = random_data(0, n=40, letters="abcde", n_labels=40)
     training = training_of(X, y, 0)
-    learner, examples = fitted(training, order=order, window=1, update=update, averaged=True)
+    assert len(training.labels) > 32
+    learner, examples = fitted(training, order=order, window=1, update=update, epochs=1, averaged=True)
     problem = SearchProblem(Problem(training, window=1), order, 2, merges=update != "laso")
     assert_same(learner.potential, mean(learned(problem, examples, update)))
     sizes = np.diff(learner.potential.state_features.starts)
-    assert sizes.min() <= 2
-    assert sizes.max() > 10  # a dense row has more than a quarter of the labels
+    assert sizes.min() < 10
+    assert sizes.max() > 10  # a quarter of 40 labels: more make a row dense
 
 
 @pytest.mark.parametrize("update", UPDATES)

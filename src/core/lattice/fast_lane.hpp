@@ -24,6 +24,9 @@ struct BeamSize {
 
 constexpr std::int64_t kTogether = 6;  // sequences that share a table
 
+// From here on, pruned_max_sum is quicker than max_sum even where it can leave out little.
+constexpr std::int64_t kManyLabels = 192;
+
 template <class Real>
 struct FastLane {
     // How many numbers of work space the kernels below need for a sequence of `length` positions.

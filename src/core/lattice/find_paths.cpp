@@ -11,9 +11,6 @@
 namespace hedgerow {
 namespace {
 
-// From here on, pruned_max_sum is quicker than max_sum even where it can leave out little.
-constexpr std::int64_t kManyLabels = 192;
-
 template <class Real>
 void fast_best_path(const LatticeBatch<Real>& batch, double* score, std::int32_t* labels) {
     const FastLane<Real>& lane = fast_lane<Real>();

@@ -47,27 +47,32 @@ template <class Real>
 void bound_table(const Real* scores, std::int64_t k, double* prepared) {
     const BoundedTable table(k, prepared);
     const auto at = [&](const double* part) { return prepared + (part - prepared); };
-    double *rows = at(table.rows), *bounds = at(table.bounds), *largest = at(table.largest);
-    for (double* x = prepared; x < largest; ++x) *x = -INFINITY;
-    *largest = 0;
-    for (std::int64_t y = 0; y < table.width; ++y) at(table.best_contexts)[y] = 0;
+    double *best_scores = at(table.best_scores), *best_contexts = at(table.best_contexts), largest = 0;
+    for (double* x = prepared; x < table.largest; ++x) *x = -INFINITY;
+    for (std::int64_t y = 0; y < table.width; ++y) best_contexts[y] = 0;
     for (std::int64_t h = 0; h < k; ++h) {
-        for (std::int64_t y = 0; y < k; ++y) {
-            const double score = scores[(1 + h) * k + y];
-            rows[h * table.width + y] = score;
-            double& bound = bounds[y / BoundedTable::kTile * table.width + h];
-            bound = score > bound ? score : bound;
-            if (score > table.best_scores[y]) {
-                at(table.best_scores)[y] = score;
-                at(table.best_contexts)[y] = static_cast<double>(h);
+        const auto context = static_cast<double>(h);
+        double row_bound = -INFINITY;
+        for (std::int64_t first = 0; first < k; first += BoundedTable::kTile) {
+            const std::int64_t n = k - first < BoundedTable::kTile ? k - first : BoundedTable::kTile;
+            const Real* from = scores + (1 + h) * k + first;
+            double *row = at(table.rows) + h * table.width + first, *tops = best_scores + first,
+                   *contexts = best_contexts + first, bound = -INFINITY;
+#pragma omp simd reduction(max : bound, largest)
+            for (std::int64_t j = 0; j < n; ++j) {
+                const double score = from[j], size = score == -INFINITY ? 0.0 : std::abs(score);
+                row[j] = score;
+                bound = score > bound ? score : bound;
+                largest = size > largest ? size : largest;
+                contexts[j] = score > tops[j] ? context : contexts[j];
+                tops[j] = score > tops[j] ? score : tops[j];
             }
-            if (score != -INFINITY && std::abs(score) > *largest) *largest = std::abs(score);
+            at(table.bounds)[first / BoundedTable::kTile * table.width + h] = bound;
+            row_bound = bound > row_bound ? bound : row_bound;
         }
-        for (std::int64_t tile = 0; tile < table.n_tiles; ++tile) {
-            const double bound = bounds[tile * table.width + h];
-            if (bound > table.row_bounds[h]) at(table.row_bounds)[h] = bound;
-        }
+        at(table.row_bounds)[h] = row_bound;
     }
+    *at(table.largest) = largest;
 }
 
 template <class Real>

@@ -21,14 +21,19 @@ const float* PathFinder::constrained(const float* table) {
     return table_.data();
 }
 
-bool PathFinder::search(const float* table) {
+bool PathFinder::search(const float* table, const double* bounded) {
     std::fill(path_.begin(), path_.end(), 0);
+    const FastLane<float>& lane = fast_lane<float>();
+    const std::int64_t k = topology_.n_labels;
+    double score;
+    if (bounded) {
+        lane.pruned_max_sum(scores(table), k, bounded, path_.data(), work(lane.pruned_work_size(k, length_)),
+                            &score);
+        return score != kMinusInfinity;
+    }
     if (beam_ == 0 && topology_.order <= 1) {
-        const FastLane<float>& lane = fast_lane<float>();
-        const auto size = static_cast<std::size_t>(lane.max_work_size(topology_.n_labels, length_));
-        if (work_.size() < size) work_.resize(size);
-        double score;
-        lane.max_sum(scores(table), topology_.n_labels, topology_.order, path_.data(), work_.data(), &score);
+        lane.max_sum(scores(table), k, topology_.order, path_.data(), work(lane.max_work_size(k, length_)),
+                     &score);
         return score != kMinusInfinity;
     }
     Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
@@ -37,9 +42,9 @@ bool PathFinder::search(const float* table) {
     return true;
 }
 
-const std::vector<std::int32_t>& PathFinder::best(const float* table) {
+const std::vector<std::int32_t>& PathFinder::best(const float* table, const double* bounded) {
     forbidden_.apply_to_end(label_scores_.data() + (length_ - 1) * topology_.n_labels);
-    found_ = search(constrained(table));
+    found_ = search(constrained(table), bounded);
     return path_;
 }
 
@@ -78,6 +83,7 @@ std::int64_t MarginLearner::learn(const OnlineExamples& examples, std::int64_t b
     const std::int64_t seen = n_seen_;
     const std::vector<std::int64_t> numbers = longest_first(examples, batch);
     std::vector<Violation> violations(static_cast<std::size_t>(std::min(batch, examples.n)));
+    prepare_table();
     parallel_rounds(
         examples.n, batch, n_threads,
         [&] {
@@ -97,8 +103,16 @@ std::int64_t MarginLearner::learn(const OnlineExamples& examples, std::int64_t b
                 learn_from(examples[i], violation);
                 changed |= violation.found;
             }
+            if (changed) prepare_table();
         });
     return n_violations;
+}
+
+void MarginLearner::prepare_table() {
+    if (!uses_bounds_) return;
+    const FastLane<float>& lane = fast_lane<float>();
+    bounded_.resize(static_cast<std::size_t>(lane.bounded_table_size(topology_.n_labels)));
+    lane.bound_table(n_grams_.table(), topology_.n_labels, bounded_.data());
 }
 
 void MarginLearner::learn_from(const OnlineExample& example, const Violation& violation) {
@@ -132,7 +146,7 @@ void MarginLearner::find(const OnlineExample& example, double margin, Finder& fi
 bool MarginLearner::violates(const OnlineExample& example, double margin, PathFinder& paths,
                              std::int64_t& n_used) const {
     const float* table = n_grams_.table();
-    const std::vector<std::int32_t>& path = paths.best(table);
+    const std::vector<std::int32_t>& path = paths.best(table, bounded_.empty() ? nullptr : bounded_.data());
     const std::int32_t* gold = example.gold;
     n_used = example.length();
     const bool wrong = !std::equal(path.begin(), path.end(), gold);
