@@ -137,7 +137,7 @@ SparseNGramWeights n_gram_weights(std::int64_t n_labels, std::int64_t order,
 }
 
 // The arrays of a batch of searches.
-struct Batch {
+struct Searches {
     const SparseNGramWeights& n_grams;
     Input<std::int64_t, 1> starts;
     Input<float, 2> state;
@@ -184,7 +184,7 @@ struct Batch {
     }
 };
 
-nb::tuple best(const Batch& batch) {
+nb::tuple best(const Searches& batch) {
     const SearchBatch searches = batch.checked();
     Output<double, 1> score({batch.n_sequences()});
     Output<std::int32_t, 1> labels({batch.n_positions()});
@@ -195,7 +195,7 @@ nb::tuple best(const Batch& batch) {
     return nb::make_tuple(score.array(), labels.array());
 }
 
-nb::tuple sums(const Batch& batch, double temperature, bool want_marginals) {
+nb::tuple sums(const Searches& batch, double temperature, bool want_marginals) {
     const SearchBatch searches = batch.checked(temperature);
     Output<double, 1> log_z({batch.n_sequences()});
     std::optional<Output<float, 2>> marginals;
@@ -207,7 +207,7 @@ nb::tuple sums(const Batch& batch, double temperature, bool want_marginals) {
     return nb::make_tuple(log_z.array(), marginals ? nb::cast(marginals->array()) : nb::none());
 }
 
-nb::tuple ranked(const Batch& batch, double temperature, std::int64_t n) {
+nb::tuple ranked(const Searches& batch, double temperature, std::int64_t n) {
     const SearchBatch searches = batch.checked(temperature);
     require(n >= 1, "n is at least 1");
     Output<double, 2> score({batch.n_sequences(), static_cast<std::size_t>(n)});
@@ -219,7 +219,7 @@ nb::tuple ranked(const Batch& batch, double temperature, std::int64_t n) {
     return nb::make_tuple(score.array(), labels.array());
 }
 
-nb::object path_score(const Batch& batch, double temperature, const Input<std::int32_t, 1>& labels) {
+nb::object path_score(const Searches& batch, double temperature, const Input<std::int32_t, 1>& labels) {
     const SearchBatch searches = batch.checked(temperature);
     batch.check_labels(labels, 0);
     Output<double, 1> score({batch.n_sequences()});
@@ -259,15 +259,15 @@ void register_search(nb::module_& m) {
         m, "SparseNGramWeights", "Weights of label n-grams; cell = number of the label context * K + label.")
         .def(nb::new_(&n_gram_weights), nb::arg("n_labels"), nb::arg("order"), nb::arg("cells").noconvert(),
              nb::arg("weights").noconvert(), nb::arg("forbidden").noconvert());
-    nb::class_<Batch>(m, "SearchBatch", "Beam searches of many sequences.")
+    nb::class_<Searches>(m, "SearchBatch", "Beam searches of many sequences.")
         .def(
             "__init__",
-            [](Batch* self, const SparseNGramWeights& n_grams, Input<std::int64_t, 1> starts,
+            [](Searches* self, const SparseNGramWeights& n_grams, Input<std::int64_t, 1> starts,
                Input<float, 2> state, std::int64_t beam, bool backward,
                std::optional<Input<std::int32_t, 1>> keep, std::int64_t n_threads) {
-                const Batch batch{n_grams, starts, state, beam, backward, keep, n_threads};
+                const Searches batch{n_grams, starts, state, beam, backward, keep, n_threads};
                 batch.checked();
-                new (self) Batch(batch);
+                new (self) Searches(batch);
             },
             nb::keep_alive<1, 2>(), nb::arg("n_grams"), nb::arg("starts").noconvert(),
             nb::arg("state").noconvert(), nb::arg("beam"), nb::arg("backward"),

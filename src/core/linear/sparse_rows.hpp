@@ -49,7 +49,7 @@ class SparseRows {
         std::int32_t& first = free_[std::countr_zero(static_cast<std::uint64_t>(room))];
         if (first >= 0) return std::exchange(first, cells(first)->label);
         if (used_ + room > std::int64_t{1} << chunk_bits_) add_chunk();
-        const std::int64_t block = (static_cast<std::int64_t>(cells_.size()) - 1 << chunk_bits_) + used_;
+        const std::int64_t block = ((static_cast<std::int64_t>(cells_.size()) - 1) << chunk_bits_) + used_;
         used_ += room;
         return static_cast<std::int32_t>(block);
     }
