@@ -25,13 +25,15 @@ namespace nb = nanobind;
     throw nb::python_error();
 }
 
-// The type of a value with its module, for messages; valid until the next call.
+// The type of a value, for messages, and its module if it is not a class of Python; valid until the next
+// call.
 inline const char* type_name(PyObject* value) {
     static std::string name;
     nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(value)));
     const std::string home = nb::str(type.attr("__module__")).c_str();
     name = nb::str(type.attr("__qualname__")).c_str();
-    if (home != "builtins") name = home + "." + name;
+    if (home != "builtins" && !(PyType_GetFlags(Py_TYPE(value)) & Py_TPFLAGS_HEAPTYPE))
+        name = home + "." + name;
     return value == Py_None ? "None" : name.c_str();
 }
 
