@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def sentences(seed: int = 0) -> Sentences:
     return found
 
 
-def _falling(n: int) -> np.ndarray:
+def _falling(n: int) -> Any:
     shares = 1 / np.arange(1, n + 1)
     return shares / shares.sum()
 
