@@ -22,7 +22,7 @@ struct BeamSize {
     std::int64_t numbers, places;
 };
 
-constexpr std::int64_t kTogether = 6;  // sequences that share a table
+constexpr std::int64_t kTogether = 6;  // sequences that advance together
 
 // From here on, pruned_max_sum is quicker than max_sum even where it can leave out little.
 constexpr std::int64_t kManyLabels = 192;
@@ -43,9 +43,9 @@ struct FastLane {
                         const Real* prepared, const double* shifts, const Marginals<Real>& out, Real* work,
                         double* log_z);
 
-    // The same for n <= kTogether sequences of order 1 without edge scores, the longest first: they read the
-    // table together. is_safe: what sum_product returns. A table is added to only for sequences that are
-    // safe. `work` has the work space of all.
+    // The same for n <= kTogether sequences of order 1. Without edge scores, the longest comes first: they
+    // read the table together. is_safe: what sum_product returns. A table is added to only for sequences that
+    // are safe. `work` has the work space of all.
     void (*sum_products)(const Scores<Real>* scores, std::int64_t n, std::int64_t n_labels,
                          const Real* prepared, const double* shifts, const Marginals<Real>* out, Real* work,
                          double* log_z, bool* is_safe);

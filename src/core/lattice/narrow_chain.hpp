@@ -1,41 +1,52 @@
 // Marginals of one sequence of order 1 with edge scores and few labels: a row of K numbers fits one vector,
 // and loops over labels are unrolled. Each step depends on the one before it, so the latency of a step
-// decides the speed: the forward and the backward sweep run in the same loop, in registers, and the marginals
-// are combined afterwards. The formulas and the certificate are those of sum_product.cpp.
+// decides the speed: the forward and the backward sweep, and those of a second sequence, run in the same
+// loop, in registers, and the marginals are combined afterwards. The formulas and the certificate are those
+// of sum_product.cpp.
 #pragma once
 
+#include "lattice/scaled_sums.hpp"
 #include "lattice/views.hpp"
 #include "util/numeric.hpp"
 
 namespace hedgerow::HEDGEROW_ISA {
+namespace {
 
-// exps: [length, K, K], readable for one vector beyond its end. Work space: forward and backward [length, N],
-// inverses [length].
+// exps: [length, K, K], readable for one vector beyond its end.
 template <class Real, int N, int K>
 class NarrowChain {
     static_assert(K <= N && N <= 2 * K, "numbers written beyond a row end within the next row");
     using V = Vec<Real, N>;
 
   public:
-    NarrowChain(const Real* exps, std::int64_t length, Real* forward, Real* backward, Real* inverses)
-        : exps_(exps), length_(length), forward_(forward), backward_(backward), inverses_(inverses) {}
+    NarrowChain() = default;
+    NarrowChain(const Real* exps, std::int64_t length, Real* work)
+        : exps_(exps),
+          length_(length),
+          forward_(work),
+          backward_(forward_ + length * N),
+          inverses_(backward_ + length * N) {}
+    static std::int64_t work_size(std::int64_t length) { return (2 * N + 1) * length; }
 
-    // growths: multiplied by the growth of every step; the log of the product is log Z less the shifts.
-    template <class Product>
-    void sweep(Product& growths) {
-        Real inverse = 1, back_inverse = 1;
-        V a = load<N>(exps_), b = ones();
-        for (std::int64_t t = 0, s = length_ - 1; t < length_; ++t, --s) {
-            if (t > 0) a = step_forward(a, exps_ + t * K * K) * inverse;
-            store<N>(forward_ + t * N, a);
-            const Real growth = total_of(a);
-            growths.times(growth);
-            inverse = inverses_[t] = 1 / growth;
-            store<N>(backward_ + s * N, b);
-            back_inverse = 1 / total_of(b);
-            b = step_backward(b, exps_ + s * K * K) * back_inverse;
-        }
+    // Both sweeps of one sequence, or of two. Afterwards log_growth() is log Z less the shifts.
+    void sweep() {
+        Steps steps(*this);
+        for (std::int64_t t = 0; t < length_; ++t) steps.go(t);
+        log_growth_ = steps.growths.value();
     }
+    static void sweep(NarrowChain& first, NarrowChain& second) {
+        Steps of_first(first), of_second(second);
+        const std::int64_t both = first.length_ < second.length_ ? first.length_ : second.length_;
+        for (std::int64_t t = 0; t < both; ++t) {
+            of_first.go(t);
+            of_second.go(t);
+        }
+        for (std::int64_t t = both; t < first.length_; ++t) of_first.go(t);
+        for (std::int64_t t = both; t < second.length_; ++t) of_second.go(t);
+        first.log_growth_ = of_first.growths.value();
+        second.log_growth_ = of_second.growths.value();
+    }
+    double log_growth() const { return log_growth_; }
 
     // After sweep(): writes the marginals. Returns false if the sums do not reach `safe`. Rows are written as
     // whole vectors, and the next row overwrites the excess; only the last position is written exactly.
@@ -54,6 +65,26 @@ class NarrowChain {
     }
 
   private:
+    // What the next step of the sweeps needs: step t goes forward to t, and backward from length - 1 - t.
+    struct Steps {
+        NarrowChain& chain;
+        V a, b = ones();
+        Real inverse = 1;
+        LogProduct growths{};
+
+        explicit Steps(NarrowChain& of) : chain(of), a(load<N>(of.exps_)) {}
+        void go(std::int64_t t) {
+            const std::int64_t s = chain.length_ - 1 - t;
+            if (t > 0) a = step_forward(a, chain.exps_ + t * K * K) * inverse;
+            store<N>(chain.forward_ + t * N, a);
+            const Real growth = total_of(a);
+            growths.times(growth);
+            inverse = chain.inverses_[t] = 1 / growth;
+            store<N>(chain.backward_ + s * N, b);
+            b = step_backward(b, chain.exps_ + s * K * K) * (1 / total_of(b));
+        }
+    };
+
     static V ones() {
         V v = fill<Real, N>(0);
         for (int y = 0; y < K; ++y) v[y] = 1;
@@ -95,9 +126,11 @@ class NarrowChain {
         for (int h = 0; h < K; ++h) write(to + h * K, load<N>(e + h * K) * b * weights[h], last);
     }
 
-    const Real* exps_;
-    std::int64_t length_;
-    Real *forward_, *backward_, *inverses_;
+    const Real* exps_ = nullptr;
+    std::int64_t length_ = 0;
+    Real *forward_ = nullptr, *backward_ = nullptr, *inverses_ = nullptr;
+    double log_growth_ = 0;
 };
 
+}  // namespace
 }  // namespace hedgerow::HEDGEROW_ISA

@@ -41,20 +41,23 @@ class SumWorker {
     // The sequences first..last; out_of(i): where the marginals of sequence i are written. OUT: log_z.
     template <class OutOf>
     void operator()(std::int64_t first, std::int64_t last, OutOf out_of, double* log_z) {
-        if (!shares_table()) {
+        if (!go_together(out_of(first))) {
             for (std::int64_t i = first; i < last; ++i) log_z[i] = one(i, out_of(i));
             return;
         }
-        // Sequences of about the same length advance together.
         order_.resize(static_cast<std::size_t>(last - first));
         std::iota(order_.begin(), order_.end(), first);
-        std::ranges::stable_sort(order_, std::greater(), [&](std::int64_t i) { return batch_.length(i); });
+        if (!batch_.edge)  // sequences of about the same length read the table together
+            std::ranges::stable_sort(order_, std::greater(),
+                                     [&](std::int64_t i) { return batch_.length(i); });
         for (std::size_t i = 0; i < order_.size(); i += kTogether)
             several(order_.data() + i, std::min<std::size_t>(kTogether, order_.size() - i), out_of, log_z);
     }
 
   private:
-    bool shares_table() const { return batch_.has_fast_lane() && batch_.topology.order == 1 && !batch_.edge; }
+    bool go_together(const Marginals<Real>& out) const {
+        return batch_.has_fast_lane() && batch_.topology.order == 1 && !(batch_.edge && out.table);
+    }
 
     template <class OutOf>
     void several(const std::int64_t* sequences, std::size_t n, OutOf out_of, double* log_z) {
@@ -65,7 +68,7 @@ class SumWorker {
         for (std::size_t j = 0; j < n; ++j) {
             scores[j] = batch_.scores(sequences[j]);
             out[j] = out_of(sequences[j]);
-            size += lane.work_size(batch_.n_labels(), 1, scores[j].length, false);
+            size += lane.work_size(batch_.n_labels(), 1, scores[j].length, batch_.edge != nullptr);
         }
         if (work_.size() < static_cast<std::size_t>(size)) work_.resize(static_cast<std::size_t>(size));
         double found[kTogether];

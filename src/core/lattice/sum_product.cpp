@@ -5,9 +5,9 @@
 //   backward   b[t-1] = E (S[t] * b[t]) / q[t],     q[t] = sum of b[t]
 //   marginals  P(y_t = y) = a[t,y] b[t,y] / sum,    P(h, y) = a[t-1,h] E[h,y] S[t,y] b[t,y] / sum
 //
-// E and S are exp(scores - shift) with a shift of at least the largest score, so nothing overflows. With edge
-// scores, E[t] holds the whole score and S is 1. Dividing by the sum of the step before keeps the division
-// off the critical path; the sum of a[t] is then the growth of that one step.
+// E and S are exp(scores - shift). The shift is the largest score, or 0 if all scores are near 0, so nothing
+// overflows. With edge scores, E[t] holds the whole score and S is 1. Dividing by the sum of the step before
+// keeps the division off the critical path; the sum of a[t] is then the growth of that one step.
 //
 // table_chains.hpp computes them for several sequences at a time where all share E.
 //
@@ -31,94 +31,63 @@ namespace hedgerow::HEDGEROW_ISA {
 
 namespace {
 
-// One sequence of order 1 with edge scores; table_chains.hpp has those without. Rows of K numbers are read as
-// whole vectors of N lanes, as there.
-template <class Real, int N>
-class EdgeChain {
-    using V = Vec<Real, N>;
-
+// exp(scores - shift) of one sequence of order 1 with edge scores.
+template <class Real>
+class EdgeExponentials {
   public:
-    EdgeChain(const Scores<Real>& scores, std::int64_t k, Real* work)
-        : scores_(scores), k_(k), width_((k + N - 1) / N * N), length_(scores.length), block_(k * k) {
-        mask_ = work;
-        forward_ = mask_ + width_;
-        scratch_ = forward_ + length_ * width_;
-        inverses_ = scratch_ + 3 * width_;
-        backward_ = inverses_ + padded<Real>(length_);
-        exps_ = backward_ + (is_narrow(k) ? length_ * width_ : 0);
-        set<Real>(mask_, 0, k, 1);
-        set<Real>(mask_, k, width_, 0);
-    }
-
-    bool run(const Marginals<Real>& out, double* log_z) {
-        choose_shift();
-        if (is_narrow(k_) && keeps(length_, block_) && (out.state || out.pair))
-            return run_narrow<(N > 4 ? N / 2 : 2)>(out, log_z);
-        bool certain = false;
-        if (!forward(log_z, &certain)) return false;
-        return (certain && !out.state && !out.pair) || backward(out);
-    }
-
-    static std::int64_t work_size(std::int64_t k, std::int64_t length) {
-        const std::int64_t width = padded<Real>(k), rows = (is_narrow(k) ? 2 : 1) * length + 4;
-        return rows * width + padded<Real>(length) + (keeps(length, k * k) ? length : 1) * k * k +
-               2 * kLanes<Real>;
-    }
-
-  private:
-    // Sequences of up to 2^20 scores store their exponentials for the backward sweep. Longer ones compute
-    // them again, so that memory does not grow with length times K².
-    static bool keeps(std::int64_t length, std::int64_t block) {
-        return length * block <= (std::int64_t{1} << 20);
-    }
-
-    static constexpr int kNarrow = 8;  // loops are unrolled for at most this many labels
-    static bool is_narrow(std::int64_t k) { return k >= 2 && k <= kNarrow; }
-
-    // Increases K up to the number of labels, so that loops over labels are unrolled.
-    template <int K>
-    bool run_narrow(const Marginals<Real>& out, double* log_z) {
-        if constexpr (K <= N && K <= kNarrow) {
-            if (K != k_) return run_narrow<K + 1>(out, log_z);
-            const double shift = exponentiate_all();
-            if (std::isnan(shift)) return false;
-            NarrowChain<Real, N, K> chain(exps_, length_, forward_, backward_, inverses_);
-            LogProduct z;
-            chain.sweep(z);
-            *log_z = z.value() + shift;
-            return chain.combine(out, Safe<Real>::value);
-        }
-        return false;
-    }
-
-    // One shift for the whole sequence if its scores are close together, otherwise one for each position.
-    void choose_shift() {
-        common_ = plain();
-        if (!common_ && scores_.table) {
+    EdgeExponentials(const Scores<Real>& scores, std::int64_t k) : scores_(scores), k_(k), block_(k * k) {
+        if (is_plain(scores)) {
+            choose_shift();
+        } else if (scores_.table) {
             first_table_ = shift_of(scores_.table, k_);
             table_ = shift_of(scores_.table + k_, block_);
         }
-        if (!common_) return;
+    }
+
+    // Whether the scores are one array, not a sum of several.
+    static bool is_plain(const Scores<Real>& scores) { return !scores.state && !scores.table; }
+    // Whether n scores need no shift at all.
+    static bool are_near_zero(const Real* scores, std::int64_t n) {
+        Real high, low;
+        extremes(scores, n, &high, &low);
+        return high <= Safe<Real>::range / 2 && low >= -Safe<Real>::range / 2;
+    }
+
+    // to <- exp(scores of position t - shift). Returns the shift, or NaN if rounding may matter.
+    double write_position(std::int64_t t, Real* to) const {
+        const bool plain = is_plain(scores_);
+        const std::int64_t n = t == 0 ? k_ : block_;
+        const Real* from = plain ? scores_.edge + t * block_ : to;
+        const double shifts = plain ? 0 : add_parts(t, n / k_, to);
+        const Real shift = common_ ? shift_ : shift_of(from, n);
+        if (!plain && !(shift >= -Safe<Real>::apart)) return NAN;
+        exponentiate(from, n, shift, to);
+        return shifts + static_cast<double>(shift);
+    }
+
+    // The same for all positions. Returns the sum of the shifts.
+    double write_all(Real* to) const {
+        if (common_) {  // this includes rows of the first position that are never read
+            exponentiate(scores_.edge, scores_.length * block_, shift_, to);
+            return static_cast<double>(shift_) * static_cast<double>(scores_.length);
+        }
+        double shifts = 0;
+        for (std::int64_t t = 0; t < scores_.length; ++t) shifts += write_position(t, to + t * block_);
+        return shifts;
+    }
+
+  private:
+    // One shift for the whole sequence if its scores are close together, otherwise one for each position. No
+    // shift near zero: then several sequences can be exponentiated at once.
+    void choose_shift() {
         Real high, low, first_high, first_low;
-        extremes(scores_.edge + block_, (length_ - 1) * block_, &high, &low);
+        extremes(scores_.edge + block_, (scores_.length - 1) * block_, &high, &low);
         extremes(scores_.edge, k_, &first_high, &first_low);  // the first position has only row 0
         high = first_high > high ? first_high : high;
         low = first_low < low ? first_low : low;
         common_ = high - low <= Safe<Real>::range;
-        shift_ = common_ ? high : 0;
-    }
-    // Whether the scores to exponentiate are one array, not a sum of several.
-    bool plain() const { return !scores_.state && !scores_.table; }
-
-    // to <- exp(scores of position t - shift). Returns the shift, or NaN if rounding may matter.
-    double exponentiate_at(std::int64_t t, Real* to) const {
-        const std::int64_t n = t == 0 ? k_ : block_;
-        const Real* from = plain() ? scores_.edge + t * block_ : to;
-        const double shifts = plain() ? 0 : add_parts(t, n / k_, to);
-        const Real shift = common_ ? shift_ : shift_of(from, n);
-        if (!plain() && !(shift >= -Safe<Real>::apart)) return NAN;
-        exponentiate(from, n, shift, to);
-        return shifts + static_cast<double>(shift);
+        const bool near_zero = high <= Safe<Real>::range / 2 && low >= -Safe<Real>::range / 2;
+        shift_ = common_ && !near_zero ? high : 0;
     }
 
     // to <- (edge - max edge) + (table - max table) + (state - max state). Returns the sum of the maxima.
@@ -136,28 +105,62 @@ class EdgeChain {
         return static_cast<double>(of_edge) + static_cast<double>(of_table) + static_cast<double>(of_state);
     }
 
-    double exponentiate_all() const {
-        if (!keeps(length_, block_)) return 0;
-        // This includes rows of the first position that are never read.
-        if (common_ && plain()) {
-            exponentiate(scores_.edge, length_ * block_, shift_, exps_);
-            return static_cast<double>(shift_) * static_cast<double>(length_);
-        }
-        double shifts = 0;
-        for (std::int64_t t = 0; t < length_; ++t) shifts += exponentiate_at(t, exps_ + t * block_);
-        return shifts;
+    Scores<Real> scores_;
+    std::int64_t k_, block_;
+    bool common_ = false;
+    Real shift_ = 0, first_table_ = 0, table_ = 0;
+};
+
+// Sequences of up to 2^20 edge scores store their exponentials for the backward sweep. Longer ones compute
+// them again, so that memory does not grow with length times K².
+bool keeps_exponentials(std::int64_t length, std::int64_t k) {
+    return length * k * k <= (std::int64_t{1} << 20);
+}
+
+// One sequence of order 1 with edge scores; table_chains.hpp has those without. Rows of K numbers are read as
+// whole vectors of N lanes, as there.
+template <class Real, int N>
+class EdgeChain {
+    using V = Vec<Real, N>;
+
+  public:
+    EdgeChain(const Scores<Real>& scores, std::int64_t k, Real* work)
+        : exponentials_(scores, k),
+          k_(k),
+          width_((k + N - 1) / N * N),
+          length_(scores.length),
+          keeps_(keeps_exponentials(scores.length, k)) {
+        mask_ = work;
+        forward_ = mask_ + width_;
+        scratch_ = forward_ + length_ * width_;
+        inverses_ = scratch_ + 3 * width_;
+        exps_ = inverses_ + padded<Real>(length_);
+        set<Real>(mask_, 0, k, 1);
+        set<Real>(mask_, k, width_, 0);
     }
 
+    bool run(const Marginals<Real>& out, double* log_z) {
+        bool certain = false;
+        if (!forward(log_z, &certain)) return false;
+        return (certain && !out.state && !out.pair) || backward(out);
+    }
+
+    static std::int64_t work_size(std::int64_t k, std::int64_t length) {
+        return (length + 4) * padded<Real>(k) + padded<Real>(length) +
+               (keeps_exponentials(length, k) ? length : 1) * k * k + 2 * kLanes<Real>;
+    }
+
+  private:
     // The exponentials of position t: stored, or computed again.
     const Real* exps_at(std::int64_t t, double* shift) const {
-        if (keeps(length_, block_)) return exps_ + t * block_;
-        *shift += exponentiate_at(t, exps_);
+        if (keeps_) return exps_ + t * k_ * k_;
+        *shift += exponentials_.write_position(t, exps_);
         return exps_;
     }
 
     bool forward(double* log_z, bool* certain) {
         LogProduct z;
-        double shift = exponentiate_all();
+        double shift = keeps_ ? exponentials_.write_all(exps_) : 0;
         V low = fill<Real, N>(1);
         Real inverse = 1;
         for (std::int64_t t = 0; t < length_; ++t) {
@@ -248,12 +251,59 @@ class EdgeChain {
         set<Real>(next, k_, width_, 0);
     }
 
-    Scores<Real> scores_;
-    std::int64_t k_, width_, length_, block_;
-    Real *mask_, *forward_, *scratch_, *inverses_, *backward_, *exps_;
-    bool common_ = false;
-    Real shift_ = 0, first_table_ = 0, table_ = 0;
+    EdgeExponentials<Real> exponentials_;
+    std::int64_t k_, width_, length_;
+    bool keeps_;
+    Real *mask_, *forward_, *scratch_, *inverses_, *exps_;
 };
+
+// Marginals of sequences with edge scores and K labels, few enough to unroll loops. Sequences whose scores
+// follow each other and need no shift are exponentiated at once.
+template <class Real, int N, int K>
+void narrow_sums(const Scores<Real>* scores, std::int64_t n, const Marginals<Real>* out, Real* work,
+                 double* log_z, bool* is_safe) {
+    using Chain = NarrowChain<Real, N, K>;
+    std::int64_t n_positions = 0;
+    bool together = true;
+    for (std::int64_t i = 0; i < n; ++i) {
+        together = together && EdgeExponentials<Real>::is_plain(scores[i]) &&
+                   scores[i].edge == scores[0].edge + n_positions * K * K;
+        n_positions += scores[i].length;
+    }
+    const std::int64_t n_scores = n_positions * K * K;
+    together = together && EdgeExponentials<Real>::are_near_zero(scores[0].edge, n_scores);
+    Real *exps = work, *rest = work + n_scores + 2 * kLanes<Real>;
+    if (together) exponentiate(scores[0].edge, n_scores, Real(0), exps);
+    Chain chains[kTogether];
+    for (std::int64_t i = 0; i < n; ++i) {
+        log_z[i] = together ? 0 : EdgeExponentials<Real>(scores[i], K).write_all(exps);
+        chains[i] = Chain(exps, scores[i].length, rest);
+        exps += scores[i].length * K * K;
+        rest += Chain::work_size(scores[i].length);
+    }
+    for (std::int64_t i = 0; i < n; i += 2)
+        i + 1 < n ? Chain::sweep(chains[i], chains[i + 1]) : chains[i].sweep();
+    for (std::int64_t i = 0; i < n; ++i) {
+        is_safe[i] = !std::isnan(log_z[i]) && chains[i].combine(out[i], Safe<Real>::value);
+        log_z[i] += chains[i].log_growth();
+    }
+}
+
+constexpr int kNarrow = 8;  // loops are unrolled for at most this many labels
+
+// Sequences with edge scores.
+template <class Real, int N, int K = (N > 4 ? N / 2 : 2)>
+void edge_sums(const Scores<Real>* scores, std::int64_t n, std::int64_t k, const Marginals<Real>* out,
+               Real* work, double* log_z, bool* is_safe) {
+    bool is_narrow = k >= 2 && k <= kNarrow && (out->state || out->pair);
+    for (std::int64_t i = 0; i < n; ++i) is_narrow = is_narrow && keeps_exponentials(scores[i].length, k);
+    if constexpr (K <= N && K <= kNarrow) {
+        if (is_narrow && K == k) return narrow_sums<Real, N, K>(scores, n, out, work, log_z, is_safe);
+        if (is_narrow) return edge_sums<Real, N, K + 1>(scores, n, k, out, work, log_z, is_safe);
+    }
+    for (std::int64_t i = 0; i < n; ++i)
+        is_safe[i] = EdgeChain<Real, N>(scores[i], k, work).run(out[i], log_z + i);
+}
 
 // Order 0: positions are independent, P(y_t = y) = exp(score[t,y]) / Σ_y' exp(score[t,y']).
 template <class Real>
@@ -293,8 +343,11 @@ template <class Real>
 std::int64_t work_size(std::int64_t k, std::int64_t order, std::int64_t length, bool per_position) {
     if (order == 0) return padded<Real>(k);
     constexpr int N = kLanes<Real>;
-    return per_position ? EdgeChain<Real, N>::work_size(k, length)
-                        : TableChain<Real, N>::work_size(k, length);
+    if (!per_position) return TableChain<Real, N>::work_size(k, length);
+    // Exponentials, both sweeps and their inverses of a narrow chain, if that is more.
+    const std::int64_t narrow = (k * k + 2 * padded<Real>(k) + 1) * length + 2 * N;
+    const std::int64_t size = EdgeChain<Real, N>::work_size(k, length);
+    return k <= kNarrow && narrow > size ? narrow : size;
 }
 
 template <class Real>
@@ -328,6 +381,11 @@ template <class Real>
 void sum_products(const Scores<Real>* scores, std::int64_t n, std::int64_t k, const Real* prepared,
                   const double* shifts, const Marginals<Real>* out, Real* work, double* log_z,
                   bool* is_safe) {
+    if (scores->edge) {
+        return with_lanes<Real>(k, [&](auto lanes) {
+            edge_sums<Real, decltype(lanes)::value>(scores, n, k, out, work, log_z, is_safe);
+        });
+    }
     const TableRows<Real> table(k, prepared, shifts);
     with_lanes<Real>(k, [&](auto lanes) {
         TableChains<Real, decltype(lanes)::value> chains(table, scores, n, out, work);
@@ -343,13 +401,8 @@ bool sum_product(const Scores<Real>& scores, std::int64_t k, std::int64_t order,
                  const double* shifts, const Marginals<Real>& out, Real* work, double* log_z) {
     if (order == 0) return independent(scores, k, out, work, log_z);
     bool is_safe = false;
-    if (!scores.edge) {
-        sum_products(&scores, 1, k, prepared, shifts, &out, work, log_z, &is_safe);
-        return is_safe;
-    }
-    return with_lanes<Real>(k, [&](auto lanes) {
-        return EdgeChain<Real, decltype(lanes)::value>(scores, k, work).run(out, log_z);
-    });
+    sum_products(&scores, 1, k, prepared, shifts, &out, work, log_z, &is_safe);
+    return is_safe;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "util/small_constant.hpp"
+
 namespace hedgerow {
 namespace {
 
@@ -120,10 +122,21 @@ bool HistogramBuilder::groups_pay(Range range) const {
 }
 
 void HistogramBuilder::build_grouped(const PositionRange& positions, Histogram& histogram) {
-    grouped_.resize(static_cast<std::size_t>(groups_.n_places() + data_.n_entries));
-    Sums* places = grouped_.data();
-    add_listed(positions, groups_.starts(), groups_.list(),
-               [&](std::int32_t place, const Sums& sum) { places[place] += sum; });
+    grouped_.resize(static_cast<std::size_t>(groups_.n_places()));
+    const std::int32_t* cells = positions.layer.order.cells.data();
+    const Sums* sums = positions.layer.sums.data();
+    const Range range = positions.range;
+    with_small_constant(groups_.n_groups(), [&, tables = grouped_.data()](auto n_groups) {
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+            const std::uint16_t* places = groups_.places() + cells[i] * n_groups;
+            const Sums sum = sums[i];
+            for (std::int64_t g = 0; g < n_groups; ++g) tables[places[g]] += sum;
+        }
+    });
+    if (!groups_.list().empty()) {
+        add_listed(positions, groups_.starts(), groups_.list(),
+                   [&](std::int32_t entry, const Sums& sum) { histogram.entries[entry] += sum; });
+    }
     groups_.add_up(grouped_, histogram.entries);
 }
 

@@ -66,44 +66,44 @@ void SlotGroups::list(const TreeData& data, const std::vector<std::uint8_t>& gro
     std::vector<const TreeData::Slot*> inside, others;
     for (std::size_t s = 0; s < data.slots.size(); ++s)
         (grouped[s] ? inside : others).push_back(&data.slots[s]);
-    for (std::size_t c = 0; c < data.position.size(); ++c) {
+    places_.assign(data.position.size() * groups_.size(), 0);
+    std::uint16_t* to = places_.data();
+    for (std::size_t c = 0; c < data.position.size(); ++c, to += groups_.size()) {
         starts_.push_back(static_cast<std::int64_t>(list_.size()));
         if (data.position[c] < 0) continue;
         const auto cell = static_cast<std::int32_t>(c);
         std::int32_t table = 0;
         auto slot = inside.begin();
-        for (const Group& group : groups_) {
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
             std::int32_t place = 0;
-            for (const Part& part : group.parts) {
+            for (const Part& part : groups_[g].parts) {
                 data.read(**slot, cell, [&](std::int32_t code) {
                     place = place * static_cast<std::int32_t>(part.entries.size()) +
                             place_[(*slot)->first_entry + code];
                 });
                 ++slot;
             }
-            list_.push_back(static_cast<std::uint16_t>(table + place));
-            table += group.size;
+            to[g] = static_cast<std::uint16_t>(table + place);
+            table += groups_[g].size;
         }
         for (const TreeData::Slot* other : others) {
             data.read(*other, cell, [&](std::int32_t code) {
                 if (code != other->usual)
-                    list_.push_back(static_cast<std::uint16_t>(n_places_ + other->first_entry + code));
+                    list_.push_back(static_cast<std::uint16_t>(other->first_entry + code));
             });
         }
     }
     starts_.push_back(static_cast<std::int64_t>(list_.size()));
 }
 
-void SlotGroups::add_up(std::vector<Sums>& room, std::vector<Sums>& entries) const {
-    Sums* table = room.data();
+void SlotGroups::add_up(std::vector<Sums>& tables, std::vector<Sums>& entries) const {
+    Sums* table = tables.data();
     Sums halves[kMostPlaces + 64];  // rows and columns of each level, half as many as one level above
     for (const Group& group : groups_) {
         add_up(group.parts.data(), group.parts.size(), table, group.size, halves, entries.data());
         table += group.size;
     }
-    const auto n_others = static_cast<std::int64_t>(room.size()) - n_places_;
-    for (std::int64_t e = 0; e < n_others; ++e) entries[e] += table[e];
-    std::fill(room.begin(), room.end(), Sums{});
+    std::fill(tables.begin(), tables.end(), Sums{});
 }
 
 // Divides the slots into two halves: sums by row belong to the first half, sums by column to the second.

@@ -19,14 +19,16 @@ class SlotGroups {
     double saved() const { return saved_; }
     std::int32_t n_places() const { return n_places_; }
 
-    // By cell: the places in the tables of all groups, then the entries of other slots without their usual
-    // codes.
+    std::int64_t n_groups() const { return static_cast<std::int64_t>(groups_.size()); }
+    // (cells, groups): the places in the tables, which follow each other.
+    const std::uint16_t* places() const { return places_.data(); }
+
+    // By cell: the entries of other slots without their usual codes.
     const std::vector<std::int64_t>& starts() const { return starts_; }
     const std::vector<std::uint16_t>& list() const { return list_; }
 
-    // Adds the counted sums to entries. IN: room, the tables and then the entries of other slots; OUT: all
-    // zero.
-    void add_up(std::vector<Sums>& room, std::vector<Sums>& entries) const;
+    // Adds the tables to entries. OUT: tables, all zero.
+    void add_up(std::vector<Sums>& tables, std::vector<Sums>& entries) const;
 
   private:
     static constexpr std::int64_t kFewCells = 1 << 23;  // in all lists
@@ -53,6 +55,7 @@ class SlotGroups {
     std::vector<std::int32_t> place_;  // by entry: its number among the entries of its slot
     double saved_ = 0;
     std::int32_t n_places_ = 0;
+    std::vector<std::uint16_t> places_;
     std::vector<std::int64_t> starts_;
     std::vector<std::uint16_t> list_;
 };

@@ -34,14 +34,18 @@ class TransposedResiduals {
 
   private:
     std::int64_t size_of_label() const { return data_.n_cells() * width_; }
-    void transpose(const std::vector<std::int32_t>& tile, std::int64_t begin, std::int64_t end);
+    void transpose(const std::int32_t* tile, std::int64_t begin, std::int64_t end);
+    void add_gold(const std::int32_t* gold, std::int64_t begin, std::int64_t end);
+    template <class MakeVisit>
+    void by_tiles(std::int64_t n_threads, MakeVisit make_visit) const;
     template <class Visit>
-    void by_tiles(std::int64_t n_threads, Visit visit) const;
+    void with_sizes(Visit visit) const;
 
     const TreeData& data_;
     std::int64_t k_, n_contexts_, width_;
     std::vector<std::int64_t> n_contexts_of_;  // by depth
     std::vector<std::int64_t> labels_;         // of the block
+    std::vector<std::int64_t> place_of_;       // by label: its number in the block, or -1
     std::vector<std::int32_t> residuals_;
 };
 

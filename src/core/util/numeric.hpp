@@ -5,7 +5,8 @@
 //
 // Precision. exp: n = round(x / ln 2), r = x - n ln 2 with |r| <= ln 2 / 2, exp r by its Taylor series up to
 // r^7 (float, remainder 5e-9) or r^13 (double, remainder 5e-18), times 2^n through the exponent bits. Below
-// `lowest()` the result is exactly 0; minus infinity therefore gives 0. Arguments are at most 0 (shifted).
+// `lowest()` the result is exactly 0; minus infinity therefore gives 0. Arguments are at most 8 (float) or
+// 100 (double): shifted, or near 0.
 #pragma once
 
 #include <bit>
@@ -90,7 +91,7 @@ static inline Vec<Real, N> where_equal(Vec<Real, N> a, Vec<Real, N> b, Vec<Real,
     return a == b ? then : otherwise;
 }
 
-// exp(x) for x <= 0.
+// exp(x) for x that is not large.
 template <class Real, int N>
 static inline Vec<Real, N> exponential(Vec<Real, N> x) {
     using B = Bits<Real>;
