@@ -1,5 +1,6 @@
 """Compiled kernels of hedgerow; private."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, overload
 
 import numpy
@@ -164,7 +165,7 @@ def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dic
     Return the column of a flat list of values, in the form of ingest_dicts.
     """
 
-def count_labels(reader: AttributeReader, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_folds: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
+def count_labels(reader: AttributeReader, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_folds: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:
     """
     Count labels by attribute and fold; return (starts, labels, counts).
 
@@ -455,9 +456,14 @@ class PathStepTrainer:
     def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Return the weights of the features, then of the cells."""
 
-def find_bins(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]:
+def bin_edges(columns: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], max_bins: Sequence[int], n_threads: int) -> list[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]]:
     """
-    Return for each value how many of the rising edges are at or below it; 255 for NaN.
+    Return for each column the edges of its bins, at most max_bins of them, with about equal counts.
+    """
+
+def find_bins(columns: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], edges: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], n_threads: int) -> list[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]]:
+    """
+    Return for each value of each column how many of the rising edges are at or below it; 255 for NaN.
     """
 
 class Conjunctions:
@@ -668,7 +674,7 @@ class TreeData:
     The attributes of all training positions as codes, laid out for growing trees. Growers of the same order, min_leaf and category_splits can share it.
     """
 
-    def __init__(self, reader: AttributeReader, order: int, rules: GrowthRules) -> None: ...
+    def __init__(self, reader: AttributeReader, order: int, rules: GrowthRules, n_threads: int) -> None: ...
 
     @property
     def row_bytes(self) -> int:

@@ -69,13 +69,13 @@ def growth_rules(**changed):
     return _core.GrowthRules(**{"l2": 2.0, "newton": False, "max_leaves": 8} | changed)
 
 
-def grower_of(rows, order, k, rules, weights=None):
-    return _core.TreeGrower(_core.TreeData(rows.reader, order, rules), k, rules, weights)
+def grower_of(rows, order, k, rules, weights=None, n_threads=1):
+    return _core.TreeGrower(_core.TreeData(rows.reader, order, rules, n_threads), k, rules, weights)
 
 
 def grow(rows, order, k, marginals, gold, *, step=1.0, n_threads=1, weights=None, in_sample=None, seed=0, shared=False,
          **changed):  # fmt: skip
-    grower = grower_of(rows, order, k, growth_rules(**changed), weights)
+    grower = grower_of(rows, order, k, growth_rules(**changed), weights, n_threads)
     scores = np.zeros_like(marginals)
     grown = (grower.grow_shared if shared else grower.grow)(marginals, gold, scores, in_sample, step, seed, n_threads)
     return Trees.of_round(*grown), scores

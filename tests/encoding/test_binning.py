@@ -11,11 +11,30 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hedgerow.encoding import Binning
+from hedgerow.encoding.binning import transform_all
 from hedgerow.errors import InputError
+from oracles.encoding import bin_edges
+
+pytestmark = pytest.mark.kernel
 
 floats = st.one_of(st.floats(width=32, allow_infinity=False), st.integers(-3, 3).map(float), st.just(float("nan")))
 columns = arrays(np.float32, st.integers(0, 60), elements=floats)
 max_bins = st.integers(1, 12)
+
+
+@given(columns, max_bins)
+def test_edges_equal_counting_by_hand(values: np.ndarray, n: int) -> None:
+    assert Binning.fit(values, n).edges.tolist() == bin_edges(values.tolist(), n)
+
+
+def test_threads_find_the_same_edges_and_bins() -> None:
+    rng = np.random.default_rng(1)
+    many = [(rng.normal(size=size) * 10.0**e).astype(np.float32) for e, size in enumerate(rng.integers(0, 3000, 30))]
+    one = Binning.fit_all(many, [9] * 30)
+    for alone, values, with_others in zip(one, many, Binning.fit_all(many, [9] * 30, n_threads=3), strict=True):
+        assert alone.edges.tolist() == with_others.edges.tolist() == bin_edges(values.tolist(), 9)
+    for alone, values, bins in zip(one, many, transform_all(many, one, n_threads=3), strict=True):
+        assert alone.transform(values).tolist() == bins.tolist()
 
 
 @given(columns, max_bins)

@@ -245,7 +245,7 @@ def test_trees_refuse_numbers_that_are_read_as_they_are():
     reader = _core.AttributeReader(np.array([0, 2]), np.array([0]))
     reader.add_numbers(np.array([0.5, 1.5], np.float32))
     with pytest.raises(ValueError, match="bins"):
-        _core.TreeData(reader, 1, _core.GrowthRules())
+        _core.TreeData(reader, 1, _core.GrowthRules(), 1)
 
 
 def test_quasi_newton_is_bfgs_written_out():

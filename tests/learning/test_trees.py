@@ -13,7 +13,7 @@ import hedgerow as hr
 from builders.trees import grow, grower_of, growth_rules, random_marginals, random_rows, tree
 from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
-from hedgerow.data.columns import LocalColumn
+from hedgerow.data.columns import LocalColumn, NumericColumn
 from hedgerow.encoding import AttributeReader, Binning, Window
 from hedgerow.potentials.trees import NODE, Trees
 from oracles import lattice as oracles
@@ -218,6 +218,22 @@ def test_threads_change_nothing():
     again = np.zeros_like(scores)
     one.compiled(rows, 5, 1).add_scores(rows.reader, again, 3)
     np.testing.assert_array_equal(scores, again)
+
+
+def test_tree_data_of_many_positions_by_several_threads():
+    """More positions than are encoded at a time: each column splits them exactly."""
+    n = 100_000
+    numbers = np.random.default_rng(0).integers(0, 3, size=n).astype(np.float32)
+    letters = np.array(list("abc"))[numbers.astype(int)]
+    bins = {"n": Binning.fit(numbers)}
+    for column in (NumericColumn("n", numbers), hr.Sequences([letters.tolist()]).columns[0]):
+        rows = AttributeReader(hr.Sequences.of_columns(np.array([0, n // 3, n]), (column,)), Window.of(1), bins)
+        marginals, gold = np.full((n, 1, 2), 0.5, np.float32), (numbers == 1).astype(np.int32)
+        grown, scores = grow(rows, 0, 2, marginals, gold, max_leaves=3, l2=0.0, n_threads=3)
+        np.testing.assert_allclose(scores[:, 0, 1], gold - 0.5, atol=1e-6)
+        one, same = grow(rows, 0, 2, marginals, gold, max_leaves=3, l2=0.0)
+        np.testing.assert_array_equal(same, scores)
+        np.testing.assert_array_equal(one.nodes, grown.nodes)
 
 
 def test_every_instruction_set_grows_and_evaluates_the_same():
@@ -480,7 +496,7 @@ def test_growers_share_tree_data_of_the_same_rules():
     rows, gold = random_rows(rng, [5, 8], 1, numeric=True), rng.integers(0, 2, 13).astype(np.int32)
     marginals, rules = random_marginals(rng, rows.sequences.starts, 1, 2), growth_rules()
     expected, _ = grow(rows, 1, 2, marginals, gold)
-    data = _core.TreeData(rows.reader, 1, rules)
+    data = _core.TreeData(rows.reader, 1, rules, 1)
     for _ in range(2):
         grower = _core.TreeGrower(data, 2, rules, None)
         found = Trees.of_round(*grower.grow(marginals, gold, np.zeros_like(marginals), None, 1.0, 0, 1))

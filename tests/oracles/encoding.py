@@ -165,3 +165,20 @@ def names_at(
                     row += [(name, offset, v) for v in values if v is not None and v is not GONE]
             rows.append(row)
     return rows
+
+
+def bin_edges(values: list[float], max_bins: int) -> list[np.float32]:
+    """Edges midway between neighbouring values, all of them or at the quantiles."""
+    present = sorted(v for v in values if not math.isnan(v))
+    distinct = sorted(set(present))
+    ends = list(range(1, len(distinct)))  # bins end before these values
+    if len(distinct) > max_bins:
+        reached = [sum(v <= last for v in present) for last in distinct]
+        shares = [k * len(present) / max_bins for k in range(1, max_bins)]
+        first = {next(i for i, count in enumerate(reached) if count >= share) for share in shares}
+        ends = [i + 1 for i in sorted(first) if i + 1 < len(distinct)]
+    edges = []
+    for end in ends:
+        middle = np.float32((distinct[end - 1] + distinct[end]) / 2)
+        edges.append(middle if middle > distinct[end - 1] else np.float32(distinct[end]))
+    return edges

@@ -3,13 +3,16 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "bindings/attribute_reader.hpp"
 #include "data/binning.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 namespace {
@@ -64,22 +67,62 @@ void check_conjunctions(const Input<int64_t, 1>& starts, const Input<int32_t, 1>
             require(m[i] >= 0 && (i == s[c] || m[i - 1] < m[i]), "the members of a conjunction must rise");
 }
 
-Array<std::uint8_t, 1> bins_of(const Input<float, 1>& values, const Input<float, 1>& edges) {
-    const auto n = static_cast<int64_t>(values.shape(0)), n_edges = static_cast<int64_t>(edges.shape(0));
-    require(n_edges <= kMostEdges, "there must be at most 254 edges");
-    const Output<std::uint8_t, 1> bins({values.shape(0)});
+using NumericColumns = std::vector<Input<float, 1>>;
+
+std::vector<Array<float, 1>> edges_of(const NumericColumns& columns,
+                                      const std::vector<std::int64_t>& max_bins, std::int64_t n_threads) {
+    const auto n = static_cast<std::int64_t>(columns.size());
+    require(n_threads >= 1, "there must be at least one thread");
+    require(max_bins.size() == columns.size(), "every column must have a number of bins");
+    for (const std::int64_t most : max_bins)
+        require(most >= 1 && most <= kMostEdges + 1, "there must be 1 to 255 bins");
+    std::vector<std::vector<float>> found(columns.size());
     {
         const nb::gil_scoped_release release;
-        find_bins(values.data(), n, edges.data(), n_edges, bins.data());
+        parallel_for(n, n_threads, [&] {
+            return [&, finder = EdgeFinder()](std::int64_t j) mutable {
+                found[j] = finder.find(columns[j].data(), static_cast<std::int64_t>(columns[j].shape(0)),
+                                       max_bins[j]);
+            };
+        });
     }
-    return bins.array();
+    std::vector<Array<float, 1>> edges;
+    for (std::vector<float>& of_column : found) edges.push_back(to_array(std::move(of_column)));
+    return edges;
+}
+
+std::vector<Array<std::uint8_t, 1>> bins_of(const NumericColumns& columns, const NumericColumns& edges,
+                                            std::int64_t n_threads) {
+    require(n_threads >= 1, "there must be at least one thread");
+    require(columns.size() == edges.size(), "every column must have edges");
+    std::vector<Output<std::uint8_t, 1>> found;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        require(static_cast<std::int64_t>(edges[j].shape(0)) <= kMostEdges,
+                "there must be at most 254 edges");
+        found.emplace_back(std::array{columns[j].shape(0)});
+    }
+    {
+        const nb::gil_scoped_release release;
+        parallel_for(static_cast<std::int64_t>(columns.size()), n_threads, [&] {
+            return [&](std::int64_t j) {
+                find_bins(columns[j].data(), static_cast<std::int64_t>(columns[j].shape(0)), edges[j].data(),
+                          static_cast<std::int64_t>(edges[j].shape(0)), found[j].data());
+            };
+        });
+    }
+    std::vector<Array<std::uint8_t, 1>> bins;
+    for (const Output<std::uint8_t, 1>& of_column : found) bins.push_back(of_column.array());
+    return bins;
 }
 
 }  // namespace
 
 void register_attributes(nb::module_& m) {
-    m.def("find_bins", &bins_of, nb::arg("values").noconvert(), nb::arg("edges").noconvert(),
-          "Return for each value how many of the rising edges are at or below it; 255 for NaN.");
+    m.def("bin_edges", &edges_of, nb::arg("columns"), nb::arg("max_bins"), nb::arg("n_threads"),
+          "Return for each column the edges of its bins, at most max_bins of them, with about equal counts.");
+    m.def(
+        "find_bins", &bins_of, nb::arg("columns"), nb::arg("edges"), nb::arg("n_threads"),
+        "Return for each value of each column how many of the rising edges are at or below it; 255 for NaN.");
     nb::class_<Conjunctions>(m, "Conjunctions", "Sets of attributes that a position must have together.")
         .def(
             "__init__",

@@ -30,7 +30,8 @@ constexpr char kFoldRule[] = "folds must hold a fold for every position";
 
 std::tuple<Array<std::int64_t, 1>, Array<std::int32_t, 1>, Array<double, 1>> count(
     const AttributeReader& reader, const Input<std::int32_t, 1>& labels, std::int64_t n_labels,
-    const Input<std::int32_t, 1>& folds, std::int64_t n_folds, std::optional<Input<double, 1>> weights) {
+    const Input<std::int32_t, 1>& folds, std::int64_t n_folds, std::optional<Input<double, 1>> weights,
+    std::int64_t n_threads) {
     const AttributeView attributes = reader.view();
     const std::int64_t n = attributes.n_positions();
     require(n < std::numeric_limits<std::int32_t>::max(), "statistics take fewer than 2^31 positions");
@@ -39,11 +40,12 @@ std::tuple<Array<std::int64_t, 1>, Array<std::int32_t, 1>, Array<double, 1>> cou
     check_codes(folds, n, n_folds, kFoldRule);
     require(!weights || static_cast<std::int64_t>(weights->shape(0)) == n,
             "weights must hold a number for every position");
+    require(n_threads >= 1, "there must be at least one thread");
     LabelCounts counted;
     {
         const nb::gil_scoped_release release;
         counted = count_labels(attributes, labels.data(), n_labels, folds.data(), n_folds,
-                               weights ? weights->data() : nullptr);
+                               weights ? weights->data() : nullptr, n_threads);
     }
     return {to_array(std::move(counted.starts)), to_array(std::move(counted.labels)),
             to_array(std::move(counted.counts))};
@@ -133,6 +135,7 @@ class BoundLogRatios {
 void register_label_statistics(nb::module_& m) {
     m.def("count_labels", &count, nb::arg("reader"), nb::arg("labels").noconvert(), nb::arg("n_labels"),
           nb::arg("folds").noconvert(), nb::arg("n_folds"), nb::arg("weights").noconvert().none(),
+          nb::arg("n_threads"),
           "Count labels by attribute and fold; return (starts, labels, counts).\n\n"
           "Attribute v occurs with labels[starts[v]:starts[v + 1]]; counts holds n_folds numbers for each "
           "of these entries.");

@@ -47,7 +47,12 @@ Array<std::uint64_t, 1> digests(const AttributeReader& reader, const Input<std::
     require(static_cast<std::int64_t>(gold.shape(0)) == reader.n_positions() &&
                 static_cast<std::int64_t>(weights.shape(0)) == reader.n_sequences(),
             "there must be one gold label per position and one weight per sequence");
-    return to_array(sequence_digests(reader.view(), gold.data(), weights.data()));
+    std::vector<std::uint64_t> found;
+    {
+        const nb::gil_scoped_release release;
+        found = sequence_digests(reader.view(), gold.data(), weights.data());
+    }
+    return to_array(std::move(found));
 }
 
 class MarginTrainer {

@@ -68,14 +68,15 @@ GrowthRules growth_rules(double l2, bool newton, double max_step, std::int64_t m
 }
 
 std::shared_ptr<TreeData> tree_data(const AttributeReader& reader, std::int64_t order,
-                                    const GrowthRules& rules) {
+                                    const GrowthRules& rules, std::int64_t n_threads) {
     require(order >= 0, "the order of trees is at least 0");
+    require(n_threads >= 1, "there must be at least one thread");
     std::vector<ColumnSource> columns;
     for (std::size_t j = 0; j < reader.n_columns(); ++j)
         columns.push_back({reader.column(j), reader.n_values(j), reader.offsets(j), reader.padded(j)});
     const nb::gil_scoped_release release;
     return std::make_shared<TreeData>(reader.starts(), reader.n_sequences(), order, rules.min_value_count(),
-                                      columns);
+                                      columns, n_threads);
 }
 
 // Records as bytes, which Python views as its dtype.
@@ -284,7 +285,8 @@ void register_trees(nb::module_& m) {
         m, "TreeData",
         "The attributes of all training positions as codes, laid out for growing trees. Growers "
         "of the same order, min_leaf and category_splits can share it.")
-        .def(nb::new_(&tree_data), nb::arg("reader"), nb::arg("order"), nb::arg("rules"))
+        .def(nb::new_(&tree_data), nb::arg("reader"), nb::arg("order"), nb::arg("rules"),
+             nb::arg("n_threads"))
         .def_ro("row_bytes", &TreeData::stride, "The bytes of the codes of a position, without bags.");
     nb::class_<TreeGrower>(m, "TreeGrower")
         .def(nb::init<const std::shared_ptr<TreeData>&, std::int64_t, const GrowthRules&,

@@ -13,59 +13,104 @@ namespace {
 constexpr std::int64_t kPiece = 64;  // positions of a task
 constexpr double kNothing = 1e-9;    // what rounding may leave of a weighted count after subtraction
 
-// The positions of each attribute, by counting sort.
-struct Occurrences {
-    std::vector<std::int64_t> starts;
-    std::vector<std::int32_t> positions;
+// Counts the labels of the attributes of single slots. Slots have attributes of their own.
+class SlotCounter {
+  public:
+    SlotCounter(const AttributeView& attributes, const std::int32_t* labels, std::int64_t n_labels,
+                const std::int32_t* folds, std::int64_t n_folds, const double* weights)
+        : attributes_(attributes),
+          labels_(labels),
+          folds_(folds),
+          n_folds_(n_folds),
+          weights_(weights),
+          sums_(static_cast<std::size_t>(n_labels * n_folds), 0.0),
+          occurs_(static_cast<std::size_t>(n_labels), 0) {}
 
-    explicit Occurrences(const AttributeView& attributes)
-        : starts(static_cast<std::size_t>(attributes.n_ids) + 1, 0) {
+    LabelCounts count(std::int64_t s) {
+        list_positions(s);
+        LabelCounts counted;
+        counted.starts.assign(1, 0);
+        counted.starts.reserve(starts_.size());
+        for (std::size_t v = 0; v + 1 < starts_.size(); ++v) {
+            found_.clear();
+            for (std::int64_t i = starts_[v]; i < starts_[v + 1]; ++i) add(positions_[i]);
+            std::ranges::sort(found_);
+            for (const std::int32_t y : found_) take(y, counted);
+            counted.starts.push_back(static_cast<std::int64_t>(counted.labels.size()));
+        }
+        return counted;
+    }
+
+  private:
+    // The positions of each attribute of the slot, by counting sort.
+    void list_positions(std::int64_t s) {
+        const Slots& slots = attributes_.slots;
+        const std::int64_t first = slots[s].first_id;
+        const std::int64_t last = s + 1 < slots.size ? slots[s + 1].first_id : attributes_.n_ids;
         const auto each = [&](auto visit) {
-            attributes.for_each_position(
-                0, attributes.n_positions(), [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
-                    for_each_id(attributes.slots, t, begin, end, [&](std::int32_t id, float) {
-                        if (id >= 0) visit(id, static_cast<std::int32_t>(t));
+            attributes_.for_each_position(
+                0, attributes_.n_positions(), [&](std::int64_t t, std::int64_t begin, std::int64_t end) {
+                    for_each_id(slots[s], t, begin, end, [&](std::int32_t id, float) {
+                        if (id >= 0) visit(id - first, static_cast<std::int32_t>(t));
                     });
                 });
         };
-        each([&](std::int32_t id, std::int32_t) { ++starts[id + 1]; });
-        for (std::size_t v = 1; v < starts.size(); ++v) starts[v] += starts[v - 1];
-        positions.resize(static_cast<std::size_t>(starts.back()));
-        std::vector<std::int64_t> at(starts.begin(), starts.end() - 1);
-        each([&](std::int32_t id, std::int32_t t) { positions[at[id]++] = t; });
+        starts_.assign(static_cast<std::size_t>(last - first) + 1, 0);
+        each([&](std::int64_t v, std::int32_t) { ++starts_[v + 1]; });
+        for (std::size_t v = 1; v < starts_.size(); ++v) starts_[v] += starts_[v - 1];
+        positions_.resize(static_cast<std::size_t>(starts_.back()));
+        next_.assign(starts_.begin(), starts_.end() - 1);
+        each([&](std::int64_t v, std::int32_t t) { positions_[next_[v]++] = t; });
     }
+
+    void add(std::int32_t t) {
+        const std::int32_t y = labels_[t];
+        if (!occurs_[y]) found_.push_back(y);
+        occurs_[y] = 1;
+        sums_[y * n_folds_ + folds_[t]] += weights_ == nullptr ? 1.0 : weights_[t];
+    }
+
+    void take(std::int32_t y, LabelCounts& counted) {
+        double* of_label = sums_.data() + y * n_folds_;
+        counted.labels.push_back(y);
+        counted.counts.insert(counted.counts.end(), of_label, of_label + n_folds_);
+        std::fill(of_label, of_label + n_folds_, 0.0);
+        occurs_[y] = 0;
+    }
+
+    const AttributeView& attributes_;
+    const std::int32_t *labels_, *folds_;
+    std::int64_t n_folds_;
+    const double* weights_;
+    std::vector<std::int64_t> starts_, next_;  // by attribute of the slot
+    std::vector<std::int32_t> positions_;
+    std::vector<double> sums_;  // of an attribute (labels, folds)
+    std::vector<std::uint8_t> occurs_;
+    std::vector<std::int32_t> found_;
 };
 
 }  // namespace
 
 LabelCounts count_labels(const AttributeView& attributes, const std::int32_t* labels, std::int64_t n_labels,
-                         const std::int32_t* folds, std::int64_t n_folds, const double* weights) {
-    const Occurrences occurrences(attributes);
-    LabelCounts counted;
-    counted.starts.assign(1, 0);
-    counted.starts.reserve(static_cast<std::size_t>(attributes.n_ids) + 1);
-    std::vector<double> sums(static_cast<std::size_t>(n_labels * n_folds), 0.0);
-    std::vector<std::uint8_t> occurs(static_cast<std::size_t>(n_labels), 0);
-    std::vector<std::int32_t> found;
-    for (std::int64_t v = 0; v < attributes.n_ids; ++v) {
-        found.clear();
-        for (std::int64_t i = occurrences.starts[v]; i < occurrences.starts[v + 1]; ++i) {
-            const std::int32_t t = occurrences.positions[i], y = labels[t];
-            if (!occurs[y]) found.push_back(y);
-            occurs[y] = 1;
-            sums[y * n_folds + folds[t]] += weights == nullptr ? 1.0 : weights[t];
-        }
-        std::ranges::sort(found);
-        for (const std::int32_t y : found) {
-            counted.labels.push_back(y);
-            double* of_label = sums.data() + y * n_folds;
-            counted.counts.insert(counted.counts.end(), of_label, of_label + n_folds);
-            std::fill(of_label, of_label + n_folds, 0.0);
-            occurs[y] = 0;
-        }
-        counted.starts.push_back(static_cast<std::int64_t>(counted.labels.size()));
+                         const std::int32_t* folds, std::int64_t n_folds, const double* weights,
+                         std::int64_t n_threads) {
+    const std::int64_t n_slots = attributes.slots.size;
+    std::vector<LabelCounts> by_slot(static_cast<std::size_t>(n_slots));
+    parallel_for(n_slots, n_threads, [&] {
+        return [&, counter = SlotCounter(attributes, labels, n_labels, folds, n_folds, weights)](
+                   std::int64_t s) mutable { by_slot[s] = counter.count(s); };
+    });
+    LabelCounts all;
+    all.starts.assign(1, 0);
+    for (LabelCounts& counted : by_slot) {
+        const auto first = static_cast<std::int64_t>(all.labels.size());
+        for (std::size_t v = 1; v < counted.starts.size(); ++v)
+            all.starts.push_back(first + counted.starts[v]);
+        all.labels.insert(all.labels.end(), counted.labels.begin(), counted.labels.end());
+        all.counts.insert(all.counts.end(), counted.counts.begin(), counted.counts.end());
+        counted = {};
     }
-    return counted;
+    return all;
 }
 
 template <class Record>

@@ -26,7 +26,8 @@ struct LabelCounts {
 
 // IN: by position the label, the fold, and the weight (null: all are 1).
 LabelCounts count_labels(const AttributeView& attributes, const std::int32_t* labels, std::int64_t n_labels,
-                         const std::int32_t* folds, std::int64_t n_folds, const double* weights);
+                         const std::int32_t* folds, std::int64_t n_folds, const double* weights,
+                         std::int64_t n_threads);
 
 struct LabelStatistics {
     const std::int64_t* starts;

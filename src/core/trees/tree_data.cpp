@@ -6,12 +6,14 @@
 
 #include "trees/histogram.hpp"
 #include "trees/slot_groups.hpp"
+#include "util/parallel.hpp"
 #include "util/require.hpp"
 
 namespace hedgerow {
 namespace {
 
 constexpr std::int64_t kMostListed = 1 << 26;  // entries in the lists of all cells
+constexpr std::int64_t kBlockBytes = 1 << 17;  // of rows that are written together
 constexpr std::int64_t kIndexLimit = std::int64_t{1} << 31;
 
 // emit(value) for each known value of a position.
@@ -37,34 +39,30 @@ std::int64_t reach_of(const std::vector<ColumnSource>& sources) {
 }  // namespace
 
 TreeData::TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t order_,
-                   std::int64_t min_count_, const std::vector<ColumnSource>& sources)
-    : n_positions(starts[n_sequences]), order(order_), min_count(min_count_) {
+                   std::int64_t min_count_, const std::vector<ColumnSource>& sources, std::int64_t n_threads)
+    : n_positions(starts[n_sequences]), order(order_), min_count(min_count_), columns(sources.size()) {
     const std::int64_t reach = reach_of(sources);
     require(n_positions < kMostPositions, "trees take fewer than 2^24 positions");
     require(n_positions + (n_sequences + 1) * reach < kIndexLimit,
             "positions and padding of all sequences come to more than 2^31");
+    for (const ColumnSource& source : sources)
+        require(source.column.numbers == nullptr, "trees read numbers as bins");
     place_cells(starts, n_sequences, reach);
     std::vector<std::vector<std::int32_t>> code_of(sources.size());  // by column and value
-    for (std::size_t j = 0; j < sources.size(); ++j) {
-        const ColumnView& from = sources[j].column;
-        require(from.numbers == nullptr, "trees read numbers as bins");
-        Column column{};
-        column.kind = from.codes ? Kind::categorical : from.bins ? Kind::numeric : Kind::bag;
-        column.n_values = sources[j].n_values;
-        column.has_missing = from.has_missing;
-        choose_codes(column, from, code_of[j]);
-        columns.push_back(std::move(column));
-    }
+    parallel_for(static_cast<std::int64_t>(sources.size()), n_threads, [&] {
+        return [&](std::int64_t j) {
+            Column& column = columns[j];
+            const ColumnView& from = sources[j].column;
+            column.kind = from.codes ? Kind::categorical : from.bins ? Kind::numeric : Kind::bag;
+            column.n_values = sources[j].n_values;
+            column.has_missing = from.has_missing;
+            choose_codes(column, from, code_of[j]);
+            if (column.kind == Kind::bag) encode_bag(column, from, code_of[j]);
+            index(column, from, code_of[j]);
+        };
+    });
     place_codes();
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        Column& column = columns[j];
-        const auto encode = column.kind == Kind::bag ? &TreeData::encode_bag
-                            : column.code_bytes == 1 ? &TreeData::encode_row<std::uint8_t>
-                            : column.code_bytes == 2 ? &TreeData::encode_row<std::uint16_t>
-                                                     : &TreeData::encode_row<std::int32_t>;
-        (this->*encode)(column, sources[j].column, code_of[j]);
-        index(column);
-    }
+    encode_rows(sources, code_of, n_threads);
     add_slots(sources);
     list_entries();
 }
@@ -93,18 +91,64 @@ void TreeData::place_cells(const std::int64_t* starts, std::int64_t n_sequences,
     for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = static_cast<std::uint8_t>(depth[t]);
 }
 
-// OUT: code_of, by value; -1 for values that too few positions have.
+// OUT: code_of, by value; -1 for values that too few positions have. Also counts the cells of each code.
 void TreeData::choose_codes(Column& column, const ColumnView& source,
                             std::vector<std::int32_t>& code_of) const {
     code_of.assign(static_cast<std::size_t>(column.n_values), 0);  // counts first
     for (std::int64_t t = 0; t < n_positions; ++t)
         each_value(source, t, [&](std::int32_t v) { ++code_of[v]; });
     for (std::int32_t v = 0; v < column.n_values; ++v) {
-        const bool kept = column.kind == Kind::numeric || code_of[v] >= min_count;
+        const std::int32_t count = code_of[v];
+        const bool kept = column.kind == Kind::numeric || count >= min_count;
         code_of[v] = kept ? static_cast<std::int32_t>(column.values.size()) : -1;
-        if (kept) column.values.push_back(v);
+        if (!kept) continue;
+        column.values.push_back(v);
+        column.n_cells.push_back(count);
     }
     column.n_codes = static_cast<std::int32_t>(column.values.size());
+    column.n_cells.push_back(n_cells() - n_positions);  // padding
+    column.n_cells.push_back(0);                        // absent
+    if (!column.has_missing) return;
+    column.n_cells.push_back(0);
+    for (std::int64_t t = 0; t < n_positions; ++t) column.n_cells.back() += is_missing_at(source, t);
+}
+
+void TreeData::encode_bag(Column& column, const ColumnView& source,
+                          const std::vector<std::int32_t>& code_of) const {
+    column.bag_starts.push_back(0);
+    for (std::int64_t t = 0; t < n_positions; ++t) {
+        each_value(source, t, [&](std::int32_t v) {
+            if (code_of[v] >= 0) column.bag.push_back(code_of[v]);
+        });
+        if (is_missing_at(source, t)) column.bag.push_back(column.missing_code());
+        column.bag_starts.push_back(static_cast<std::int64_t>(column.bag.size()));
+    }
+}
+
+// Lists the cells of each code. Absent values are never tested and not listed.
+void TreeData::index(Column& column, const ColumnView& source,
+                     const std::vector<std::int32_t>& code_of) const {
+    const Slot here{&column, 0, 0, 0};
+    column.posting_starts.assign(1, 0);
+    for (std::int32_t code = 0; code < here.n_entries(); ++code)
+        column.posting_starts.push_back(column.posting_starts.back() +
+                                        (is_threshold(here, code) ? 0 : column.n_cells[code]));
+    column.postings.resize(static_cast<std::size_t>(column.posting_starts.back()));
+    if (column.postings.empty()) return;
+    std::vector<std::int64_t> at(column.posting_starts.begin(), column.posting_starts.end() - 1);
+    const auto add = [&](std::int32_t code, std::int32_t c) { column.postings[at[code]++] = c; };
+    for (std::int32_t c = 0; c < static_cast<std::int32_t>(n_cells()); ++c) {
+        const std::int32_t t = position[c];
+        if (t < 0) {
+            add(column.n_codes, c);
+            continue;
+        }
+        if (column.has_missing && is_missing_at(source, t)) add(column.missing_code(), c);
+        if (column.kind == Kind::numeric) continue;
+        each_value(source, t, [&](std::int32_t v) {
+            if (code_of[v] >= 0) add(code_of[v], c);
+        });
+    }
 }
 
 // The widest codes first, so that every code is aligned.
@@ -123,22 +167,31 @@ void TreeData::place_codes() {
     rows.resize(position.size() * static_cast<std::size_t>(stride));
 }
 
-void TreeData::encode_bag(Column& column, const ColumnView& source,
-                          const std::vector<std::int32_t>& code_of) {
-    column.bag_starts.push_back(0);
-    for (std::int64_t t = 0; t < n_positions; ++t) {
-        each_value(source, t, [&](std::int32_t v) {
-            if (code_of[v] >= 0) column.bag.push_back(code_of[v]);
-        });
-        if (is_missing_at(source, t)) column.bag.push_back(column.missing_code());
-        column.bag_starts.push_back(static_cast<std::int64_t>(column.bag.size()));
-    }
+// Blocks of cells, so that the rows which the columns are written to stay in a near cache.
+void TreeData::encode_rows(const std::vector<ColumnSource>& sources,
+                           const std::vector<std::vector<std::int32_t>>& code_of, std::int64_t n_threads) {
+    if (stride == 0) return;
+    const std::int64_t size = std::max<std::int64_t>(1, kBlockBytes / stride);
+    parallel_for((n_cells() + size - 1) / size, n_threads, [&] {
+        return [&](std::int64_t block) {
+            const std::int64_t first = block * size, last = std::min(n_cells(), first + size);
+            for (std::size_t j = 0; j < columns.size(); ++j) {
+                const Column& column = columns[j];
+                if (column.kind == Kind::bag) continue;
+                const auto encode = column.code_bytes == 1   ? &TreeData::encode_block<std::uint8_t>
+                                    : column.code_bytes == 2 ? &TreeData::encode_block<std::uint16_t>
+                                                             : &TreeData::encode_block<std::int32_t>;
+                (this->*encode)(column, sources[j].column, code_of[j], first, last);
+            }
+        };
+    });
 }
 
 template <class Code>
-void TreeData::encode_row(Column& column, const ColumnView& source,
-                          const std::vector<std::int32_t>& code_of) {
-    for (std::size_t c = 0; c < position.size(); ++c) {
+void TreeData::encode_block(const Column& column, const ColumnView& source,
+                            const std::vector<std::int32_t>& code_of, std::int64_t first, std::int64_t last) {
+    std::uint8_t* to = rows.data() + first * stride + column.place;
+    for (std::int64_t c = first; c < last; ++c, to += stride) {
         std::int32_t code = position[c] < 0 ? column.n_codes : column.absent_code();
         if (position[c] >= 0) {
             if (is_missing_at(source, position[c])) code = column.missing_code();
@@ -147,34 +200,8 @@ void TreeData::encode_row(Column& column, const ColumnView& source,
             });
         }
         const auto stored = static_cast<Code>(code);
-        std::memcpy(rows.data() + static_cast<std::int64_t>(c) * stride + column.place, &stored,
-                    sizeof stored);
+        std::memcpy(to, &stored, sizeof stored);
     }
-}
-
-// Lists the cells of each code, by counting sort. Absent values are never tested and not listed.
-void TreeData::index(Column& column) const {
-    const Slot here{&column, 0, 0, 0};
-    const auto each = [&](auto visit) {
-        for (std::int32_t c = 0; c < static_cast<std::int32_t>(position.size()); ++c) {
-            read(here, c, [&](std::int32_t code) {
-                if (code != column.absent_code()) visit(code, c);
-            });
-        }
-    };
-    column.n_cells.assign(static_cast<std::size_t>(here.n_entries()), 0);
-    each([&](std::int32_t code, std::int32_t) { ++column.n_cells[code]; });
-    const auto is_listed = [&](std::int32_t code) { return !is_threshold(here, code); };
-    column.posting_starts.assign(1, 0);
-    for (std::int32_t code = 0; code < here.n_entries(); ++code)
-        column.posting_starts.push_back(column.posting_starts.back() +
-                                        (is_listed(code) ? column.n_cells[code] : 0));
-    column.postings.resize(static_cast<std::size_t>(column.posting_starts.back()));
-    if (column.postings.empty()) return;
-    std::vector<std::int64_t> at(column.posting_starts.begin(), column.posting_starts.end() - 1);
-    each([&](std::int32_t code, std::int32_t c) {
-        if (is_listed(code)) column.postings[at[code]++] = c;
-    });
 }
 
 void TreeData::add_slots(const std::vector<ColumnSource>& sources) {

@@ -91,7 +91,7 @@ class TreeData {
     // min_count: values of fewer positions get no code. Throws std::invalid_argument if something is too
     // large.
     TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t order, std::int64_t min_count,
-             const std::vector<ColumnSource>& sources);
+             const std::vector<ColumnSource>& sources, std::int64_t n_threads);
     TreeData(const TreeData&) = delete;  // slots point to columns
     TreeData& operator=(const TreeData&) = delete;
     ~TreeData();
@@ -181,11 +181,14 @@ class TreeData {
   private:
     void place_cells(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t reach);
     void choose_codes(Column& column, const ColumnView& source, std::vector<std::int32_t>& code_of) const;
+    void encode_bag(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of) const;
+    void index(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of) const;
     void place_codes();
-    void encode_bag(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of);
+    void encode_rows(const std::vector<ColumnSource>& sources,
+                     const std::vector<std::vector<std::int32_t>>& code_of, std::int64_t n_threads);
     template <class Code>
-    void encode_row(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of);
-    void index(Column& column) const;
+    void encode_block(const Column& column, const ColumnView& source,
+                      const std::vector<std::int32_t>& code_of, std::int64_t first, std::int64_t last);
     void add_slots(const std::vector<ColumnSource>& sources);
     std::int32_t usual_code(const Slot& slot) const;
     void list_entries();

@@ -64,15 +64,26 @@ def _flat(rows: list[Any], starts: NDArray[np.int64]) -> FlatLabels:
     if dtypes <= {"i", "u"}:
         return FlatLabels("integers", as_int64(np.concatenate(rows)), starts)
     flat = list(chain.from_iterable(row.tolist() if isinstance(row, np.ndarray) else row for row in rows))
+    if isinstance(flat[0], str):
+        return _strings(flat, starts)
     kind = _common_kind(flat, starts)
     if kind == "integers":
         return FlatLabels(kind, as_int64(flat), starts)
-    if kind == "bools":
-        return FlatLabels(kind, np.array(flat, np.bool_), starts)
-    column = column_of(_core.ingest_values(flat, starts, "label"))
+    return FlatLabels(kind, np.array(flat, np.bool_), starts)
+
+
+def _strings(flat: list[Any], starts: NDArray[np.int64]) -> FlatLabels:
+    """Labels of which the first is a string. Reading them shows whether all are, faster than `_common_kind`."""
+    try:
+        column = column_of(_core.ingest_values(flat, starts, "label"))
+    except InputError:
+        _common_kind(flat, starts)  # its message names the label that is no string
+        raise
     assert isinstance(column, CategoricalColumn)
     assert isinstance(column.alphabet, Alphabet)
-    return FlatLabels(kind, column.codes, starts, column.alphabet)
+    if column.n_missing:
+        _common_kind(flat, starts)
+    return FlatLabels("strings", column.codes, starts, column.alphabet)
 
 
 def _listed(y: object) -> list[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.data.columns import MISSING, CategoricalColumn, Column, NumericColumn, is_local
 from hedgerow.data.ragged import starts_of
-from hedgerow.encoding.binning import Binning
+from hedgerow.encoding.binning import Binning, transform_all
 from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.scaling import Scaling
@@ -53,6 +53,8 @@ class AttributeReader:
         absent, as in a bag.
     conjunctions
         Sets of attributes that become attributes themselves.
+    n_threads
+        How many threads find the bins of numbers.
 
     Raises
     ------
@@ -66,14 +68,16 @@ class AttributeReader:
         window: Window,
         numeric: Mapping[str, Binning | Scaling] | None = None,
         conjunctions: Conjunctions = NO_CONJUNCTIONS,
+        n_threads: int = 1,
     ) -> None:
         self.sequences = sequences
         self.window = window
         self._numeric = dict(numeric or {})
         self._sizes = [self._size(column) for column in sequences.columns]
         self.reader = _core.AttributeReader(sequences.starts, np.array(window.offsets, np.int64))
+        bins = self._bins(n_threads)
         for column, size in zip(sequences.columns, self._sizes, strict=True):
-            self._add(column, size)
+            self._add(column, size, bins.get(column.name))
         self.n_basic = self.reader.n_ids
         self.conjunctions = conjunctions
         if len(conjunctions):
@@ -90,14 +94,25 @@ class AttributeReader:
             )
         return rule.n_bins if isinstance(rule, Binning) else 1
 
-    def _add(self, column: Column, size: int) -> None:
+    def _bins(self, n_threads: int) -> dict[str, NDArray[np.uint8]]:
+        """The bins of the columns that are read as bins, by name."""
+        values, binnings = dict[str, NDArray[np.float32]](), list[Binning]()
+        for column in self.sequences.columns:
+            rule = self._numeric.get(column.name)
+            if isinstance(column, NumericColumn) and isinstance(rule, Binning):
+                values[column.name] = column.values
+                binnings.append(rule)
+        return dict(zip(values, transform_all(list(values.values()), binnings, n_threads), strict=True))
+
+    def _add(self, column: Column, size: int, bins: NDArray[np.uint8] | None) -> None:
         if isinstance(column, CategoricalColumn):
             self.reader.add_categorical(column.codes, size, is_local(column))
+        elif bins is not None:
+            self.reader.add_bins(bins, size, is_local(column))
         elif isinstance(column, NumericColumn):
             rule = self._numeric[column.name]
-            if isinstance(rule, Binning):
-                self.reader.add_bins(rule.transform(column.values), size, is_local(column))
-            elif rule.zero_is_absent and not is_local(column):
+            assert isinstance(rule, Scaling)
+            if rule.zero_is_absent and not is_local(column):
                 self.reader.add_bag(*_without_zeros(column), size)
             else:
                 self.reader.add_numbers(rule.transform(column.values), is_local(column))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,21 +36,24 @@ class Binning:
         """The binning of these values, with edges midway between neighbouring values.
 
         There is one bin for each distinct value, or, if there are more than max_bins of them, max_bins bins cut at the
-        quantiles. NaN is ignored. Raises InputError for infinities.
+        quantiles: the k-th bin ends with the first value at which the cumulative count reaches k / max_bins of the
+        total. NaN is ignored. Raises InputError for infinities.
         """
-        if not 1 <= max_bins <= MAX_BINS:
-            raise InputError(f"max_bins must be from 1 to {MAX_BINS}, but got {max_bins}")
-        values = np.asarray(values, np.float32)
-        distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-        if len(distinct) and not np.isfinite(distinct[[0, -1]]).all():
-            raise InputError("values to bin must be finite, but got an infinity; use NaN where a value is missing")
-        cuts = np.arange(1, len(distinct))
-        if len(distinct) > max_bins:
-            cuts = _quantile_cuts(counts, max_bins)
-        below, above = distinct[cuts - 1].astype(np.float64), distinct[cuts]
-        middle = ((below + above) / 2).astype(np.float32)
-        # Between two adjacent floats there is no middle; rounding may return the lower one.
-        return cls(np.where(middle > below, middle, above))
+        return cls.fit_all([values], [max_bins])[0]
+
+    @classmethod
+    def fit_all(
+        cls, columns: Sequence[NDArray[np.float32]], max_bins: Sequence[int], n_threads: int = 1
+    ) -> list[Binning]:
+        """The binning of each column; see `fit`."""
+        for most in max_bins:
+            if not 1 <= most <= MAX_BINS:
+                raise InputError(f"max_bins must be from 1 to {MAX_BINS}, but got {most}")
+        contiguous = [np.ascontiguousarray(values, np.float32) for values in columns]
+        try:
+            return [cls(edges) for edges in _core.bin_edges(contiguous, max_bins, n_threads)]
+        except ValueError as rule:
+            raise InputError(str(rule)) from None
 
     @property
     def n_bins(self) -> int:
@@ -58,20 +62,19 @@ class Binning:
 
     def transform(self, values: NDArray[np.float32]) -> NDArray[np.uint8]:
         """The bin of each value; 255 for a missing value."""
-        return _core.find_bins(np.ascontiguousarray(values), self.edges)
+        return transform_all([values], [self])[0]
 
 
-def _quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
-    """Where to cut the sorted distinct values: cut c separates value c - 1 from value c.
-
-    The k-th cut follows the first value at which the cumulative count reaches k / max_bins of the total.
-    """
-    cumulative = np.cumsum(counts)
-    targets = np.arange(1, max_bins) * cumulative[-1] / max_bins
-    cuts = np.unique(np.searchsorted(cumulative, targets, side="left") + 1)
-    return cuts[cuts < len(counts)]
+def transform_all(
+    columns: Sequence[NDArray[np.float32]], binnings: Sequence[Binning], n_threads: int = 1
+) -> list[NDArray[np.uint8]]:
+    """The bins of the values of each column by its binning; 255 for a missing value."""
+    contiguous = [np.ascontiguousarray(values) for values in columns]
+    return _core.find_bins(contiguous, [binning.edges for binning in binnings], n_threads)
 
 
-def fit_binnings(sequences: Encoded) -> dict[str, Binning]:
+def fit_binnings(sequences: Encoded, n_threads: int = 1) -> dict[str, Binning]:
     """The binning of each numeric column, by name."""
-    return {c.name: Binning.fit(c.values) for c in sequences.columns if isinstance(c, NumericColumn)}
+    numeric = [column for column in sequences.columns if isinstance(column, NumericColumn)]
+    fitted = Binning.fit_all([column.values for column in numeric], [MAX_BINS] * len(numeric), n_threads)
+    return {column.name: binning for column, binning in zip(numeric, fitted, strict=True)}

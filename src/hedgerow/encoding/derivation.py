@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,11 @@ class Texts:
 
     def parts(self, name: str) -> Parts:
         """The part of each distinct text."""
-        return parts_of(list(self.distinct), name)
+        return parts_of(self._listed, name)
+
+    @cached_property
+    def _listed(self) -> list[str]:
+        return list(self.distinct)
 
 
 def _without_gaps(codes: NDArray[np.int32], alphabet: Alphabet) -> tuple[NDArray[np.int32], Alphabet]:

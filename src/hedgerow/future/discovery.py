@@ -138,7 +138,7 @@ class Discovery:
 
     def __init__(self, rules: DiscoveryRules, train: DiscoveryData, dev: DiscoveryData | None, back: bool) -> None:
         self.rules, self.train, self.dev, self.back = rules, train, dev, back
-        data = train.tree_data or _core.TreeData(train.instances.reader, 0, rules.growth)
+        data = train.tree_data or _core.TreeData(train.instances.reader, 0, rules.growth, train.n_threads)
         self._grower = _core.TreeGrower(data, train.scores.shape[1], rules.growth, None)
         self._pairs = self._sum_over_bags(train.weights)  # by position: how many instance bags contain it
 

@@ -87,7 +87,7 @@ class TrainingRun:
     ) -> None:
         self.training, self.rules, self.n_records = training, rules, n_records
         self.window = Window.of(rules.window)
-        binnings = fit_binnings(training.sequences) if binnings is None else binnings
+        binnings = fit_binnings(training.sequences, training.n_threads) if binnings is None else binnings
         self.column_binnings = binnings
         self.binnings = dict(binnings)  # with those of features
         extended, k, threads = with_label_columns(training), len(training.labels), training.n_threads
@@ -224,7 +224,7 @@ class TrainingRun:
         """The grower of a phase: every feature adds a column."""
         attributes, growth = self.train.attributes(self.window, self.binnings), self.rules.growth
         self._dev_attributes = None if self.dev is None else self.dev.attributes(self.window, self.binnings)
-        data = _core.TreeData(attributes.reader, 0, growth)
+        data = _core.TreeData(attributes.reader, 0, growth, self.training.n_threads)
         return weighted_grower(data, len(self.training.labels), growth, self.train.weights)
 
     def _round(self, grower: _core.TreeGrower) -> bool:

@@ -49,17 +49,18 @@ class ScoredPositions:
 
     def attributes(self, window: Window, binnings: Mapping[str, Binning]) -> AttributeReader:
         """The reader of the top level: columns, gold labels and features."""
-        return AttributeReader(with_features(self.with_contexts, self.values), window, binnings)
+        sequences = with_features(self.with_contexts, self.values)
+        return AttributeReader(sequences, window, binnings, n_threads=self.n_threads)
 
     @cached_property
     def instances(self) -> AttributeReader:
         """The reader of the lower level: single positions, without labels and features."""
-        return AttributeReader(self.plain, HERE, self._binnings)
+        return AttributeReader(self.plain, HERE, self._binnings, n_threads=self.n_threads)
 
     def instance_tree_data(self, growth: _core.GrowthRules) -> _core.TreeData:
         """The binned matrix of `instances`, built once for all features."""
         if self._instance_tree_data is None:
-            self._instance_tree_data = _core.TreeData(self.instances.reader, 0, growth)
+            self._instance_tree_data = _core.TreeData(self.instances.reader, 0, growth, self.n_threads)
         return self._instance_tree_data
 
     def discovery_data(self, tree_data: _core.TreeData | None = None) -> DiscoveryData:

@@ -128,7 +128,7 @@ class BoostingLearner(Timed):
 
     def _empty_potential(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
-        binnings = training.tree_inputs.binnings(training.sequences)
+        binnings = training.tree_inputs.binnings(training.sequences, training.n_threads)
         table = None
         if self.rules.transitions == "table":
             table = np.zeros((training.topology.n_rows, k), dtype=np.float32)
@@ -233,7 +233,9 @@ class BoostingLearner(Timed):
 
     def _grower(self, running: RunningScores) -> _core.TreeGrower:
         rules = self.rules.growth
-        data = self.training.tree_inputs.tree_data(running.attributes, self._start.binnings, running.tree_order, rules)
+        data = self.training.tree_inputs.tree_data(
+            running.attributes, self._start.binnings, running.tree_order, rules, self.training.n_threads
+        )
         return weighted_grower(data, running.n_labels, rules, self.training.position_weights)
 
     @timed("inference_seconds")

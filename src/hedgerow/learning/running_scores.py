@@ -60,7 +60,7 @@ class RunningScores:
     ) -> None:
         self.n_threads = training.n_threads
         self.n_labels, self.tree_order = len(training.labels), start.tree_order
-        self.attributes = AttributeReader(sequences, start.window, start.binnings)
+        self.attributes = AttributeReader(sequences, start.window, start.binnings, n_threads=training.n_threads)
         self._offset = offset
         self.scores = first_scores(sequences.n_positions, self.n_labels, self.tree_order, offset)
         self._first_table = start.table

@@ -32,20 +32,25 @@ class TreeInputs:
         self._binnings: dict[int, tuple[NumericColumn, Binning]] = {}  # by id of the column, which is kept
         self._first: tuple[_Key, _core.TreeData] | None = None
 
-    def binnings(self, sequences: Encoded) -> dict[str, Binning]:
+    def binnings(self, sequences: Encoded, n_threads: int) -> dict[str, Binning]:
         """Bins of the numeric columns, by name."""
+        numeric = [column for column in sequences.columns if isinstance(column, NumericColumn)]
         with self._lock:
-            for column in sequences.columns:
-                if isinstance(column, NumericColumn) and id(column) not in self._binnings:
-                    self._binnings[id(column)] = (
-                        column,
-                        Binning.fit(column.values, SCORE_BINS if isinstance(column, ScoreColumn) else MAX_BINS),
-                    )
-            numeric = (column for column in sequences.columns if isinstance(column, NumericColumn))
+            new = [column for column in numeric if id(column) not in self._binnings]
+        max_bins = [SCORE_BINS if isinstance(column, ScoreColumn) else MAX_BINS for column in new]
+        fitted = Binning.fit_all([column.values for column in new], max_bins, n_threads)
+        with self._lock:
+            for column, binning in zip(new, fitted, strict=True):  # of two threads with one column, the first counts
+                self._binnings.setdefault(id(column), (column, binning))
             return {column.name: self._binnings[id(column)][1] for column in numeric}
 
     def tree_data(
-        self, attributes: AttributeReader, binnings: Mapping[str, Binning], order: int, rules: _core.GrowthRules
+        self,
+        attributes: AttributeReader,
+        binnings: Mapping[str, Binning],
+        order: int,
+        rules: _core.GrowthRules,
+        n_threads: int,
     ) -> _core.TreeData:
         """The binned matrix of the attributes. `binnings` are those with which the reader was built."""
         sequences = attributes.sequences
@@ -56,9 +61,9 @@ class TreeInputs:
         )
         with self._lock:
             if self._first is None:
-                self._first = key, _core.TreeData(attributes.reader, order, rules)
+                self._first = key, _core.TreeData(attributes.reader, order, rules, n_threads)
         first, data = self._first
-        return data if first.equals(key) else _core.TreeData(attributes.reader, order, rules)
+        return data if first.equals(key) else _core.TreeData(attributes.reader, order, rules, n_threads)
 
 
 class _Key(NamedTuple):

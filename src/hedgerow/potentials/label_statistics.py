@@ -68,7 +68,7 @@ class LabelStatistics:
         """
         reader = _reader(encoded, columns, window)
         n_folds = int(folds.max()) + 1
-        starts, labels, by_fold = _core.count_labels(reader.reader, codes, n_labels, folds, n_folds, weights)
+        starts, labels, by_fold = _core.count_labels(reader.reader, codes, n_labels, folds, n_folds, weights, n_threads)
         prior = np.bincount(codes, weights, minlength=n_labels) + LEAST_PRIOR
         statistics = cls(
             columns=tuple(columns),

@@ -26,6 +26,8 @@ from hedgerow.potentials.registry import register
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats64
 
+BLOCK = 4096  # positions whose scores are computed together, in memory that stays in a near cache
+
 
 @dataclass(frozen=True, eq=False)
 class Discrete:
@@ -33,16 +35,19 @@ class Discrete:
 
     log_probability: Floats64
 
-    def scores(self, column: Column) -> Floats64:
-        """(positions, labels)"""
-        if isinstance(column, CategoricalColumn):
-            if len(self.log_probability) == 0:
-                return np.zeros((len(column), self.log_probability.shape[1]))
-            scores = self.log_probability.take(column.codes, axis=0, mode="clip")
-            scores[column.codes < 0] = 0.0  # missing, absent, unseen
-            return scores
-        assert isinstance(column, BagColumn)
-        return _summed(column, self.log_probability)
+    def add_scores(self, column: Column, to: Floats64) -> None:
+        """Add the score of each position and label."""
+        if isinstance(column, BagColumn):
+            to += _summed(column, self.log_probability)
+            return
+        assert isinstance(column, CategoricalColumn)
+        if len(self.log_probability) == 0:
+            return
+        for first in range(0, len(column), BLOCK):
+            block = slice(first, first + BLOCK)
+            scores = self.log_probability.take(column.codes[block], axis=0, mode="clip")
+            scores[column.codes[block] < 0] = 0.0  # missing, absent, unseen
+            to[block] += scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +57,12 @@ class Normal:
     mean: Floats64
     variance: Floats64
 
-    def scores(self, column: Column) -> Floats64:
-        """(positions, labels)"""
+    def add_scores(self, column: Column, to: Floats64) -> None:
+        """Add the score of each position and label."""
         assert isinstance(column, NumericColumn)
         x = column.values.astype(np.float64)[:, None]
         density = -0.5 * (np.log(2 * np.pi * self.variance) + (x - self.mean) ** 2 / self.variance)
-        return np.where(np.isnan(x), 0.0, density)
+        to += np.where(np.isnan(x), 0.0, density)
 
 
 def _summed(bag: BagColumn, rows: Floats64) -> Floats64:
@@ -86,7 +91,7 @@ class TablePotential(ScoredPotential):
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         state = np.zeros((encoded.n_positions, self.transitions.shape[1]))
         for emission, column in zip(self.emissions, encoded.columns, strict=True):
-            state += emission.scores(column)
+            emission.add_scores(column, state)
         return Scores(state=state, table=self.transitions)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

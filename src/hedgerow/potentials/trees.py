@@ -186,7 +186,7 @@ class TreePotential(ScoredPotential):
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
         sequences, offset = self.read(encoded, n_threads)
-        attributes = AttributeReader(sequences, self.window, self.binnings)
+        attributes = AttributeReader(sequences, self.window, self.binnings, n_threads=n_threads)
         if not hasattr(self, "_forest"):  # compiled once, at the first use
             object.__setattr__(self, "_forest", self.trees.compiled(attributes, self.n_labels, self.tree_order))
         scores = first_scores(encoded.n_positions, self.n_labels, self.tree_order, offset)
