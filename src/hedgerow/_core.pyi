@@ -146,9 +146,9 @@ class DualTrainer:
     def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Return the weights of features, then of cells."""
 
-def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: dict = {}, n_threads: int = 1) -> list[tuple[Any, ...]]:
+def ingest_dicts(parts: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: dict = {}, n_threads: int = 1) -> list[tuple[Any, ...]]:
     """
-    Return the columns of a flat list of dicts, one dict per position.
+    Return the columns of dicts, one dict per position, in lists or tuples that are read end to end.
 
     A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or
     (name, 'bag', starts, ids, weights or None, blob, offsets). Columns come in the order of their
@@ -159,9 +159,9 @@ def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], d
     Raises InputError with sequence, position and column.
     """
 
-def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str, known: dict = {}, n_threads: int = 1) -> tuple[Any, ...]:
+def ingest_values(parts: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str, known: dict = {}, n_threads: int = 1) -> tuple[Any, ...]:
     """
-    Return the column of a flat list of values, in the form of ingest_dicts.
+    Return the column of values, in lists or tuples that are read end to end, in the form of ingest_dicts.
     """
 
 def count_labels(reader: AttributeReader, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_folds: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:

@@ -69,7 +69,7 @@ def _flat(rows: list[Any], starts: NDArray[np.int64]) -> FlatLabels:
         return FlatLabels(kind, as_int64(flat), starts)
     if kind == "bools":
         return FlatLabels(kind, np.array(flat, np.bool_), starts)
-    column = column_of(_core.ingest_values(flat, starts, "label"))
+    column = column_of(_core.ingest_values([flat], starts, "label"))
     assert isinstance(column, CategoricalColumn)
     assert isinstance(column.alphabet, Alphabet)
     return FlatLabels(kind, column.codes, starts, column.alphabet)
