@@ -39,7 +39,7 @@ class SortedSet:
         Return the index of each str of a list, -2 for None and if the set does not have it.
         """
 
-    def part_codes(self, texts: SortedSet, part: str, outside: str) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
+    def part_codes(self, texts: SortedSet, part: str, outside: str, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
         """
         Return (the index of a part of each string of `texts`, -2 if the text or the set does not have it; the texts whose part is undecided).
 
@@ -51,7 +51,7 @@ class SortedSet:
         Return the index in `other` of each string, -1 if `other` does not have it.
         """
 
-    def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
+    def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
         """
         Return (codes in `other`, -2 where `other` lacks the string; the number of such codes).
         """
@@ -94,7 +94,7 @@ def end_of_sequences(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), o
 def with_labels(text: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], separator: bytes, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
     """Return the text with separator and label inserted at each end."""
 
-def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: int, outside: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: int, outside: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
     """
     Return for each position ids[code] of the position `offset` after it, outside[d - 1] where that lies d positions
     before the sequence or after it. Negative codes stay as they are.
@@ -110,7 +110,7 @@ def check_pairs(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), orde
     Raise InputError unless the right codes rise within each left code and are below n_right.
     """
 
-def pair_codes(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+def pair_codes(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
     """
     Return the code of each pair, its index in `rights`; -1 if a code is -1, otherwise -2 if a code is -2
     or the pair is not there.
