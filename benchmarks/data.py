@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from collections.abc import Callable, Iterator
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,43 @@ def attributes(words: list[str], tags: list[str]) -> list[dict[str, str]]:
         for name, parts in TEMPLATES.items():
             if all(0 <= t + offset < len(words) for _, offset in parts):
                 item[name] = "|".join(sources[source][t + offset] for source, offset in parts)
+        items.append(item)
+    return items
+
+
+OUTSIDE = "<outside>"
+SHAPES = str.maketrans(
+    ascii_uppercase + ascii_lowercase + digits, "X" * len(ascii_uppercase) + "x" * len(ascii_lowercase) + "d" * 10
+)
+REPEATED = re.compile(r"(.)\1+")
+AFFIXES = [(n, f"prefix{n}", f"suffix{n}") for n in range(1, 5)]
+
+
+def word_attributes(words: list[str]) -> list[dict[str, str]]:
+    """A dict for each word: the columns that `hr.templates.words()` derives from lists of words in ASCII."""
+    shapes = [word.translate(SHAPES) for word in words]
+    outlines = [OUTSIDE, *(REPEATED.sub(r"\1", shape) for shape in shapes), OUTSIDE]
+    around = [OUTSIDE, OUTSIDE, *words, OUTSIDE, OUTSIDE]
+    items = []
+    for t, word in enumerate(words):
+        before, after = around[t + 1], around[t + 3]
+        item = {
+            "word": word,
+            "lower": word.lower(),
+            "shape": shapes[t],
+            "outline": outlines[t + 1],
+            "word[-2]": around[t],
+            "word[-1]": before,
+            "word[1]": after,
+            "word[2]": around[t + 4],
+            "outline[-1]": outlines[t],
+            "outline[1]": outlines[t + 2],
+            "word[-1]|word": f"{before}|{word}",
+            "word|word[1]": f"{word}|{after}",
+        }
+        for n, prefix, suffix in AFFIXES[: len(word)]:
+            item[prefix] = word[:n]
+            item[suffix] = word[-n:]
         items.append(item)
     return items
 

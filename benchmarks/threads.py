@@ -1,4 +1,4 @@
-"""Two threads beside one: every estimator's fit on CoNLL-2000, and reading and tagging.
+"""Two threads beside one: every estimator's fit on CoNLL-2000, tagging, and the encoding of training data.
 
 python benchmarks/threads.py
 
@@ -15,6 +15,9 @@ from typing import Any
 
 import hedgerow as hr
 from data import chunking, few, repeated, sentences
+from hedgerow.data.sequences import read_sequences
+from hedgerow.data.value_reader import ValueReader
+from hedgerow.encoding import Encoder
 from jobs import main
 from printing import log, print_table
 from treecrf import CHUNKER
@@ -99,9 +102,28 @@ def tagging() -> Iterator[Row]:
     yield compared("tag encoded sequences", work(by_columns, lambda: hr.Sequences(X)))
 
 
+def encoding() -> Iterator[Row]:
+    """What a fit does with fresh X before it learns: reads, learns the columns, encodes."""
+
+    def work(make: Callable[[], Any], features: Any) -> Callable[[int], Callable[[], Any]]:
+        def prepare(n: int) -> Callable[[], Any]:
+            fresh = make()
+            return lambda: read_and_encode(fresh, features, n)
+
+        return prepare
+
+    yield compared("encode dicts, 19 attributes", work(lambda: chunking("train")[0], None))
+    yield compared("encode words by a template", work(lambda: positions("train")[0], hr.templates.words()))
+
+
+def read_and_encode(X: Any, features: Any, n_threads: int) -> None:
+    sequences = read_sequences(X, ValueReader(n_threads=n_threads))
+    Encoder.fit(sequences, features=features, n_threads=n_threads).encode(sequences, n_threads=n_threads)
+
+
 def table(rows: Callable[[], Iterator[Row]]) -> Callable[[], None]:
     return lambda: print_table(["CoNLL-2000, s", "one thread", "two threads", "times as fast"], rows())
 
 
 if __name__ == "__main__":
-    main(__doc__, {"fits": table(fits), "tagging": table(tagging)})
+    main(__doc__, {"fits": table(fits), "tagging": table(tagging), "encoding": table(encoding)})

@@ -40,7 +40,7 @@ class SortedSet:
         Return the index of each str of a list, -2 for None and if the set does not have it.
         """
 
-    def part_codes(self, texts: SortedSet, part: str, outside: str) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
+    def part_codes(self, texts: SortedSet, part: str, outside: str, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
         """
         Return (the index of a part of each string of `texts`, -2 if the text or the set does not have it; the texts whose part is undecided).
 
@@ -52,7 +52,7 @@ class SortedSet:
         Return the index in `other` of each string, -1 if `other` does not have it.
         """
 
-    def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
+    def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
         """
         Return (codes in `other`, -2 where `other` lacks the string; the number of such codes).
         """
@@ -95,7 +95,7 @@ def end_of_sequences(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), o
 def with_labels(text: bytes, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], separator: bytes, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
     """Return the text with separator and label inserted at each end."""
 
-def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: int, outside: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: int, outside: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
     """
     Return for each position ids[code] of the position `offset` after it, outside[d - 1] where that lies d positions
     before the sequence or after it. Negative codes stay as they are.
@@ -111,7 +111,7 @@ def check_pairs(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), orde
     Raise InputError unless the right codes rise within each left code and are below n_right.
     """
 
-def pair_codes(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+def pair_codes(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
     """
     Return the code of each pair, its index in `rights`; -1 if a code is -1, otherwise -2 if a code is -2
     or the pair is not there.
@@ -147,9 +147,9 @@ class DualTrainer:
     def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Return the weights of features, then of cells."""
 
-def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: dict = {}, n_threads: int = 1) -> list[tuple[Any, ...]]:
+def ingest_dicts(parts: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: dict = {}, n_threads: int = 1) -> list[tuple[Any, ...]]:
     """
-    Return the columns of a flat list of dicts, one dict per position.
+    Return the columns of dicts, one dict per position, in lists or tuples that are read end to end.
 
     A column is (name, 'categorical', codes, blob, offsets), (name, 'numeric', values) or
     (name, 'bag', starts, ids, weights or None, blob, offsets). Columns come in the order of their
@@ -160,9 +160,9 @@ def ingest_dicts(positions: list[Any], starts: Annotated[NDArray[numpy.int64], d
     Raises InputError with sequence, position and column.
     """
 
-def ingest_values(values: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str, known: dict = {}, n_threads: int = 1) -> tuple[Any, ...]:
+def ingest_values(parts: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str, known: dict = {}, n_threads: int = 1) -> tuple[Any, ...]:
     """
-    Return the column of a flat list of values, in the form of ingest_dicts.
+    Return the column of values, in lists or tuples that are read end to end, in the form of ingest_dicts.
     """
 
 def count_labels(reader: AttributeReader, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, folds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_folds: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]:

@@ -254,7 +254,8 @@ def test_input_that_changes_while_it_is_read_does_not_crash() -> None:
             return iter(["".join(["p", "q"])])
 
     other: dict[str, Any] = {"a": 1, "b": Bag(["z"]), "c": "".join(["r", "s"])}
-    Sequences([sequence])
+    with pytest.raises(InputError, match="X changed while it was read"):
+        Sequences([sequence])
     assert Sequences([[other, {"a": 2}]]).n_positions == 2
 
 
@@ -267,7 +268,7 @@ def test_signals_are_handled_on_the_way() -> None:
     signal.setitimer(signal.ITIMER_VIRTUAL, 0.01)
     try:
         with pytest.raises(InputError, match="X changed while it was read"):
-            _core.ingest_dicts(positions, starts)
+            _core.ingest_dicts([positions], starts)
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, previous)
@@ -280,7 +281,7 @@ def test_an_interrupt_is_let_through() -> None:
     signal.setitimer(signal.ITIMER_VIRTUAL, 0.01)
     try:
         with pytest.raises(KeyboardInterrupt):
-            _core.ingest_dicts(positions, np.array([0, len(positions)]))
+            _core.ingest_dicts([positions], np.array([0, len(positions)]))
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, previous)
@@ -289,6 +290,8 @@ def test_an_interrupt_is_let_through() -> None:
 def test_the_reader_checks_its_own_arguments() -> None:
     for starts in ([], [0], [0, 2], [1, 1], [0, 2, 1]):
         with pytest.raises(InputError, match="starts must rise"):
-            _core.ingest_dicts([{"a": 1}], np.array(starts, np.int64))
+            _core.ingest_dicts([[{"a": 1}]], np.array(starts, np.int64))
         with pytest.raises(InputError, match="starts must rise"):
-            _core.ingest_values(["a"], np.array(starts, np.int64), "a")
+            _core.ingest_values([["a"]], np.array(starts, np.int64), "a")
+    with pytest.raises(InputError, match="must be lists or tuples, but got str"):
+        _core.ingest_values([["a"], "b"], np.array([0, 2]), "a")

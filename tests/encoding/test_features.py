@@ -31,9 +31,9 @@ SENTENCES = st.lists(st.lists(TEXTS, min_size=1, max_size=6), min_size=1, max_si
 Rows = list[dict[str, Any]]
 
 
-def rows(encoder: Encoder, sequences: Sequences) -> Rows:
+def rows(encoder: Encoder, sequences: Sequences, n_threads: int = 1) -> Rows:
     """The attributes that the encoder derives, by position."""
-    encoded = encoder.transform(sequences)
+    encoded = encoder.transform(sequences, n_threads)
     derived = {spec.name for spec in encoder.columns if spec.rule is not None}
     columns = {column.name: cells(column) for column in encoded.columns if column.name in derived}
     return [{name: column[t] for name, column in columns.items()} for t in range(encoded.n_positions)]
@@ -64,6 +64,18 @@ def test_words(train: list[list[Any]], new: list[list[Any]]) -> None:
     assert all(is_local(column) for column in encoder.transform(X).columns)
     if any(isinstance(word, str) for sentence in new for word in sentence):
         assert rows(encoder, Sequences(new)) == known(word_rows(train), word_rows(new), encoder)
+
+
+def test_words_on_threads() -> None:
+    """More texts and positions than a thread takes at a time."""
+    rng = np.random.default_rng(0)
+    texts = [f"{'Aü' * (i % 3)}{i}" for i in range(3000)]
+    flat = [texts[i] for i in rng.integers(0, len(texts), 18_000).tolist()]
+    X = [flat[t : t + 30] for t in range(0, len(flat), 30)]
+    expected = word_rows(X)
+    for n_threads in (1, 2, 5):
+        encoder = Encoder.fit(Sequences(X), features=hr.templates.words(), n_threads=n_threads)
+        assert rows(encoder, Sequences(X), n_threads) == expected
 
 
 def tagged_rows(X: list[list[tuple[Any, Any]]]) -> Rows:

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import hedgerow as hr
 from hedgerow import Sequences
+from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.columns import ABSENT
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
@@ -104,6 +106,19 @@ def test_batches_and_threads_change_nothing() -> None:
     assert expected[1]["a"] > 100
     for n_threads in (1, 2, 5):
         assert outcome(lambda n=n_threads: encoder.encode(X, n_threads=n)) == expected  # type: ignore[misc]
+
+
+def test_threads_change_no_code_of_another_alphabet() -> None:
+    rng = np.random.default_rng(0)
+    ours, theirs = (Alphabet.of(f"{i}" for i in rng.integers(0, 20_000, 12_000).tolist()) for _ in range(2))
+    codes = rng.integers(-2, len(ours), 50_000).astype(np.int32)
+    index = {text: i for i, text in enumerate(theirs)}
+    expected = [code if code < 0 else index.get(ours[code], ABSENT) for code in codes.tolist()]
+    left_out = sum(code >= 0 and found == ABSENT for code, found in zip(codes.tolist(), expected, strict=True))
+    for n_threads in (1, 2, 5):
+        found, n_left_out = ours.recode(codes, theirs, n_threads)
+        assert found.tolist() == expected
+        assert n_left_out == left_out
 
 
 @pytest.mark.filterwarnings("ignore::hedgerow.errors.AbsentColumnWarning")

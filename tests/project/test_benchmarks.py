@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import hedgerow as hr
+from hedgerow import Sequences
+from hedgerow.encoding import Encoder
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
@@ -21,6 +26,17 @@ PEERS = {
     "margin": CRFSUITE,
     "treecrf": BOTH,
 }
+
+
+def test_the_attributes_of_words_are_those_of_the_template() -> None:
+    words = ["In", "1999", "U.S.", "McDonald's", "rose", "a", "%", "rose"]
+    sequences = Sequences([words])
+    encoded = Encoder.fit(sequences, features=hr.templates.words()).transform(sequences)
+    expected = [
+        {column.name: column.alphabet[code] for column in encoded.columns if (code := int(column.codes[t])) >= 0}
+        for t in range(len(words))
+    ]
+    assert runpy.run_path(str(FOLDER / "data.py"))["word_attributes"](words) == expected
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

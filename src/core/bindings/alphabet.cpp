@@ -49,13 +49,14 @@ void register_alphabet(nb::module_& m) {
              "Return the index of each str of a list, -2 for None and if the set does not have it.")
         .def(
             "part_codes", &SortedSet::part_codes, nb::arg("texts"), nb::arg("part"), nb::arg("outside"),
+            nb::arg("n_threads") = 1,
             "Return (the index of a part of each string of `texts`, -2 if the text or the set does not have "
             "it; the texts whose part is undecided).\n\n"
             "Lower case and shapes of texts that are not ASCII are undecided. A text or lower-case text that "
             "begins with `outside` has an apostrophe at its end.")
         .def("into", &SortedSet::into, nb::arg("other"),
              "Return the index in `other` of each string, -1 if `other` does not have it.")
-        .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"),
+        .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"), nb::arg("n_threads") = 1,
              "Return (codes in `other`, -2 where `other` lacks the string; the number of such codes).");
 }
 

@@ -14,6 +14,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/errors.hpp"
 #include "data/attribute_reader.hpp"
+#include "data/code_range.hpp"
 #include "data/conjunctions.hpp"
 
 namespace hedgerow {
@@ -37,15 +38,10 @@ class AttributeReader {
     // local: the column is read at offset 0 only, for any window.
     void add_categorical(Input<int32_t, 1> codes, int32_t n_values, bool local) {
         check_size(codes.shape(0));
-        bool valid = true, has_missing = false;
-        for (int64_t t = 0; t < n_positions(); ++t) {
-            const int32_t code = codes.data()[t];
-            valid &= code >= -2 && code < n_values;
-            has_missing |= code == kMissingId;
-        }
-        if (!valid) refuse("a code lies outside its alphabet");
-        add(ColumnView{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr, has_missing}, n_values,
-            local);
+        const CodeRange range(codes.data(), n_positions());
+        if (!range.lies_in(n_values)) refuse("a code lies outside its alphabet");
+        add(ColumnView{codes.data(), nullptr, nullptr, nullptr, nullptr, nullptr, range.has_missing},
+            n_values, local);
         kept_.emplace_back(nb::cast(codes));
     }
 
@@ -70,15 +66,11 @@ class AttributeReader {
         if (starts.data()[n_positions()] != static_cast<int64_t>(ids.shape(0)))
             refuse("the starts of a bag must end at the number of its ids");
         if (weights && weights->shape(0) != ids.shape(0)) refuse("a bag must have one weight for each id");
-        bool valid = true, has_missing = false;
-        for (size_t i = 0; i < ids.shape(0); ++i) {
-            const int32_t id = ids.data()[i];
-            valid &= id >= kMissingId && id < n_values;
-            has_missing |= id == kMissingId;
-        }
-        if (!valid) refuse("an id of a bag lies outside its alphabet");
+        const CodeRange range(ids.data(), static_cast<int64_t>(ids.shape(0)));
+        if (range.lowest < kMissingId || !range.lies_in(n_values))
+            refuse("an id of a bag lies outside its alphabet");
         add(ColumnView{nullptr, nullptr, starts.data(), ids.data(), weights ? weights->data() : nullptr,
-                       nullptr, has_missing},
+                       nullptr, range.has_missing},
             n_values, local);
         kept_.emplace_back(nb::cast(starts));
         kept_.emplace_back(nb::cast(ids));

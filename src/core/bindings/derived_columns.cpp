@@ -30,21 +30,24 @@ SequenceStarts checked(const Input<int64_t, 1>& starts, size_t n_values) {
 }
 
 void check_codes(const Input<int32_t, 1>& codes, size_t n_values) {
-    bool valid = true;
-    for (size_t t = 0; t < codes.shape(0); ++t)
-        valid &= codes.data()[t] >= kAbsentCode && codes.data()[t] < static_cast<int64_t>(n_values);
-    require(valid, "a code lies outside its alphabet");
+    const CodeRange range(codes.data(), static_cast<int64_t>(codes.shape(0)));
+    require(range.lies_in(static_cast<int64_t>(n_values)), "a code lies outside its alphabet");
 }
 
 Array<int32_t, 1> neighbours(const Input<int64_t, 1>& starts, const Input<int32_t, 1>& codes,
-                             const Input<int32_t, 1>& ids, int64_t offset, const Input<int32_t, 1>& outside) {
+                             const Input<int32_t, 1>& ids, int64_t offset, const Input<int32_t, 1>& outside,
+                             int64_t n_threads) {
     const SequenceStarts sequences = checked(starts, codes.shape(0));
     check_codes(codes, ids.shape(0));
     require(offset > -kFarthest && offset < kFarthest, "an offset is too far");
     require(std::abs(offset) <= static_cast<int64_t>(outside.shape(0)),
             "each distance up to the offset must have a code outside the sequence");
     const Output<int32_t, 1> found({codes.shape(0)});
-    read_neighbours(sequences, codes.data(), ids.data(), offset, outside.data(), found.data());
+    {
+        const nb::gil_scoped_release release;
+        read_neighbours(sequences, codes.data(), ids.data(), static_cast<int64_t>(ids.shape(0)), offset,
+                        outside.data(), found.data(), n_threads);
+    }
     return found.array();
 }
 
@@ -69,13 +72,17 @@ void check_pairs(const Input<int64_t, 1>& starts, const Input<int32_t, 1>& right
 }
 
 Array<int32_t, 1> pair_codes(const Input<int64_t, 1>& starts, const Input<int32_t, 1>& rights,
-                             const Input<int32_t, 1>& left, const Input<int32_t, 1>& right) {
+                             const Input<int32_t, 1>& left, const Input<int32_t, 1>& right,
+                             int64_t n_threads) {
     require(left.shape(0) == right.shape(0), "both columns must have the same positions");
     require(starts.shape(0) >= 1, "starts must not be empty");
     check_codes(left, starts.shape(0) - 1);
     const Output<int32_t, 1> found({left.shape(0)});
-    find_pairs({starts.data(), rights.data()}, left.data(), right.data(), static_cast<int64_t>(left.shape(0)),
-               found.data());
+    {
+        const nb::gil_scoped_release release;
+        find_pairs({starts.data(), rights.data()}, left.data(), right.data(),
+                   static_cast<int64_t>(left.shape(0)), found.data(), n_threads);
+    }
     return found.array();
 }
 
@@ -104,6 +111,7 @@ Array<float, 1> statistic(const Input<int64_t, 1>& starts, const Input<float, 1>
 void register_derived_columns(nb::module_& m) {
     m.def("neighbours", &neighbours, nb::arg("starts").noconvert(), nb::arg("codes").noconvert(),
           nb::arg("ids").noconvert(), nb::arg("offset"), nb::arg("outside").noconvert(),
+          nb::arg("n_threads") = 1,
           "Return for each position ids[code] of the position `offset` after it, outside[d - 1] where that "
           "lies d positions\n"
           "before the sequence or after it. Negative codes stay as they are.");
@@ -115,7 +123,7 @@ void register_derived_columns(nb::module_& m) {
           nb::arg("n_right"),
           "Raise InputError unless the right codes rise within each left code and are below n_right.");
     m.def("pair_codes", &pair_codes, nb::arg("starts").noconvert(), nb::arg("rights").noconvert(),
-          nb::arg("left").noconvert(), nb::arg("right").noconvert(),
+          nb::arg("left").noconvert(), nb::arg("right").noconvert(), nb::arg("n_threads") = 1,
           "Return the code of each pair, its index in `rights`; -1 if a code is -1, otherwise -2 if a code "
           "is -2\n"
           "or the pair is not there.");

@@ -9,6 +9,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
 #include <cfloat>
 #include <cmath>
@@ -32,6 +33,18 @@ namespace hedgerow {
 constexpr int kMaxDepth = 32;                   // of nested dicts; stops at a dict that contains itself
 constexpr size_t kManyColumns = 1000;           // columns are dense: beyond this many ...
 constexpr size_t kManyCells = size_t{1} << 29;  // ... and this many cells (2 GiB), the input should use bags
+
+// Begins to load the entries of a dict.
+inline void prefetch_entries(PyObject* item) {
+#ifndef Py_LIMITED_API
+    if (!PyDict_Check(item)) return;
+    const auto* dict = reinterpret_cast<PyDictObject*>(item);
+    constexpr Py_ssize_t kHead = 64, kEntry = 16, kMost = 512, kLine = 64;  // bytes
+    const auto* keys = reinterpret_cast<const char*>(dict->ma_keys);
+    for (Py_ssize_t at = 0; at < std::min(kHead + kEntry * dict->ma_used, kMost); at += kLine)
+        prefetch(keys + at);
+#endif
+}
 
 class DictReader {
   public:
@@ -145,7 +158,7 @@ class DictReader {
         Py_ssize_t cursor = 0;
         Entry entry;
         while (PyDict_Next(dict, &cursor, &entry.key, &entry.value)) {
-            prefetch(entry.value);
+            prefetch_text(entry.value);
             entries.push_back(entry);
         }
     }

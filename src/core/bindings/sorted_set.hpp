@@ -4,9 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +17,11 @@
 #include "bindings/errors.hpp"
 #include "bindings/text.hpp"
 #include "data/alphabet.hpp"
+#include "data/code_range.hpp"
 #include "data/string_index.hpp"
 #include "data/text_codes.hpp"
 #include "data/text_parts.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 
@@ -87,48 +91,72 @@ class SortedSet {
     // texts whose part is undecided). `outside` is what no text may be.
     std::pair<Array<int32_t, 1>, Array<int64_t, 1>> part_codes(const SortedSet& texts,
                                                                const std::string& name,
-                                                               const std::string& outside) {
+                                                               const std::string& outside,
+                                                               int64_t n_threads) {
         const TextPart part = part_named(name);
         const Bytes apart{reinterpret_cast<const uint8_t*>(outside.data()),
                           static_cast<int64_t>(outside.size())};
+        index_.prepare(strings_, texts.size());
         std::vector<int32_t> found(static_cast<size_t>(texts.size()), kAbsent);
-        std::vector<int64_t> undecided;
-        std::vector<uint8_t> text;
-        for (int64_t i = 0; i < texts.size(); ++i) {
-            const PartState state = read_part(part, texts.strings_[i], apart, text);
-            if (state == PartState::undecided) undecided.push_back(i);
-            if (state != PartState::found) continue;
-            const int32_t code = index_.find(strings_, bytes(text));
-            if (code >= 0) found[static_cast<size_t>(i)] = code;
-        }
-        return {to_array(std::move(found)), to_array(std::move(undecided))};
+        std::vector<std::vector<int64_t>> undecided((found.size() + kThreadTexts - 1) / kThreadTexts);
+        // With Python's lock: another search could build the table of the index meanwhile.
+        parallel_for(static_cast<int64_t>(undecided.size()), n_threads, [&] {
+            return [&, text = std::vector<uint8_t>()](int64_t c) mutable {
+                const int64_t last = std::min(texts.size(), (c + 1) * kThreadTexts);
+                for (int64_t i = c * kThreadTexts; i < last; ++i) {
+                    const PartState state = read_part(part, texts.strings_[i], apart, text);
+                    if (state == PartState::undecided) undecided[static_cast<size_t>(c)].push_back(i);
+                    if (state != PartState::found) continue;
+                    const int32_t code = index_.find_prepared(strings_, bytes(text));
+                    if (code >= 0) found[static_cast<size_t>(i)] = code;
+                }
+            };
+        });
+        std::vector<int64_t> all_undecided;
+        for (const std::vector<int64_t>& some : undecided)
+            all_undecided.insert(all_undecided.end(), some.begin(), some.end());
+        return {to_array(std::move(found)), to_array(std::move(all_undecided))};
     }
 
     Array<int32_t, 1> into(const SortedSet& other) const {
-        return to_array(indices_in(strings_, other.strings_));
+        return to_array(indices_in(strings_, other.strings_, -1, 1));
     }
 
     // Turns codes of this alphabet into codes of `other`, absent where `other` lacks the string; also returns
     // the number of such codes.
-    std::pair<Array<int32_t, 1>, int64_t> recode(const Input<int32_t, 1>& codes,
-                                                 const SortedSet& other) const {
-        const std::vector<int32_t> found = indices_in(strings_, other.strings_);
-        std::vector<int32_t> result(codes.data(), codes.data() + codes.shape(0));
-        int64_t left_out = 0;
-        for (int32_t& code : result) {
-            if (code < 0) continue;
-            if (code >= size()) refuse("a code lies outside its alphabet");
-            code = found[static_cast<size_t>(code)];
-            if (code >= 0) continue;
-            code = kAbsent;
-            ++left_out;
+    std::pair<Array<int32_t, 1>, int64_t> recode(const Input<int32_t, 1>& codes, const SortedSet& other,
+                                                 int64_t n_threads) const {
+        const auto n = static_cast<int64_t>(codes.shape(0));
+        if (CodeRange(codes.data(), n).highest >= size()) refuse("a code lies outside its alphabet");
+        const Output<int32_t, 1> result({codes.shape(0)});
+        std::vector<int64_t> left_out((codes.shape(0) + kThreadCodes - 1) / kThreadCodes, 0);
+        {
+            const nb::gil_scoped_release release;
+            const std::vector<int32_t> found = indices_in(strings_, other.strings_, kAbsent, n_threads);
+            int32_t* to = result.data();
+            const int32_t* from = codes.data();
+            parallel_for(static_cast<int64_t>(left_out.size()), n_threads, [&] {
+                return [&](int64_t c) {
+                    const int64_t last = std::min(n, (c + 1) * kThreadCodes);
+                    int64_t n_left_out = 0;
+                    for (int64_t t = c * kThreadCodes; t < last; ++t) {
+                        const int32_t code = from[t];
+                        const int32_t recoded = code < 0 ? code : found[static_cast<size_t>(code)];
+                        n_left_out += recoded != code && recoded == kAbsent;
+                        to[t] = recoded;
+                    }
+                    left_out[static_cast<size_t>(c)] = n_left_out;
+                };
+            });
         }
-        return {to_array(std::move(result)), left_out};
+        return {result.array(), std::accumulate(left_out.begin(), left_out.end(), int64_t{0})};
     }
 
     KnownStrings known() { return {strings_, &index_}; }
 
   private:
+    static constexpr int64_t kThreadTexts = 1 << 10, kThreadCodes = 1 << 14;  // that a thread takes at a time
+
     // The index of each str of a list, `otherwise` if the set does not have it.
     Array<int32_t, 1> find_all(const nb::list& values, int32_t otherwise) {
         std::vector<int32_t> found;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "util/parallel.hpp"
+
 namespace hedgerow {
 
 struct Bytes {
@@ -90,15 +92,21 @@ inline int32_t find(Strings strings, Bytes text) {
     return above < strings.size && compare(strings[above], text) == 0 ? static_cast<int32_t>(above) : -1;
 }
 
-// The index in `other` of each of some strings, -1 if `other` does not have it. Both are sorted.
-inline std::vector<int32_t> indices_in(Strings strings, Strings other) {
-    std::vector<int32_t> found(static_cast<size_t>(strings.size), -1);
-    int64_t at = 0;
-    for (int64_t i = 0; i < strings.size; ++i) {
-        at = lower_bound(other, strings[i], at);
-        if (at < other.size && compare(other[at], strings[i]) == 0)
-            found[static_cast<size_t>(i)] = static_cast<int32_t>(at);
-    }
+// The index in `other` of each of some strings, `otherwise` if `other` does not have it. Both are sorted.
+inline std::vector<int32_t> indices_in(Strings strings, Strings other, int32_t otherwise, int64_t n_threads) {
+    constexpr int64_t kThreadStrings = 1 << 12;  // strings that a thread takes at a time
+    std::vector<int32_t> found(static_cast<size_t>(strings.size), otherwise);
+    parallel_for((strings.size + kThreadStrings - 1) / kThreadStrings, n_threads, [&] {
+        return [&](int64_t c) {
+            const int64_t last = std::min(strings.size, (c + 1) * kThreadStrings);
+            int64_t at = 0;
+            for (int64_t i = c * kThreadStrings; i < last; ++i) {
+                at = lower_bound(other, strings[i], at);
+                if (at < other.size && compare(other[at], strings[i]) == 0)
+                    found[static_cast<size_t>(i)] = static_cast<int32_t>(at);
+            }
+        };
+    });
     return found;
 }
 

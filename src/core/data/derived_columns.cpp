@@ -4,22 +4,35 @@
 #include <cmath>
 #include <limits>
 
+#include "util/parallel.hpp"
+
 namespace hedgerow {
 
-void read_neighbours(SequenceStarts sequences, const int32_t* codes, const int32_t* ids, int64_t offset,
-                     const int32_t* outside, int32_t* found) {
-    for (int64_t i = 0; i < sequences.n_sequences; ++i) {
-        const int64_t begin = sequences.starts[i], end = sequences.starts[i + 1];
-        for (int64_t t = begin; t < end; ++t) {
-            const int64_t at = t + offset;
-            if (at < begin)
-                found[t] = outside[begin - at - 1];
-            else if (at >= end)
-                found[t] = outside[at - end];
-            else
-                found[t] = codes[at] < 0 ? codes[at] : ids[codes[at]];
-        }
-    }
+namespace {
+
+constexpr int64_t kThreadPositions = 1 << 13;  // positions that a thread takes at a time
+
+}  // namespace
+
+void read_neighbours(SequenceStarts sequences, const int32_t* codes, const int32_t* ids, int64_t n_ids,
+                     int64_t offset, const int32_t* outside, int32_t* found, int64_t n_threads) {
+    std::vector<int32_t> by_code{kAbsentCode, kMissingCode};  // from code -2 on
+    by_code.insert(by_code.end(), ids, ids + n_ids);
+    const int32_t* id_of = by_code.data() - kAbsentCode;
+    const std::vector<int64_t> cuts = chunks(sequences.starts, sequences.n_sequences, kThreadPositions);
+    const auto read_sequence = [&](int64_t begin, int64_t end) {
+        const int64_t first = std::clamp(begin - offset, begin, end);  // t + offset lies in the sequence
+        const int64_t last = std::clamp(end - offset, begin, end);     // for t from first to last
+        for (int64_t t = begin; t < first; ++t) found[t] = outside[begin - (t + offset) - 1];
+        for (int64_t t = first; t < last; ++t) found[t] = id_of[codes[t + offset]];
+        for (int64_t t = last; t < end; ++t) found[t] = outside[t + offset - end];
+    };
+    parallel_for(static_cast<int64_t>(cuts.size()) - 1, n_threads, [&] {
+        return [&](int64_t c) {
+            for (int64_t i = cuts[static_cast<size_t>(c)]; i < cuts[static_cast<size_t>(c) + 1]; ++i)
+                read_sequence(sequences.starts[i], sequences.starts[i + 1]);
+        };
+    });
 }
 
 PairLists distinct_pairs(const int32_t* left, const int32_t* right, int64_t n, int32_t n_left) {
@@ -62,16 +75,20 @@ int64_t find_rising(const int32_t* codes, int64_t begin, int64_t end, int32_t co
 
 }  // namespace
 
-void find_pairs(Pairs pairs, const int32_t* left, const int32_t* right, int64_t n, int32_t* found) {
-    for (int64_t t = 0; t < n; ++t) {
-        if (left[t] < 0 || right[t] < 0) {
-            found[t] = left[t] == kMissingCode || right[t] == kMissingCode ? kMissingCode : kAbsentCode;
-            continue;
-        }
-        const int64_t at =
-            find_rising(pairs.rights, pairs.starts[left[t]], pairs.starts[left[t] + 1], right[t]);
-        found[t] = static_cast<int32_t>(at);
-    }
+void find_pairs(Pairs pairs, const int32_t* left, const int32_t* right, int64_t n, int32_t* found,
+                int64_t n_threads) {
+    const auto find = [&](int64_t t) -> int32_t {
+        if (left[t] < 0 || right[t] < 0)
+            return left[t] == kMissingCode || right[t] == kMissingCode ? kMissingCode : kAbsentCode;
+        return static_cast<int32_t>(
+            find_rising(pairs.rights, pairs.starts[left[t]], pairs.starts[left[t] + 1], right[t]));
+    };
+    parallel_for((n + kThreadPositions - 1) / kThreadPositions, n_threads, [&] {
+        return [&](int64_t c) {
+            const int64_t last = std::min(n, (c + 1) * kThreadPositions);
+            for (int64_t t = c * kThreadPositions; t < last; ++t) found[t] = find(t);
+        };
+    });
 }
 
 namespace {

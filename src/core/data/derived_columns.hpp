@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace hedgerow {
+#include "data/code_range.hpp"
 
-constexpr int32_t kMissingCode = -1;
-constexpr int32_t kAbsentCode = -2;
+namespace hedgerow {
 
 // Where each sequence begins, and the end of the last.
 struct SequenceStarts {
@@ -18,8 +17,8 @@ struct SequenceStarts {
 
 // found[t]: the code of the position `offset` after t, as ids[code]; outside[d - 1] where that position lies
 // d positions before the sequence or after it. Negative codes (missing, absent) stay as they are.
-void read_neighbours(SequenceStarts sequences, const int32_t* codes, const int32_t* ids, int64_t offset,
-                     const int32_t* outside, int32_t* found);
+void read_neighbours(SequenceStarts sequences, const int32_t* codes, const int32_t* ids, int64_t n_ids,
+                     int64_t offset, const int32_t* outside, int32_t* found, int64_t n_threads);
 
 // The distinct pairs of two columns of codes, as rows of a sparse matrix: the pairs whose left code is l have
 // the right codes rights[starts[l]:starts[l + 1]], rising. The index in `rights` is the code of the pair.
@@ -37,7 +36,8 @@ PairLists distinct_pairs(const int32_t* left, const int32_t* right, int64_t n, i
 
 // The code of each pair, absent if it is not among `pairs`. A pair is missing if either code is, and
 // otherwise absent if either code is.
-void find_pairs(Pairs pairs, const int32_t* left, const int32_t* right, int64_t n, int32_t* found);
+void find_pairs(Pairs pairs, const int32_t* left, const int32_t* right, int64_t n, int32_t* found,
+                int64_t n_threads);
 
 enum class Statistic { change, mean, deviation, lowest, highest };
 

@@ -18,17 +18,21 @@ class StringIndex {
     // The index of `text` in `strings`, which are the same in every call; -1 if it is not among them.
     int32_t find(Strings strings, Bytes text) {
         prepare(strings, 1);
-        if (!table_) return hedgerow::find(strings, text);
-        return table_->find(key_of(text), [&](int32_t id) { return same_long(strings[id], text); });
+        return find_prepared(strings, text);
     }
 
-    // Announces n searches. Call it before find_all, which several threads may then call.
+    // Announces n searches. Call it before find_prepared and find_all, which several threads may then call.
     void prepare(Strings strings, int64_t n) {
         searches_ += n;
         if (table_ || searches_ * kSearchesPerString < strings.size) return;
         table_.emplace(static_cast<size_t>(strings.size));
         for (int64_t id = 0; id < strings.size; ++id)
             table_->insert(key_of(strings[id]), static_cast<int32_t>(id));
+    }
+
+    int32_t find_prepared(Strings strings, Bytes text) const {
+        if (!table_) return hedgerow::find(strings, text);
+        return table_->find(key_of(text), [&](int32_t id) { return same_long(strings[id], text); });
     }
 
     // found[i]: the index of texts[i], -1 if it is not among the strings. What a search will read is fetched

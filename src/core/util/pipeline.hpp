@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 #include <utility>
 
+#include "util/look_for.hpp"
 #include "util/thread_pool.hpp"
 
 namespace hedgerow {
@@ -44,7 +46,12 @@ class Pipeline {
         std::unique_lock lock(mutex_);
         while (work_once(lock)) {
         }
-        changed_.wait(lock, [&] { return running_ == 0; });
+        if (running_ > 0) {
+            lock.unlock();
+            look_for([&] { return running_ == 0; });
+            lock.lock();
+            changed_.wait(lock, [&] { return running_ == 0; });
+        }
         if (failure_) std::rethrow_exception(failure_);
     }
 
@@ -61,9 +68,15 @@ class Pipeline {
 
   private:
     void serve() {
-        std::unique_lock lock(mutex_);
-        while (!closed_)
-            if (!work_once(lock)) changed_.wait(lock, [&] { return closed_ || next_ < n_tasks_; });
+        const auto is_called = [&] { return closed_ || next_ < n_tasks_; };
+        for (;;) {
+            look_for(is_called);
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, is_called);
+            if (closed_) return;
+            while (work_once(lock)) {
+            }
+        }
     }
 
     bool work_once(std::unique_lock<std::mutex>& lock) {
@@ -84,13 +97,13 @@ class Pipeline {
     void fail() {
         const std::lock_guard lock(mutex_);
         if (!failure_) failure_ = std::current_exception();
-        next_ = n_tasks_;
+        next_ = n_tasks_.load();
     }
 
     void close() {
         const std::lock_guard lock(mutex_);
         closed_ = true;
-        next_ = n_tasks_;
+        next_ = n_tasks_.load();
         changed_.notify_all();
     }
 
@@ -98,8 +111,9 @@ class Pipeline {
     bool alone_ = true;
     std::mutex mutex_;
     std::condition_variable changed_;
-    int64_t next_ = 0, n_tasks_ = 0, running_ = 0;
-    bool closed_ = false;
+    // Written under the mutex; read without it only to look for a change.
+    std::atomic<int64_t> next_ = 0, n_tasks_ = 0, running_ = 0;
+    std::atomic<bool> closed_ = false;
     std::exception_ptr failure_;
 };
 

@@ -8,27 +8,16 @@
 #include <thread>
 #include <vector>
 
-#if defined(__x86_64__) || defined(_M_X64)
-#include <immintrin.h>
-#endif
 #ifndef _WIN32
 #include <unistd.h>
 
 #include <csignal>
 #endif
 
+#include "util/look_for.hpp"
+
 namespace hedgerow {
 namespace {
-
-constexpr int kLooks = 2000;  // some 50 microseconds
-
-void pause() {
-#if defined(__x86_64__) || defined(_M_X64)
-    _mm_pause();
-#elif defined(__aarch64__) && !defined(_MSC_VER)
-    asm volatile("yield");
-#endif
-}
 
 // Signals such as SIGINT must reach a thread of Python, whose system call they end; faults stay with the
 // thread.
@@ -39,12 +28,6 @@ void block_signals() {
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&signals, fault);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 #endif
-}
-
-// Waking a thread takes longer than many jobs do, so a thread that waits looks for a while before it sleeps.
-template <class Condition>
-void look_for(Condition condition) {
-    for (int i = 0; i < kLooks && !condition(); ++i) pause();
 }
 
 struct Job {

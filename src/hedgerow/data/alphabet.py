@@ -105,12 +105,14 @@ class Alphabet(Values):
         """The strings as the compiled readers take them."""
         return self._strings
 
-    def part_codes(self, texts: Alphabet, part: str, outside: str) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def part_codes(
+        self, texts: Alphabet, part: str, outside: str, n_threads: int = 1
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(the id of a part of each text, ABSENT if there is none; the texts whose part the core cannot compute).
 
         The parts are those of `hedgerow.encoding.text_parts`, where no text has the value `outside`.
         """
-        return self._strings.part_codes(texts._strings, part, outside)
+        return self._strings.part_codes(texts._strings, part, outside, n_threads)
 
     def into(self, other: Alphabet) -> NDArray[np.int32]:
         """The id in `other` of each string of this alphabet; -1 for a string that `other` does not have."""
@@ -118,12 +120,12 @@ class Alphabet(Values):
             return np.arange(len(self), dtype=np.int32)
         return self._strings.into(other._strings)
 
-    def recode(self, codes: NDArray[np.int32], other: Alphabet) -> tuple[NDArray[np.int32], int]:
+    def recode(self, codes: NDArray[np.int32], other: Alphabet, n_threads: int = 1) -> tuple[NDArray[np.int32], int]:
         """(codes in this alphabet converted to codes in `other`, number of codes without a string in `other`).
 
         Codes without a string in `other` become ABSENT.
         """
-        return self._strings.recode(codes, other._strings)
+        return self._strings.recode(codes, other._strings, n_threads)
 
     def subset(self, kept: NDArray[np.bool_]) -> Alphabet:
         """The alphabet of the strings whose `kept` is true."""
@@ -163,9 +165,11 @@ class PairAlphabet(Values):
         """The alphabet of the pairs that two columns of codes have at the same position."""
         return cls(left, right, *_core.distinct_pairs(left_codes, right_codes, len(left)))
 
-    def codes(self, left_codes: NDArray[np.int32], right_codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    def codes(
+        self, left_codes: NDArray[np.int32], right_codes: NDArray[np.int32], n_threads: int = 1
+    ) -> NDArray[np.int32]:
         """The id of each pair; MISSING if a value is missing, otherwise ABSENT if one is absent or the pair is new."""
-        return _core.pair_codes(self.starts, self.rights, left_codes, right_codes)
+        return _core.pair_codes(self.starts, self.rights, left_codes, right_codes, n_threads)
 
     def __len__(self) -> int:
         return len(self.rights)

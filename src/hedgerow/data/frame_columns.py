@@ -65,7 +65,7 @@ def _read_column(name: str, series: list[nw.Series[Any]], starts: NDArray[np.int
     if all(isinstance(value, np.ndarray) for value in values):
         return numeric_column(name, np.concatenate(values), starts)
     flat = [item for value in values for item in (value if isinstance(value, list) else value.tolist())]
-    return column_of(_core.ingest_values(flat, starts, name))
+    return column_of(_core.ingest_values([flat], starts, name))
 
 
 def _is_numeric(series: nw.Series[Any]) -> bool:

@@ -38,6 +38,8 @@ def read(X: object, reader: ValueReader) -> Ragged:
     sequences = _listed(X)
     if not sequences:
         return Ragged(np.zeros(1, np.int64), [])
+    if set(map(type, sequences)) <= {list, tuple}:
+        return _read_lists(sequences, reader)
     sequences = [_plain(sequence, i) for i, sequence in enumerate(sequences)]
     form = _form(sequences[0])
     for i, sequence in enumerate(sequences):
@@ -127,17 +129,17 @@ def _read_text(sequences: list[str], reader: ValueReader) -> Ragged:
     return Ragged(starts, [CharacterColumn(SYMBOL, codes.reshape(-1).astype(np.int32), alphabet)])
 
 
-def _read_lists(sequences: list[list[Any]], reader: ValueReader) -> Ragged:
-    starts = _starts([len(sequence) for sequence in sequences])
-    flat = list(chain.from_iterable(sequences))
-    if len(flat) != starts[-1]:
-        raise InputError("X changed while it was read")
-    at = next((t for t, item in enumerate(flat) if item is not None), None)
-    if at is None:
+def _read_lists(sequences: list[Any], reader: ValueReader) -> Ragged:
+    # a subclass may have an iterator of its own
+    sequences = [sequence if type(sequence) in (list, tuple) else list(sequence) for sequence in sequences]
+    starts = _starts(list(map(len, sequences)))
+    at, first = next(
+        ((t, item) for t, item in enumerate(chain.from_iterable(sequences)) if item is not None), (-1, None)
+    )
+    if first is None:
         raise InputError("X holds nothing but None; give at least one value")
-    first = flat[at]
     if isinstance(first, dict):
-        columns = reader.dicts(flat, starts)
+        columns = reader.dicts(sequences, starts)
         if columns and isinstance(columns[-1], FoldedBag) and FOLDED in (column.name for column in columns[:-1]):
             raise InputError(
                 f"X has many numeric keys that are mostly absent, and they become one bag called {FOLDED!r}, "
@@ -145,11 +147,11 @@ def _read_lists(sequences: list[list[Any]], reader: ValueReader) -> Ragged:
             )
         return Ragged(starts, columns, optional_columns=True)
     if isinstance(first, str):
-        return Ragged(starts, [reader.values(flat, starts, SYMBOL)])
+        return Ragged(starts, [reader.values(sequences, starts, SYMBOL)])
     if isinstance(first, tuple):
-        return Ragged(starts, _read_tuples(flat, starts, reader))
+        return Ragged(starts, _read_tuples(list(chain.from_iterable(sequences)), starts, reader))
     if isinstance(first, (list, set, frozenset)):
-        return Ragged(starts, [reader.values(flat, starts, BAG)])
+        return Ragged(starts, [reader.values(sequences, starts, BAG)])
     sequence, position = place(starts, at)
     raise InputError(
         f"sequence {sequence}, position {position}: a position of a list is a str, a dict, a tuple, or a list or set "
@@ -177,7 +179,7 @@ def _read_tuples(positions: list[Any], starts: NDArray[np.int64], reader: ValueR
             )
     missing = (None,) * width
     items = zip(*(missing if position is None else position for position in positions), strict=True)
-    return [reader.values(list(values), starts, name) for name, values in zip(names, items, strict=True)]
+    return [reader.values([values], starts, name) for name, values in zip(names, items, strict=True)]
 
 
 def _cure(position: object) -> str:
@@ -211,10 +213,7 @@ def _read_arrays(arrays: list[NDArray[Any]], reader: ValueReader) -> Ragged:
         )
     return Ragged(
         starts,
-        [
-            reader.values(list(chain.from_iterable(a[:, c].tolist() for a in arrays)), starts, name)
-            for c, name in enumerate(names)
-        ],
+        [reader.values([a[:, c].tolist() for a in arrays], starts, name) for c, name in enumerate(names)],
     )
 
 

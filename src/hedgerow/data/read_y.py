@@ -75,7 +75,7 @@ def _flat(rows: list[Any], starts: NDArray[np.int64]) -> FlatLabels:
 def _strings(flat: list[Any], starts: NDArray[np.int64]) -> FlatLabels:
     """Labels of which the first is a string. Reading them shows whether all are, faster than `_common_kind`."""
     try:
-        column = column_of(_core.ingest_values(flat, starts, "label"))
+        column = column_of(_core.ingest_values([flat], starts, "label"))
     except InputError:
         _common_kind(flat, starts)  # its message names the label that is no string
         raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, Kind, column_of, trusted
 
+Parts: TypeAlias = list[list[Any]] | list[tuple[Any, ...]] | list[Any]
 NO_ALPHABETS: Mapping[str, tuple[Kind, Alphabet]] = MappingProxyType({})
 
 
 class ValueReader:
-    """Reads lists of values.
+    """Reads values in lists or tuples.
 
     Parameters
     ----------
@@ -36,13 +37,13 @@ class ValueReader:
         self._n_threads = n_threads or 1
         self.left_out: dict[str, int] = {}  # by column: how many texts its alphabet lacks; they are absent
 
-    def values(self, values: list[Any], starts: NDArray[np.int64], name: str) -> Column:
-        """The column of a flat list of values, one for each position."""
-        return self._column(_core.ingest_values(values, starts, name, self._known, self._n_threads))
+    def values(self, parts: Parts, starts: NDArray[np.int64], name: str) -> Column:
+        """The column of the values in `parts`, which are read end to end; one value for each position."""
+        return self._column(_core.ingest_values(parts, starts, name, self._known, self._n_threads))
 
-    def dicts(self, positions: list[Any], starts: NDArray[np.int64]) -> list[Column]:
-        """The columns of a flat list of dicts, one for each position."""
-        return list(map(self._column, _core.ingest_dicts(positions, starts, self._known, self._n_threads)))
+    def dicts(self, parts: Parts, starts: NDArray[np.int64]) -> list[Column]:
+        """The columns of the dicts in `parts`, which are read end to end; one dict for each position."""
+        return list(map(self._column, _core.ingest_dicts(parts, starts, self._known, self._n_threads)))
 
     def _column(self, parts: tuple[Any, ...]) -> Column:
         name, kind, *arrays, last = parts

@@ -84,8 +84,9 @@ class Sources:
 class Derivation:
     """Computes derived columns one after the other; pairs and bags read columns that were computed before them."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, n_threads: int = 1) -> None:
         self._sources = sources
+        self._n_threads = n_threads
         self._codes: dict[str, NDArray[np.int32]] = {}
         self._alphabets: dict[str, Values] = {}
         self._ids: dict[tuple[str, str, Outside], NDArray[np.int32]] = {}
@@ -102,11 +103,12 @@ class Derivation:
         if isinstance(rule, Part):
             assert isinstance(alphabet, Alphabet)
             texts, outside = self._sources.texts[rule.source], alphabet.codes(_outside(rule))
-            codes = _core.neighbours(starts, texts.codes, self._read(rule, alphabet), rule.offset, outside)
+            ids = self._read(rule, alphabet)
+            codes = _core.neighbours(starts, texts.codes, ids, rule.offset, outside, self._n_threads)
         else:
             assert isinstance(rule, Pair)
             assert isinstance(alphabet, PairAlphabet)
-            codes = alphabet.codes(self._codes[rule.left], self._codes[rule.right])
+            codes = alphabet.codes(self._codes[rule.left], self._codes[rule.right], self._n_threads)
         self._codes[name], self._alphabets[name] = codes, alphabet
         return trusted(LocalColumn, name, codes, alphabet)
 
@@ -130,7 +132,8 @@ class Derivation:
     def _read(self, rule: Part, alphabet: Alphabet) -> NDArray[np.int32]:
         """The code of each distinct text; all offsets of a part share it."""
         if rule.values not in self._ids:
-            self._ids[rule.values] = part_codes(alphabet, self._sources.texts[rule.source].distinct, _part(rule))
+            distinct = self._sources.texts[rule.source].distinct
+            self._ids[rule.values] = part_codes(alphabet, distinct, _part(rule), self._n_threads)
         return self._ids[rule.values]
 
     def fit(self, plan: Plan) -> list[ColumnSpec]:

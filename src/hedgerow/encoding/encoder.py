@@ -66,7 +66,13 @@ class Encoder:
         return cls(visible, raw, tuple(spec for spec in listed if spec.rule is not None))
 
     @classmethod
-    def fit(cls, sequences: Sequences, treatment: Treatment | None = None, features: Template | None = None) -> Encoder:
+    def fit(
+        cls,
+        sequences: Sequences,
+        treatment: Treatment | None = None,
+        features: Template | None = None,
+        n_threads: int = 1,
+    ) -> Encoder:
         """Learn the columns, their alphabets and, with a treatment, their fill values.
 
         An alphabet holds only the values that occur in `sequences`: a cross-validation fold may lack some values of
@@ -81,6 +87,8 @@ class Encoder:
             values in `sequences`. None leaves missing values as they are.
         features
             Which columns to derive; None for none.
+        n_threads
+            The number of threads. Results do not depend on it.
 
         Raises
         ------
@@ -93,14 +101,16 @@ class Encoder:
         specs = tuple(spec_of(column, sequences.starts) for column in sequences.columns)
         if treatment is not None:
             pairs = zip(specs, sequences.columns, strict=True)
-            specs = tuple(replace(spec, fill_value=fill_value(_align(column, spec)[0])) for spec, column in pairs)
+            specs = tuple(
+                replace(spec, fill_value=fill_value(_align(column, spec, n_threads)[0])) for spec, column in pairs
+            )
         raw = cls(specs + (_indicator_specs(sequences) if treatment == "indicator" else ()))
-        return raw if features is None else raw._with_derived(features.plan(sequences), sequences)
+        return raw if features is None else raw._with_derived(features.plan(sequences), sequences, n_threads)
 
-    def _with_derived(self, plan: Plan, sequences: Sequences) -> Encoder:
+    def _with_derived(self, plan: Plan, sequences: Sequences, n_threads: int) -> Encoder:
         """This encoder of the columns of X, with derived columns."""
         rules = [column.rule for column in plan]
-        sources = _sources(rules, self.columns, sequences, self.transform(sequences))
+        sources = _sources(rules, self.columns, sequences, self.transform(sequences, n_threads))
         kept = tuple(spec for spec in self.columns if spec.name not in sources.texts)
         twice = first_duplicate([*(spec.name for spec in kept), *(column.name for column in plan)])
         if twice is not None:
@@ -108,7 +118,7 @@ class Encoder:
                 f"columns that features derive must have names of their own, but {twice!r} occurs twice; rename the "
                 "column of X"
             )
-        return Encoder._of((*kept, *Derivation(sources).fit(plan)), self.columns)
+        return Encoder._of((*kept, *Derivation(sources, n_threads).fit(plan)), self.columns)
 
     @property
     def raw_columns(self) -> tuple[ColumnSpec, ...]:
@@ -122,7 +132,7 @@ class Encoder:
 
     def encode(self, X: object, *, n_threads: int = 1) -> Encoded:
         """As `transform(Sequences(X))`, but texts are looked up in the alphabets of training as they are read."""
-        return self.transform(read_sequences(X, ValueReader(self._alphabets, n_threads)))
+        return self.transform(read_sequences(X, ValueReader(self._alphabets, n_threads)), n_threads)
 
     @property
     def _alphabets(self) -> dict[str, tuple[Kind, Alphabet]]:
@@ -137,13 +147,15 @@ class Encoder:
             and not (spec.name in sources or spec.characters or spec.folded or spec.indicates)
         }
 
-    def transform(self, sequences: Sequences) -> Encoded:
+    def transform(self, sequences: Sequences, n_threads: int = 1) -> Encoded:
         """Encode sequences with the columns and alphabets of training, and fill missing values.
 
         Parameters
         ----------
         sequences
             Raw sequences.
+        n_threads
+            The number of threads. Results do not depend on it.
 
         Returns
         -------
@@ -159,21 +171,21 @@ class Encoder:
         """
         if self.raw:
             needed = frozenset(rule.source for rule in self._rules if isinstance(rule, (Part, Summary)))
-            return self._derived(sequences, Encoder(self.raw)._encode(sequences, needed))
-        return self._encode(sequences)
+            return self._derived(sequences, Encoder(self.raw)._encode(sequences, n_threads, needed), n_threads)
+        return self._encode(sequences, n_threads)
 
-    def _encode(self, sequences: Sequences, needed: frozenset[str] = frozenset()) -> Encoded:
+    def _encode(self, sequences: Sequences, n_threads: int, needed: frozenset[str] = frozenset()) -> Encoded:
         """The columns of X; `needed` are those that X must have."""
         aligned = self._is_aligned(sequences)
         return self._filled(
             Encoded.trusted(sequences.starts, sequences.columns, sequences.left_out)
             if aligned
-            else self._aligned(sequences, needed)
+            else self._aligned(sequences, needed, n_threads)
         )
 
-    def _derived(self, sequences: Sequences, encoded: Encoded) -> Encoded:
+    def _derived(self, sequences: Sequences, encoded: Encoded, n_threads: int) -> Encoded:
         """The encoded columns of X that are kept, and the derived ones."""
-        derivation = Derivation(_sources(self._rules, self.raw, sequences, encoded))
+        derivation = Derivation(_sources(self._rules, self.raw, sequences, encoded), n_threads)
         kept = [encoded.column(spec.name) for spec in self.columns if spec.rule is None]
         derived = {spec.name: derivation.column(spec) for spec in self.derived}
         visible = [derived[spec.name] for spec in self.derived if not spec.hidden]
@@ -184,7 +196,7 @@ class Encoder:
         """The rules of derived columns."""
         return [spec.rule for spec in self.derived if spec.rule is not None]
 
-    def _aligned(self, sequences: Sequences, needed: frozenset[str]) -> Encoded:
+    def _aligned(self, sequences: Sequences, needed: frozenset[str], n_threads: int) -> Encoded:
         unseen = dict(sequences.left_out)
         sequences = refold(self._as_attributes(sequences), {spec.name: spec for spec in self.columns})
         if len(sequences):
@@ -195,7 +207,7 @@ class Encoder:
             if spec.indicates is not None and spec.alphabet is not None:
                 columns[spec.name] = indicator_column(spec.name, columns[spec.indicates].missing(), spec.alphabet)
             elif spec.name in unread:
-                columns[spec.name], left_out = _encode_checked(unread.pop(spec.name), spec)
+                columns[spec.name], left_out = _encode_checked(unread.pop(spec.name), spec, n_threads)
                 unseen[spec.name] = unseen.get(spec.name, 0) + left_out
             else:
                 missing = np.full(sequences.n_positions, is_missing_without(spec, sequences))
@@ -370,23 +382,23 @@ def _indicator_specs(sequences: Sequences) -> tuple[ColumnSpec, ...]:
     return tuple(ColumnSpec(indicator_name(name), "categorical", alphabet, None, name) for name in incomplete)
 
 
-def _encode_checked(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
+def _encode_checked(column: Column, spec: ColumnSpec, n_threads: int) -> tuple[Column, int]:
     """The column in the kind and alphabet of training, and how many values were left out."""
     adapted = in_kind_of(spec, column)
-    aligned, left_out = _align(adapted, spec)
+    aligned, left_out = _align(adapted, spec, n_threads)
     return aligned, left_out if adapted is column else _occurrences(column)
 
 
-def _align(column: Column, spec: ColumnSpec) -> tuple[Column, int]:
+def _align(column: Column, spec: ColumnSpec, n_threads: int) -> tuple[Column, int]:
     """The column in the alphabet of training, and how many values were left out."""
     if spec.alphabet is None or isinstance(column, NumericColumn) or column.alphabet is spec.alphabet:
         return column, 0
     assert isinstance(column.alphabet, Alphabet)  # columns of X hold no pairs
     assert isinstance(spec.alphabet, Alphabet)
     if isinstance(column, CategoricalColumn):
-        codes, left_out = column.alphabet.recode(column.codes, spec.alphabet)
+        codes, left_out = column.alphabet.recode(column.codes, spec.alphabet, n_threads)
         return trusted(CategoricalColumn, column.name, codes, spec.alphabet), left_out
-    ids, left_out = column.alphabet.recode(column.ids, spec.alphabet)
+    ids, left_out = column.alphabet.recode(column.ids, spec.alphabet, n_threads)
     if left_out == 0:
         return trusted(type(column), column.name, column.starts, ids, column.weights, spec.alphabet), 0
     kept = ids != ABSENT

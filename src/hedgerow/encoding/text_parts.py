@@ -45,9 +45,9 @@ def parts_of(texts: Sequence[str], name: str) -> Parts:
     return [text[-n:] if len(text) >= n else None for text in texts]
 
 
-def part_codes(alphabet: Alphabet, texts: Alphabet, name: str) -> NDArray[np.int32]:
+def part_codes(alphabet: Alphabet, texts: Alphabet, name: str, n_threads: int = 1) -> NDArray[np.int32]:
     """The code in `alphabet` of the part of each text; ABSENT if the text or the alphabet does not have it."""
-    codes, undecided = alphabet.part_codes(texts, name, OUTSIDE)
+    codes, undecided = alphabet.part_codes(texts, name, OUTSIDE, n_threads)
     if len(undecided):  # classes of characters beyond ASCII are those of Python's str
         codes[undecided] = alphabet.codes(parts_of([texts[i] for i in undecided.tolist()], name))
     return codes

@@ -70,7 +70,7 @@ def prepare(
     warn_of_missing_columns(raw)
     labels = Labels.fit(gold_labels, raw) if earlier is None else earlier.labels
     if earlier is None:
-        encoder = Encoder.fit(raw, settings._treatment, settings.features)
+        encoder = Encoder.fit(raw, settings._treatment, settings.features, n_threads(settings.n_jobs))
     else:
         plain = settings._plain_params()
         check_unchanged({name: (earlier.parameters.get(name), plain[name]) for name in ("features", "constraints")})

@@ -240,7 +240,7 @@ def _by_columns(lines: _Lines, layout: Layout) -> Sequences | None:
     flat = {name: [v for sequence in lines.sequences for v in sequence[name]] for name in layout.attributes}
     if any(isinstance(value, dict) for values in flat.values() for value in values):
         return None
-    columns = tuple(column_of(_core.ingest_values(values, starts, name)) for name, values in flat.items())
+    columns = tuple(column_of(_core.ingest_values([values], starts, name)) for name, values in flat.items())
     return Sequences.trusted(starts, columns)
 
 

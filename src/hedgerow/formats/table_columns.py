@@ -75,4 +75,4 @@ def _numeric(source: Source, name: str, numbers: list[float | None], lines: NDAr
 
 
 def _text(name: str, values: list[str], starts: NDArray[np.int64]) -> Column:
-    return column_of(_core.ingest_values([value or None for value in values], starts, name))
+    return column_of(_core.ingest_values([[value or None for value in values]], starts, name))
