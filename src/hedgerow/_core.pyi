@@ -347,7 +347,7 @@ class QuasiNewton:
         within: components that do not descend become 0.
         """
 
-def sequence_digests(reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
+def sequence_digests(reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
     """
     Return a number per sequence that depends only on its attributes, gold labels and weight.
     """
@@ -378,6 +378,13 @@ class MarginTrainer:
 
         Weights of 0 are left out, but not those of n-grams. With mean=True: the mean of all weight
         vectors so far; otherwise the current weights.
+        """
+
+    def objective(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: bool, scale: float, n_threads: int) -> tuple:
+        """
+        Return (|w|^2, the weighted sum of the hinge losses of the sequences in `order`).
+
+        w: as weights() returns them. Paths are exact, also if learning uses a beam.
         """
 
     def changes(self) -> tuple:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import hedgerow as hr
 from builders.online import learned, random_data
 from builders.training import training_of
 from hedgerow.errors import InputError
+from hedgerow.estimators.allowed_labels import constraints_of
 from oracles.linear import (
     Problem,
     assert_same_weights,
@@ -53,12 +56,33 @@ def test_batches_are_found_with_the_same_weights(order, loss):
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_objective_is_the_primal(order, loss, monkeypatch):
+def test_the_objective_is_the_primal(order, loss):
     training = training_of(*random_data(1), order, weights=[1, 2, 0.5, 1, 1, 0, 1, 4])
-    monkeypatch.setattr("hedgerow.inference.blocks.MAX_BLOCK_SCORES", 60)  # several blocks
     learner, _ = learned(training, C=2.0, loss=loss)
     truth = svm_objective(Problem(training), weights_of(learner.potential), 2.0, LOSSES[loss])
     assert learner._objective() == pytest.approx(truth, rel=1e-5)
+
+
+def objective_of_lattices(training, potential, C):
+    """The objective with the Hamming loss, by the general lattice."""
+    lattice = potential.lattice(training.sequences, training.topology)
+    hinges = lattice.loss_augmented(training.codes)[0] - lattice.score(training.codes)
+    return sum(value * value for value in weights_of(potential).values()) / 2 + C / 2 * hinges @ training.weights
+
+
+@pytest.mark.parametrize(("n_labels", "constrained", "beam"), [(3, True, None), (3, False, 2), (200, False, None)])
+def test_the_objective_is_that_of_lattices_with_any_number_of_threads(n_labels, constrained, beam):
+    X, y = random_data(3, n=60, n_labels=n_labels)
+    training = training_of(X, y, weights=np.arange(60) % 3, beam=beam)
+    if constrained:
+        seen = [pair for labels in y for pair in zip([None, *labels], labels, strict=False)]
+        training = replace(training, constraints=constraints_of(seen, training.labels))
+    values = []
+    for n_threads in (1, 2, 3):
+        learner, _ = learned(replace(training, n_threads=n_threads), C=2.0, epochs=2, averaging="average")
+        values.append(learner._objective())
+    assert values[0] == pytest.approx(objective_of_lattices(training, learner.potential, 2.0), rel=1e-5)
+    assert values[0] == values[1] == values[2]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

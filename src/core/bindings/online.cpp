@@ -14,6 +14,7 @@
 #include "bindings/errors.hpp"
 #include "bindings/gold_sequences.hpp"
 #include "data/sequence_digests.hpp"
+#include "linear/hinge_objective.hpp"
 #include "linear/margin.hpp"
 #include "linear/stochastic.hpp"
 
@@ -43,15 +44,15 @@ Forbidden checked_forbidden(const Topology& scores, const Cells& cells, const La
 }
 
 Array<std::uint64_t, 1> digests(const AttributeReader& reader, const Input<std::int32_t, 1>& gold,
-                                const Input<double, 1>& weights) {
+                                const Input<double, 1>& weights, std::int64_t n_threads) {
+    require(n_threads >= 1, "n_threads must be at least 1");
     require(static_cast<std::int64_t>(gold.shape(0)) == reader.n_positions() &&
                 static_cast<std::int64_t>(weights.shape(0)) == reader.n_sequences(),
             "there must be one gold label per position and one weight per sequence");
-    std::vector<std::uint64_t> found;
-    {
+    std::vector<std::uint64_t> found = [&] {
         const nb::gil_scoped_release release;
-        found = sequence_digests(reader.view(), gold.data(), weights.data());
-    }
+        return sequence_digests(reader.view(), gold.data(), weights.data(), n_threads);
+    }();
     return to_array(std::move(found));
 }
 
@@ -78,11 +79,20 @@ class MarginTrainer {
         const NGramWeights& n_grams = learner_.n_grams();
         require(!mean || !n_grams.sums().empty(), "a mean needs sums");
         const WeightCopy copy{mean, learner_.n_vectors(), scale};
-        Output<float, 1> n_gram_weights({n_grams.size()});
-        for (std::size_t i = 0; i < n_grams.size(); ++i)
-            n_gram_weights.data()[i] = copy(n_grams.values()[i], mean ? &n_grams.sums()[i] : nullptr);
         return nb::make_tuple(weights_by_attribute(learner_.attributes(), copy, n_threads),
-                              n_gram_weights.array());
+                              to_array(n_grams.copied(copy)));
+    }
+
+    nb::tuple objective(const Input<std::int64_t, 1>& order, bool mean, double scale,
+                        std::int64_t n_threads) const {
+        require(n_threads >= 1, "n_threads must be at least 1");
+        require(!mean || !learner_.n_grams().sums().empty(), "a mean needs sums");
+        const OnlineExamples examples = examples_.in(order);
+        const HingeObjective found = [&] {
+            const nb::gil_scoped_release release;
+            return hinge_objective(learner_, {mean, learner_.n_vectors(), scale}, examples, n_threads);
+        }();
+        return nb::make_tuple(found.squared_size, found.hinge_losses);
     }
 
     void stay(std::int64_t n) {
@@ -235,7 +245,7 @@ Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std
 
 void register_online(nb::module_& m) {
     m.def("sequence_digests", &digests, nb::arg("reader"), nb::arg("gold").noconvert(),
-          nb::arg("weights").noconvert(),
+          nb::arg("weights").noconvert(), nb::arg("n_threads"),
           "Return a number per sequence that depends only on its attributes, gold labels and weight.");
     nb::class_<MarginTrainer>(m, "MarginTrainer",
                               "A structured perceptron or SVM, learned in batches of sequences.")
@@ -261,6 +271,10 @@ void register_online(nb::module_& m) {
              "Return ((starts, labels, weights) by attribute, n-gram weights), times scale.\n\n"
              "Weights of 0 are left out, but not those of n-grams. With mean=True: the mean of all weight\n"
              "vectors so far; otherwise the current weights.")
+        .def("objective", &MarginTrainer::objective, nb::arg("order").noconvert(), nb::arg("mean"),
+             nb::arg("scale"), nb::arg("n_threads"),
+             "Return (|w|^2, the weighted sum of the hinge losses of the sequences in `order`).\n\n"
+             "w: as weights() returns them. Paths are exact, also if learning uses a beam.")
         .def("changes", &MarginTrainer::changes,
              "Return (starts, features, amounts, survived): the changes that make each weight vector, and\n"
              "the number of examples that the vector survived.")

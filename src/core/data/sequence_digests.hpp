@@ -10,6 +10,6 @@ namespace hedgerow {
 
 // gold: one label per position; weights: one per sequence.
 std::vector<std::uint64_t> sequence_digests(const AttributeView& attributes, const std::int32_t* gold,
-                                            const double* weights);
+                                            const double* weights, std::int64_t n_threads);
 
 }  // namespace hedgerow

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "util/ordered_sum.hpp"
 #include "util/prefetch.hpp"
 
 namespace hedgerow {
@@ -49,6 +50,20 @@ void AttributeWeights::add_dense_rows(float* scores, Buffers& buffers) const {
         scores += k;
         from = stop;
     }
+}
+
+double AttributeWeights::squared_size(std::int64_t n_threads) const {
+    return OrderedSum(n_rows_, n_threads).sum([&](std::int64_t begin, std::int64_t end) {
+        double sum = 0;
+        for (std::int64_t row = begin; row < end; ++row) {
+            const RowView view = weights_.view(row);
+            for (std::int64_t i = 0; i < view.n; ++i) {
+                const auto weight = static_cast<double>(view.dense ? view.dense[i] : view.cells[i].weight);
+                sum += weight * weight;
+            }
+        }
+        return sum;
+    });
 }
 
 // Adds rows in the order of the attributes, so that sums round as if all rows were dense.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "data/attribute_reader.hpp"
@@ -61,6 +62,13 @@ class AttributeWeights {
         weights_.add(row_of_[id], label, amount, before);
     }
 
+    // The same attributes without sums, with the weights that `copy` says.
+    AttributeWeights copied(const WeightCopy& copy, std::int64_t n_threads) const {
+        return {weights_.copied(copy, n_threads), row_of_, n_rows_};
+    }
+    // The sum of the squares of all weights.
+    double squared_size(std::int64_t n_threads) const;
+
     // Prefetches what add() changes.
     void prefetch_weight(std::int32_t id, std::int64_t label) const {
         if (row_of_[id] >= 0) weights_.prefetch_weight(row_of_[id], label);
@@ -75,6 +83,8 @@ class AttributeWeights {
   private:
     static constexpr std::int32_t kUnchanged = -1, kLeftOut = -2;
     static constexpr std::int64_t kAhead = 16;  // rows that are prefetched
+    AttributeWeights(WeightRows weights, std::vector<std::int32_t> row_of, std::int32_t n_rows)
+        : weights_(std::move(weights)), row_of_(std::move(row_of)), n_rows_(n_rows) {}
     void add_dense_rows(float* scores, Buffers& buffers) const;
     void add_mixed_rows(float* scores, Buffers& buffers) const;
 

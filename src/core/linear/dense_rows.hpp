@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "util/ordered_sum.hpp"
+
 namespace hedgerow {
 
 // Rows follow each other in memory, so rows that were made together are close.
@@ -23,6 +25,19 @@ class DenseRows {
     void grow() {
         values_.resize(values_.size() + static_cast<std::size_t>(stride_), 0.0f);
         if (summed_) sums_.resize(values_.size(), 0.0);
+    }
+
+    // The same rows without sums; each weight is copy(value, pointer to its sum or null).
+    template <class Copy>
+    DenseRows copied(const Copy& copy, std::int64_t n_threads) const {
+        DenseRows rows(stride_, false);
+        rows.values_.resize(values_.size());
+        OrderedSum(static_cast<std::int64_t>(values_.size()), n_threads)
+            .for_each_block([&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                for (std::int64_t i = begin; i < end; ++i)
+                    rows.values_[i] = copy(values_[i], summed_ ? &sums_[i] : nullptr);
+            });
+        return rows;
     }
 
   private:

@@ -21,14 +21,22 @@ const float* PathFinder::constrained(const float* table) {
     return table_.data();
 }
 
-bool PathFinder::search(const float* table, const double* bounded) {
+void PathFinder::bound(const float* table, std::vector<double>& bounded) const {
+    const std::int64_t k = topology_.n_labels;
+    if (beam_ > 0 || topology_.order != 1 || k < kManyLabels || forbidden_.any()) return bounded.clear();
+    const FastLane<float>& lane = fast_lane<float>();
+    bounded.resize(static_cast<std::size_t>(lane.bounded_table_size(k)));
+    lane.bound_table(table, k, bounded.data());
+}
+
+bool PathFinder::search(const float* table, const std::vector<double>& bounded) {
     std::fill(path_.begin(), path_.end(), 0);
     const FastLane<float>& lane = fast_lane<float>();
     const std::int64_t k = topology_.n_labels;
     double score;
-    if (bounded) {
-        lane.pruned_max_sum(scores(table), k, bounded, path_.data(), work(lane.pruned_work_size(k, length_)),
-                            &score);
+    if (!bounded.empty()) {
+        lane.pruned_max_sum(scores(table), k, bounded.data(), path_.data(),
+                            work(lane.pruned_work_size(k, length_)), &score);
         return score != kMinusInfinity;
     }
     if (beam_ == 0 && topology_.order <= 1) {
@@ -42,7 +50,7 @@ bool PathFinder::search(const float* table, const double* bounded) {
     return true;
 }
 
-const std::vector<std::int32_t>& PathFinder::best(const float* table, const double* bounded) {
+const std::vector<std::int32_t>& PathFinder::best(const float* table, const std::vector<double>& bounded) {
     forbidden_.apply_to_end(label_scores_.data() + (length_ - 1) * topology_.n_labels);
     found_ = search(constrained(table), bounded);
     return path_;
@@ -83,7 +91,8 @@ std::int64_t MarginLearner::learn(const OnlineExamples& examples, std::int64_t b
     const std::int64_t seen = n_seen_;
     const std::vector<std::int64_t> numbers = longest_first(examples, batch);
     std::vector<Violation> violations(static_cast<std::size_t>(std::min(batch, examples.n)));
-    prepare_table();
+    const PathFinder finder(topology_, rules_.beam, forbidden_);
+    finder.bound(n_grams_.table(), bounded_);
     parallel_rounds(
         examples.n, batch, n_threads,
         [&] {
@@ -103,16 +112,9 @@ std::int64_t MarginLearner::learn(const OnlineExamples& examples, std::int64_t b
                 learn_from(examples[i], violation);
                 changed |= violation.found;
             }
-            if (changed) prepare_table();
+            if (changed) finder.bound(n_grams_.table(), bounded_);
         });
     return n_violations;
-}
-
-void MarginLearner::prepare_table() {
-    if (!uses_bounds_) return;
-    const FastLane<float>& lane = fast_lane<float>();
-    bounded_.resize(static_cast<std::size_t>(lane.bounded_table_size(topology_.n_labels)));
-    lane.bound_table(n_grams_.table(), topology_.n_labels, bounded_.data());
 }
 
 void MarginLearner::learn_from(const OnlineExample& example, const Violation& violation) {
@@ -146,7 +148,7 @@ void MarginLearner::find(const OnlineExample& example, double margin, Finder& fi
 bool MarginLearner::violates(const OnlineExample& example, double margin, PathFinder& paths,
                              std::int64_t& n_used) const {
     const float* table = n_grams_.table();
-    const std::vector<std::int32_t>& path = paths.best(table, bounded_.empty() ? nullptr : bounded_.data());
+    const std::vector<std::int32_t>& path = paths.best(table, bounded_);
     const std::int32_t* gold = example.gold;
     n_used = example.length();
     const bool wrong = !std::equal(path.begin(), path.end(), gold);

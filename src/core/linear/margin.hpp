@@ -44,12 +44,10 @@ class PathFinder {
         return label_scores_.data();
     }
 
-    // Whether best() can use a table that bound_table of fast_lane.hpp has prepared.
-    bool uses_bounds() const {
-        return beam_ == 0 && topology_.order == 1 && topology_.n_labels >= kManyLabels && !forbidden_.any();
-    }
-    // The best path under the label scores and the transition table. bounded: the prepared table, or null.
-    const std::vector<std::int32_t>& best(const float* table, const double* bounded = nullptr);
+    // OUT: the table prepared for best(), for all sequences; empty unless best() can use it.
+    void bound(const float* table, std::vector<double>& bounded) const;
+    // The best path under the label scores and the transition table. bounded: the prepared table, or empty.
+    const std::vector<std::int32_t>& best(const float* table, const std::vector<double>& bounded = {});
     // Whether best() found a path: constraints and a beam together may leave none.
     bool found() const { return found_; }
     // Replaces path() by the second best path; returns false if there is none. Call best() first.
@@ -66,7 +64,7 @@ class PathFinder {
     Scores<float> scores(const float* table) const { return {length_, label_scores_.data(), nullptr, table}; }
     // The table under the constraints.
     const float* constrained(const float* table);
-    bool search(const float* table, const double* bounded = nullptr);
+    bool search(const float* table, const std::vector<double>& bounded = {});
     double* work(std::int64_t size) {
         if (static_cast<std::int64_t>(work_.size()) < size) work_.resize(static_cast<std::size_t>(size));
         return work_.data();
@@ -108,7 +106,6 @@ class MarginLearner {
           forbidden_(forbidden),
           attributes_(std::move(attributes)),
           n_grams_(std::move(n_grams)),
-          uses_bounds_(PathFinder(topology, rules.beam, forbidden).uses_bounds()),
           recorded_(recorded) {}
 
     // Learns from all examples in their order; returns how many of them changed the weights.
@@ -120,6 +117,9 @@ class MarginLearner {
         survived_.back() += n;
     }
 
+    const Topology& topology() const { return topology_; }
+    const MarginRules& rules() const { return rules_; }
+    const Forbidden& forbidden() const { return forbidden_; }
     const AttributeWeights& attributes() const { return attributes_; }
     const NGramWeights& n_grams() const { return n_grams_; }
     // The number of weight vectors so far: one after each example, and the first, which is 0.
@@ -144,7 +144,6 @@ class MarginLearner {
         std::vector<std::int32_t> path;
     };
 
-    void prepare_table();
     void find(const OnlineExample& example, double margin, Finder& finder, Violation& violation) const;
     bool violates(const OnlineExample& example, double margin, PathFinder& paths, std::int64_t& n_used) const;
     void prefetch_weights(const OnlineExample& example, const Violation& violation) const;
@@ -161,8 +160,7 @@ class MarginLearner {
     Forbidden forbidden_;
     AttributeWeights attributes_;
     NGramWeights n_grams_;
-    bool uses_bounds_;
-    std::vector<double> bounded_;  // the table of n_grams_ prepared for best(); empty unless it uses bounds
+    std::vector<double> bounded_;  // the table of n_grams_ prepared for best()
     std::int64_t n_seen_ = 0;
     bool recorded_;
     std::vector<Change> changes_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lattice/topology.hpp"
+#include "linear/weight_rows.hpp"
 #include "util/label_context.hpp"
 
 namespace hedgerow {
@@ -36,6 +37,13 @@ class NGramWeights {
     const float* table() const { return table_.data(); }
     const std::vector<float>& values() const { return values_; }
     const std::vector<double>& sums() const { return sums_; }
+
+    std::vector<float> copied(const WeightCopy& copy) const {
+        std::vector<float> weights(size());
+        for (std::size_t i = 0; i < size(); ++i)
+            weights[i] = copy(values_[i], sums_.empty() ? nullptr : &sums_[i]);
+        return weights;
+    }
 
     // Calls visit(cell) for every n-gram that ends at position t of `labels`.
     template <class Visit>

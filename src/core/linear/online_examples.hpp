@@ -28,6 +28,7 @@ struct OnlineExamples {
     const std::int64_t* order;   // which sequences
     std::int64_t n;              // size of `order`
 
+    double weight(std::int64_t i) const { return weights[order[i]]; }
     OnlineExample operator[](std::int64_t i) const {
         const std::int64_t begin = starts[order[i]];
         return {slots, begin, starts[order[i] + 1], gold + begin, static_cast<float>(weights[order[i]])};

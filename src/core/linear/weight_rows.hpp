@@ -80,6 +80,21 @@ class WeightRows {
         if (sum) *sum += before * static_cast<double>(amount);
     }
 
+    // The same rows without sums, of the weights that `copy` says.
+    WeightRows copied(const WeightCopy& copy, std::int64_t n_threads) const {
+        WeightRows rows(k_, false);
+        if (all_dense()) {
+            rows.dense_ = dense_.copied(copy, n_threads);
+            return rows;
+        }
+        for (std::int64_t row = 0; row < static_cast<std::int64_t>(places_.size()); ++row) {
+            rows.grow();
+            for_each_weight(row, copy,
+                            [&](std::int32_t label, float weight) { rows.add(row, label, weight, 0); });
+        }
+        return rows;
+    }
+
     // Calls visit(label, weight) for the weights of a row that are not 0, by rising label.
     template <class Visit>
     void for_each_weight(std::int64_t row, const WeightCopy& copy, Visit visit) const {

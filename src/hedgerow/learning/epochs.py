@@ -53,7 +53,8 @@ def by_content(training: TrainingData) -> NDArray[np.int64]:
     sequences = training.sequences
     numeric = {column.name: NO_SCALING for column in sequences.columns if isinstance(column, NumericColumn)}
     reader = AttributeReader(sequences, Window.of(0), numeric).reader
-    return np.argsort(_core.sequence_digests(reader, training.codes, training.weights), kind="stable")
+    digests = _core.sequence_digests(reader, training.codes, training.weights, training.n_threads)
+    return np.argsort(digests, kind="stable")
 
 
 def lattices(training: TrainingData, potential: ScoredPotential) -> Iterator[tuple[slice, slice, Lattice]]:

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import InputError
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
-from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes, lattices
+from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.temperature import with_temperature
@@ -157,20 +156,12 @@ class MarginLearner:
         )
 
     def _objective(self) -> float:
-        potential, C = self.potential, self.rules.C
-        assert isinstance(potential, LinearPotential)
+        C, mean = self.rules.C, self.rules.averaging == "average"
         assert C is not None
-        hinges = 0.0
-        for sequences, positions, lattice in lattices(self.training, potential):
-            gold = self.training.codes[positions]
-            if self.rules.loss == "hamming":
-                augmented = lattice.loss_augmented(gold)[0]
-            else:
-                augmented = _best_wrong(*lattice.nbest(2), gold, lattice.starts) + 1
-            hinge = np.maximum(augmented - lattice.score(gold), 0)
-            hinges += float(hinge @ self.training.weights[sequences])
-        weights = np.concatenate([potential.state_weights, potential.n_gram_weights]).astype(np.float64)
-        return float(weights @ weights) / 2 + C / 2 * hinges
+        squared_size, hinges = self._trainer.objective(
+            np.flatnonzero(self.training.weights), mean, self._scale(mean), self.training.n_threads
+        )
+        return float(squared_size / 2 + C / 2 * hinges)
 
     def _dev_scores(self) -> Record:
         dev = self.training.dev
@@ -181,11 +172,3 @@ class MarginLearner:
             return Evaluator(self.training).of_potential(potential)
         self._potential, record = with_temperature(potential, self.training, dev)
         return record
-
-
-def _best_wrong(
-    scores: NDArray[np.float64], paths: NDArray[np.int32], gold: NDArray[np.int32], starts: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Of the two best paths of each sequence, the score of the better one that is not gold."""
-    right = np.logical_and.reduceat(paths[0] == gold, starts[:-1])
-    return np.where(right, scores[:, 1], scores[:, 0])
