@@ -111,6 +111,19 @@ def start() -> None:
     print_table(("command", "CPU s", "wall s"), rows)
 
 
+def library() -> None:
+    """Print what a fresh process needs to label its first sentence."""
+    with files() as folder:
+        name, flags = next(iter(MODELS.items()))
+        model = _trained(folder, name, flags)
+        sentence = [{"0": "the", "1": "DT"}, {"0": "hedge", "1": "NN"}, {"0": "grows", "1": "VBZ"}]
+        label = f"import hedgerow; hedgerow.load({model!r}).predict_single({sentence!r})"
+        programs = {"import numpy": "import numpy", "import hedgerow, load, predict_single": label}
+        runs = {name: typical([sys.executable, "-c", program]) for name, program in programs.items()}
+    rows = [(name, f"{run.cpu:.3f}", f"{run.seconds:.3f}", f"{run.megabytes:.0f}") for name, run in runs.items()]
+    print_table(("program", "CPU s", "wall s", "peak MB"), rows)
+
+
 def reading() -> None:
     """Print how long training data take to read."""
     with files() as folder:
@@ -183,4 +196,4 @@ def _trained(folder: Path, name: str, flags: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    main(__doc__, {"start": start, "reading": reading, "tagging": tagging, "memory": memory})
+    main(__doc__, {"start": start, "library": library, "reading": reading, "tagging": tagging, "memory": memory})

@@ -259,6 +259,18 @@ def test_input_that_changes_while_it_is_read_does_not_crash() -> None:
     assert Sequences([[other, {"a": 2}]]).n_positions == 2
 
 
+def test_a_value_that_leaves_its_list_while_it_is_read_does_not_crash() -> None:
+    class Bag(list):  # type: ignore[type-arg]
+        def __iter__(self) -> Any:
+            values.clear()
+            gc.collect()
+            return super().__iter__()
+
+    values: list[Any] = [Bag(["".join(["x", str(i)]) for i in range(100)]), ["z"]]
+    with pytest.raises(InputError, match="X changed while it was read"):
+        _core.ingest_values([values], np.array([0, 2]), "a")
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an interval timer")
 def test_signals_are_handled_on_the_way() -> None:
     positions = [{"a": "x"}] * 3_000_000

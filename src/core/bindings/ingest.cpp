@@ -95,6 +95,7 @@ nb::typed<nb::tuple, nb::any, nb::ellipsis> ingest_values(const nb::typed<nb::li
         if (is_text(item)) [[likely]]
             return column.add_text(place, item);
         if (PyDict_Check(item)) refuse_dict(place);
+        const nb::object held = nb::borrow(item);  // Python code may run and take it out of its list
         add_value(column, place, item, numpy);
     });
     column.close();
