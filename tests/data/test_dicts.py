@@ -260,13 +260,13 @@ def test_input_that_changes_while_it_is_read_does_not_crash() -> None:
 
 
 def test_a_value_that_leaves_its_list_while_it_is_read_does_not_crash() -> None:
-    class Bag(list):  # type: ignore[type-arg]
+    class Bag(set):  # type: ignore[type-arg]
         def __iter__(self) -> Any:
             values.clear()
             gc.collect()
-            return super().__iter__()
+            yield from ["".join(["x", str(i)]) for i in range(100)]
 
-    values: list[Any] = [Bag(["".join(["x", str(i)]) for i in range(100)]), ["z"]]
+    values: list[Any] = [Bag(["y"]), ["z"]]
     with pytest.raises(InputError, match="X changed while it was read"):
         _core.ingest_values([values], np.array([0, 2]), "a")
 

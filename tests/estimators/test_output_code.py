@@ -180,7 +180,8 @@ def test_bits_share_one_encoding(monkeypatch):
     columns = set()
     transform = Encoder.transform
     monkeypatch.setattr(
-        "hedgerow.encoding.encoder.Encoder.transform", lambda self, x: encoded.append(1) or transform(self, x)
+        "hedgerow.encoding.encoder.Encoder.transform",
+        lambda self, x, *threads: encoded.append(1) or transform(self, x, *threads),
     )
     run = BitTrainer._run
 
