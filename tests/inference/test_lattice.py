@@ -165,6 +165,26 @@ def test_a_sequence_is_summed_alike_alone_and_among_others(instruction_set, k, d
     np.testing.assert_allclose(together.summed_pairs()[2], table, rtol=1e-12)
 
 
+@pytest.mark.parametrize("parts", [("edge",), ("edge", "table")], ids="+".join)
+@pytest.mark.parametrize("k", [2, 3, 5, 8, 9])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_edge_scores_of_a_sequence_are_summed_alike_alone_and_among_others(instruction_set, k, parts, dtype):
+    rng = np.random.default_rng(k)
+    lengths = rng.integers(1, 15, size=20)
+    starts = starts_of(*lengths)
+    scores = random_scores(rng, parts, int(lengths.sum()), 1, k, dtype=dtype)
+    scores["edge"][starts[:-1], 1:] = 1e30  # label contexts that a first position does not have
+    scores["edge"][starts[6] : starts[8]] /= 4  # no shift is needed here
+    scores["edge"][starts[14] : starts[15]] *= 1000  # and the fast lane does not certify this one
+    sums = Lattice(Topology(k), starts, **scores).pair_marginals()
+    for i, (begin, end) in enumerate(pairwise(starts)):
+        own = {name: x if name == "table" else x[begin:end] for name, x in scores.items()}
+        log_z, state, pair = Lattice(Topology(k), starts_of(end - begin), **own).pair_marginals()
+        assert sums[0][i] == log_z[0]
+        np.testing.assert_array_equal(sums[1][begin:end], state)
+        np.testing.assert_array_equal(sums[2][begin:end], pair)
+
+
 @pytest.mark.parametrize("whole", [False, True])  # whole numbers: there are many equally good paths
 @pytest.mark.parametrize("scale", [0.1, 1.0, 5.0, 1e6])
 def test_leaving_out_label_contexts_changes_no_path(instruction_set, scale, whole):
