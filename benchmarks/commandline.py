@@ -116,7 +116,7 @@ def library() -> None:
     with files() as folder:
         name, flags = next(iter(MODELS.items()))
         model = _trained(folder, name, flags)
-        sentence = [{"0": "the", "1": "DT"}, {"0": "hedge", "1": "NN"}, {"0": "grows", "1": "VBZ"}]
+        sentence = [{"column0": w, "column1": t} for w, t in (("the", "DT"), ("hedge", "NN"), ("grows", "VBZ"))]
         label = f"import hedgerow; hedgerow.load({model!r}).predict_single({sentence!r})"
         programs = {"import numpy": "import numpy", "import hedgerow, load, predict_single": label}
         runs = {name: typical([sys.executable, "-c", program]) for name, program in programs.items()}
