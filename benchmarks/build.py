@@ -2,7 +2,7 @@
 
 python benchmarks/build.py
 
-`pip wheel` in a build environment of its own, without a compiler cache. Its download of the build tools is not counted.
+`pip wheel` with build tools that are installed already, without a compiler cache.
 """
 
 from __future__ import annotations
