@@ -108,7 +108,7 @@ def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order
     before the sequence or after it. Negative codes stay as they are.
     """
 
-def distinct_pairs(left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_left: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+def distinct_pairs(left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_left: int, n_right: int, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
     """
     Return (starts, rights): left code l occurs with the right codes rights[starts[l]:starts[l + 1]].
     """

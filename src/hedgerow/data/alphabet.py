@@ -177,9 +177,16 @@ class PairAlphabet(Values):
         _core.check_pairs(self.starts, self.rights, len(right))
 
     @classmethod
-    def fit(cls, left: Values, right: Values, left_codes: NDArray[np.int32], right_codes: NDArray[np.int32]) -> Self:
+    def fit(
+        cls,
+        left: Values,
+        right: Values,
+        left_codes: NDArray[np.int32],
+        right_codes: NDArray[np.int32],
+        n_threads: int = 1,
+    ) -> Self:
         """The alphabet of the pairs that two columns of codes have at the same position."""
-        return cls(left, right, *_core.distinct_pairs(left_codes, right_codes, len(left)))
+        return cls(left, right, *_core.distinct_pairs(left_codes, right_codes, len(left), len(right), n_threads))
 
     def codes(
         self, left_codes: NDArray[np.int32], right_codes: NDArray[np.int32], n_threads: int = 1

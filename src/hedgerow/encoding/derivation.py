@@ -140,7 +140,8 @@ class Derivation:
                 left, right = specs[rule.left].alphabet, specs[rule.right].alphabet
                 assert left is not None
                 assert right is not None
-                alphabet = PairAlphabet.fit(left, right, self._codes[rule.left], self._codes[rule.right])
+                codes = self._codes[rule.left], self._codes[rule.right]
+                alphabet = PairAlphabet.fit(left, right, *codes, self._n_threads)
             elif isinstance(rule, Bag):
                 alphabet = Alphabet.of({value for member in rule.members for value in specs[member].alphabet or ()})
             kind: Kind = "numeric" if alphabet is None else "bag" if isinstance(rule, Bag) else "categorical"
