@@ -47,6 +47,13 @@ class SortedSet:
         Lower case and shapes of texts that are not ASCII are undecided. A text or lower-case text that begins with `outside` has an apostrophe at its end.
         """
 
+    def part_alphabets(self, names: Sequence[str], more: Sequence[list[str]], outside: str, n_threads: int = 1) -> list[tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]]:
+        """
+        Return (blob, offsets) of the distinct parts of all strings, sorted, for each name of a part; also the strings of its list in `more`.
+
+        Parts are those of part_codes; undecided ones are left out.
+        """
+
     def into(self, other: SortedSet) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
         """
         Return the index in `other` of each string, -1 if `other` does not have it.
@@ -101,7 +108,7 @@ def neighbours(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order
     before the sequence or after it. Negative codes stay as they are.
     """
 
-def distinct_pairs(left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_left: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+def distinct_pairs(left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_left: int, n_right: int, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
     """
     Return (starts, rights): left code l occurs with the right codes rights[starts[l]:starts[l + 1]].
     """

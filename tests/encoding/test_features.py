@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow import Sequences
+from hedgerow import Sequences, _core
 from hedgerow.data.alphabet import Alphabet, PairAlphabet
 from hedgerow.data.columns import is_local
 from hedgerow.encoding import Encoder
@@ -248,6 +248,32 @@ def test_a_pair_alphabet() -> None:
     ]:
         with pytest.raises(InputError):
             PairAlphabet(left, right, np.array(starts), np.array(rights, np.int32))
+
+
+@pytest.mark.parametrize("n_values", [(1, 1), (3, 1000), (255, 7), (256, 2), (257, 50), (2000, 2000), (100_000, 3)])
+def test_pairs_on_threads(n_values: tuple[int, int]) -> None:
+    """Few and many left codes, and more positions than a thread takes at a time."""
+    rng = np.random.default_rng(0)
+    for n in (0, 1, 100, 30_000):
+        left, right = ((n_codes * rng.random(n) ** 3).astype(np.int32) for n_codes in n_values)
+        for codes in (left, right):
+            codes[rng.random(n) < 0.05] = -1
+            codes[rng.random(n) < 0.05] = -2
+        occurring = set(zip(left.tolist(), right.tolist(), strict=True))
+        pairs = sorted(pair for pair in occurring if min(pair) >= 0)
+        for n_threads in (1, 2, 5):
+            starts, rights = _core.distinct_pairs(left, right, *n_values, n_threads)
+            lefts = np.repeat(np.arange(n_values[0]), np.diff(starts))
+            assert list(zip(lefts.tolist(), rights.tolist(), strict=True)) == pairs
+
+
+@pytest.mark.parametrize("right", [[2, 0], [0, -3]])
+def test_pairs_of_unknown_codes_are_refused(right: list[int]) -> None:
+    known, unknown = np.array([0, 1], np.int32), np.array(right, np.int32)
+    with pytest.raises(ValueError, match="a code lies outside its alphabet"):
+        _core.distinct_pairs(known, unknown, 2, 2)
+    with pytest.raises(ValueError, match="a code lies outside its alphabet"):
+        _core.distinct_pairs(unknown, known, 2, 2)
 
 
 DICTS = [[{"word": "the", "n": 1.0}]]

@@ -3,13 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <utility>
 
 #include "bindings/arrays.hpp"
 #include "bindings/sorted_set.hpp"
-#include "bindings/text.hpp"
 #include "data/text_interner.hpp"
 
 namespace hedgerow {
@@ -18,12 +18,8 @@ namespace {
 std::pair<Array<uint8_t, 1>, Array<int64_t, 1>> sort_strings(const nb::typed<nb::list, nb::str>& values) {
     TextStore copies;
     TextInterner interner;  // the list keeps the texts
-    for (nb::handle value : values) {
-        check_text(value.ptr());
-        interner.intern(utf8_of(value.ptr(), copies));
-    }
-    SortedStrings sorted = interner.sorted();
-    return {to_array(std::move(sorted.blob)), to_array(std::move(sorted.offsets))};
+    intern_texts(values, interner, copies);
+    return to_arrays(interner.sorted());
 }
 
 }  // namespace
@@ -54,6 +50,11 @@ void register_alphabet(nb::module_& m) {
             "it; the texts whose part is undecided).\n\n"
             "Lower case and shapes of texts that are not ASCII are undecided. A text or lower-case text that "
             "begins with `outside` has an apostrophe at its end.")
+        .def("part_alphabets", &SortedSet::part_alphabets, nb::arg("names"), nb::arg("more"),
+             nb::arg("outside"), nb::arg("n_threads") = 1,
+             "Return (blob, offsets) of the distinct parts of all strings, sorted, for each name of a part; "
+             "also the strings of its list in `more`.\n\n"
+             "Parts are those of part_codes; undecided ones are left out.")
         .def("into", &SortedSet::into, nb::arg("other"),
              "Return the index in `other` of each string, -1 if `other` does not have it.")
         .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"), nb::arg("n_threads") = 1,

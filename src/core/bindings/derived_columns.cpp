@@ -52,10 +52,18 @@ Array<int32_t, 1> neighbours(const Input<int64_t, 1>& starts, const Input<int32_
 }
 
 std::pair<Array<int64_t, 1>, Array<int32_t, 1>> pairs_of(const Input<int32_t, 1>& left,
-                                                         const Input<int32_t, 1>& right, int32_t n_left) {
+                                                         const Input<int32_t, 1>& right, int32_t n_left,
+                                                         int32_t n_right, int64_t n_threads) {
     require(left.shape(0) == right.shape(0), "both columns must have the same positions");
+    require(n_left >= 0 && n_right >= 0, "an alphabet cannot have a negative size");
     check_codes(left, static_cast<size_t>(n_left));
-    PairLists lists = distinct_pairs(left.data(), right.data(), static_cast<int64_t>(left.shape(0)), n_left);
+    check_codes(right, static_cast<size_t>(n_right));
+    PairLists lists;
+    {
+        const nb::gil_scoped_release release;
+        lists = distinct_pairs(left.data(), right.data(), static_cast<int64_t>(left.shape(0)), n_left,
+                               n_right, n_threads);
+    }
     return {to_array(std::move(lists.starts)), to_array(std::move(lists.rights))};
 }
 
@@ -117,7 +125,7 @@ void register_derived_columns(nb::module_& m) {
           "before the sequence or after it. Negative codes stay as they are.");
     m.def(
         "distinct_pairs", &pairs_of, nb::arg("left").noconvert(), nb::arg("right").noconvert(),
-        nb::arg("n_left"),
+        nb::arg("n_left"), nb::arg("n_right"), nb::arg("n_threads") = 1,
         "Return (starts, rights): left code l occurs with the right codes rights[starts[l]:starts[l + 1]].");
     m.def("check_pairs", &check_pairs, nb::arg("starts").noconvert(), nb::arg("rights").noconvert(),
           nb::arg("n_right"),

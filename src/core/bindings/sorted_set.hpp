@@ -20,6 +20,7 @@
 #include "data/code_range.hpp"
 #include "data/string_index.hpp"
 #include "data/text_codes.hpp"
+#include "data/text_interner.hpp"
 #include "data/text_parts.hpp"
 #include "util/parallel.hpp"
 
@@ -27,6 +28,17 @@ namespace hedgerow {
 
 inline void check_text(PyObject* value) {
     if (!PyUnicode_Check(value)) refuse("an alphabet holds str, but got %s; convert it", type_name(value));
+}
+
+inline void intern_texts(const nb::list& values, TextInterner& interner, TextStore& copies) {
+    for (nb::handle value : values) {
+        check_text(value.ptr());
+        interner.intern(utf8_of(value.ptr(), copies));
+    }
+}
+
+inline std::pair<Array<uint8_t, 1>, Array<int64_t, 1>> to_arrays(SortedStrings&& strings) {
+    return {to_array(std::move(strings.blob)), to_array(std::move(strings.offsets))};
 }
 
 // The part of a name such as "lower" or "suffix3".
@@ -94,8 +106,6 @@ class SortedSet {
                                                                const std::string& outside,
                                                                int64_t n_threads) {
         const TextPart part = part_named(name);
-        const Bytes apart{reinterpret_cast<const uint8_t*>(outside.data()),
-                          static_cast<int64_t>(outside.size())};
         index_.prepare(strings_, texts.size());
         std::vector<int32_t> found(static_cast<size_t>(texts.size()), kAbsent);
         std::vector<std::vector<int64_t>> undecided((found.size() + kThreadTexts - 1) / kThreadTexts);
@@ -104,7 +114,7 @@ class SortedSet {
             return [&, text = std::vector<uint8_t>()](int64_t c) mutable {
                 const int64_t last = std::min(texts.size(), (c + 1) * kThreadTexts);
                 for (int64_t i = c * kThreadTexts; i < last; ++i) {
-                    const PartState state = read_part(part, texts.strings_[i], apart, text);
+                    const PartState state = read_part(part, texts.strings_[i], bytes(outside), text);
                     if (state == PartState::undecided) undecided[static_cast<size_t>(c)].push_back(i);
                     if (state != PartState::found) continue;
                     const int32_t code = index_.find_prepared(strings_, bytes(text));
@@ -116,6 +126,35 @@ class SortedSet {
         for (const std::vector<int64_t>& some : undecided)
             all_undecided.insert(all_undecided.end(), some.begin(), some.end());
         return {to_array(std::move(found)), to_array(std::move(all_undecided))};
+    }
+
+    // (blob, offsets) of each part's alphabet: the parts of all strings, except undecided ones, and the
+    // values in more[part].
+    std::vector<std::pair<Array<uint8_t, 1>, Array<int64_t, 1>>> part_alphabets(
+        const std::vector<std::string>& names, const std::vector<nb::typed<nb::list, nb::str>>& more,
+        const std::string& outside, int64_t n_threads) const {
+        require(names.size() == more.size(), "each part must have a list of more values");
+        std::vector<TextPart> parts;
+        std::vector<TextInterner> values;
+        TextStore copies;
+        for (size_t i = 0; i < names.size(); ++i) {
+            parts.push_back(part_named(names[i]));
+            intern_texts(more[i], values.emplace_back(true), copies);
+        }
+        std::vector<SortedStrings> sorted(names.size());
+        {
+            const nb::gil_scoped_release release;
+            parallel_for(static_cast<int64_t>(names.size()), n_threads, [&] {
+                return [&](int64_t p) {
+                    const auto i = static_cast<size_t>(p);
+                    collect_parts(parts[i], strings_, bytes(outside), values[i]);
+                    sorted[i] = values[i].sorted();
+                };
+            });
+        }
+        std::vector<std::pair<Array<uint8_t, 1>, Array<int64_t, 1>>> found;
+        for (SortedStrings& strings : sorted) found.push_back(to_arrays(std::move(strings)));
+        return found;
     }
 
     Array<int32_t, 1> into(const SortedSet& other) const {
@@ -175,6 +214,9 @@ class SortedSet {
 
     static Bytes bytes(const std::vector<uint8_t>& text) {
         return {text.data(), static_cast<int64_t>(text.size())};
+    }
+    static Bytes bytes(const std::string& text) {
+        return {reinterpret_cast<const uint8_t*>(text.data()), static_cast<int64_t>(text.size())};
     }
 
     Input<uint8_t, 1> blob_;

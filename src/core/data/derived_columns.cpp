@@ -35,30 +35,6 @@ void read_neighbours(SequenceStarts sequences, const int32_t* codes, const int32
     });
 }
 
-PairLists distinct_pairs(const int32_t* left, const int32_t* right, int64_t n, int32_t n_left) {
-    // The right codes sorted by left code, by counting; then each row sorted, and doubles removed.
-    std::vector<int64_t> bounds(static_cast<size_t>(n_left) + 1, 0);
-    for (int64_t t = 0; t < n; ++t)
-        if (left[t] >= 0 && right[t] >= 0) ++bounds[static_cast<size_t>(left[t]) + 1];
-    for (size_t l = 1; l < bounds.size(); ++l) bounds[l] += bounds[l - 1];
-    std::vector<int32_t> rights(static_cast<size_t>(bounds.back()));
-    std::vector<int64_t> next(bounds.begin(), bounds.end() - 1);
-    for (int64_t t = 0; t < n; ++t)
-        if (left[t] >= 0 && right[t] >= 0)
-            rights[static_cast<size_t>(next[static_cast<size_t>(left[t])]++)] = right[t];
-    std::vector<int64_t> starts{0};
-    starts.reserve(bounds.size());
-    auto kept = rights.begin();
-    for (size_t l = 0; l + 1 < bounds.size(); ++l) {
-        const auto row = rights.begin() + bounds[l], end = rights.begin() + bounds[l + 1];
-        std::sort(row, end);
-        kept = std::copy(row, std::unique(row, end), kept);
-        starts.push_back(kept - rights.begin());
-    }
-    rights.erase(kept, rights.end());
-    return {std::move(starts), std::move(rights)};
-}
-
 namespace {
 
 // The index of a code among rising codes, absent if it is not there. Every step halves what is left, without

@@ -32,7 +32,8 @@ struct PairLists {
 };
 
 // The pairs that occur; pairs with a negative code do not count.
-PairLists distinct_pairs(const int32_t* left, const int32_t* right, int64_t n, int32_t n_left);
+PairLists distinct_pairs(const int32_t* left, const int32_t* right, int64_t n, int32_t n_left,
+                         int32_t n_right, int64_t n_threads);
 
 // The code of each pair, absent if it is not among `pairs`. A pair is missing if either code is, and
 // otherwise absent if either code is.

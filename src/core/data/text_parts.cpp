@@ -75,4 +75,11 @@ PartState read_part(TextPart part, Bytes text, Bytes outside, std::vector<uint8_
     return PartState::found;
 }
 
+void collect_parts(TextPart part, Strings texts, Bytes outside, TextInterner& found) {
+    std::vector<uint8_t> text;
+    for (int64_t i = 0; i < texts.size; ++i)
+        if (read_part(part, texts[i], outside, text) == PartState::found)
+            found.intern({text.data(), static_cast<int64_t>(text.size())});
+}
+
 }  // namespace hedgerow

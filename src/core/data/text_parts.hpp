@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/alphabet.hpp"
+#include "data/text_interner.hpp"
 
 namespace hedgerow {
 
@@ -29,5 +30,8 @@ inline bool keeps_apart(TextPart part) {
 
 // Writes the part of a text to `found`.
 PartState read_part(TextPart part, Bytes text, Bytes outside, std::vector<uint8_t>& found);
+
+// Adds the part of each text to `found`, which copies it; undecided parts are left out.
+void collect_parts(TextPart part, Strings texts, Bytes outside, TextInterner& found);
 
 }  // namespace hedgerow

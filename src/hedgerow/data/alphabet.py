@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.data.ragged import starts_of
 from hedgerow.errors import InputError
 from hedgerow.utilities import read_only
 
@@ -114,6 +115,21 @@ class Alphabet(Values):
         """
         return self._strings.part_codes(texts._strings, part, outside, n_threads)
 
+    def part_alphabets(
+        self, parts: Sequence[str], more: Sequence[list[str]], outside: str, n_threads: int = 1
+    ) -> list[Alphabet]:
+        """The alphabet of each part of all strings, with the values `more` has for it.
+
+        The parts are those of `part_codes`. What the core cannot compute is left out.
+        """
+        found = self._strings.part_alphabets(list(parts), list(more), outside, n_threads)
+        return [Alphabet.trusted(blob, offsets) for blob, offsets in found]
+
+    def beyond_ascii(self) -> list[str]:
+        """The strings that have a character beyond ASCII."""
+        before = starts_of(self.blob >= 0x80)[self.offsets]
+        return [self[i] for i in np.flatnonzero(np.diff(before)).tolist()]
+
     def into(self, other: Alphabet) -> NDArray[np.int32]:
         """The id in `other` of each string of this alphabet; -1 for a string that `other` does not have."""
         if other is self:
@@ -161,9 +177,16 @@ class PairAlphabet(Values):
         _core.check_pairs(self.starts, self.rights, len(right))
 
     @classmethod
-    def fit(cls, left: Values, right: Values, left_codes: NDArray[np.int32], right_codes: NDArray[np.int32]) -> Self:
+    def fit(
+        cls,
+        left: Values,
+        right: Values,
+        left_codes: NDArray[np.int32],
+        right_codes: NDArray[np.int32],
+        n_threads: int = 1,
+    ) -> Self:
         """The alphabet of the pairs that two columns of codes have at the same position."""
-        return cls(left, right, *_core.distinct_pairs(left_codes, right_codes, len(left)))
+        return cls(left, right, *_core.distinct_pairs(left_codes, right_codes, len(left), len(right), n_threads))
 
     def codes(
         self, left_codes: NDArray[np.int32], right_codes: NDArray[np.int32], n_threads: int = 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from hedgerow.data.columns import (
 )
 from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.encoding.rules import Bag, Outside, Pair, Part, Plan, Rule, Summary
-from hedgerow.encoding.text_parts import AFTER, BEFORE, OUTSIDE, WHOLE, Parts, part_codes, parts_of
+from hedgerow.encoding.text_parts import AFTER, BEFORE, OUTSIDE, WHOLE, part_alphabets, part_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +51,6 @@ class Texts:
                 code = int(distinct.ids([fill])[0])
             codes = np.where(codes == MISSING, np.int32(code), codes)
         return cls(codes, distinct)
-
-    def parts(self, name: str) -> Parts:
-        """The part of each distinct text."""
-        return parts_of(self._listed, name)
-
-    @cached_property
-    def _listed(self) -> list[str]:
-        return list(self.distinct)
 
 
 def _without_gaps(codes: NDArray[np.int32], alphabet: Alphabet) -> tuple[NDArray[np.int32], Alphabet]:
@@ -138,7 +129,7 @@ class Derivation:
 
     def fit(self, plan: Plan) -> list[ColumnSpec]:
         """The derived columns and their alphabets. The columns of a part at several offsets share one."""
-        texts = _part_alphabets(plan, self._sources)
+        texts = _part_alphabets(plan, self._sources, self._n_threads)
         read = {name for column in plan for name in _members(column.rule)}
         specs: dict[str, ColumnSpec] = {}
         for name, rule, hidden in plan:
@@ -149,7 +140,8 @@ class Derivation:
                 left, right = specs[rule.left].alphabet, specs[rule.right].alphabet
                 assert left is not None
                 assert right is not None
-                alphabet = PairAlphabet.fit(left, right, self._codes[rule.left], self._codes[rule.right])
+                codes = self._codes[rule.left], self._codes[rule.right]
+                alphabet = PairAlphabet.fit(left, right, *codes, self._n_threads)
             elif isinstance(rule, Bag):
                 alphabet = Alphabet.of({value for member in rule.members for value in specs[member].alphabet or ()})
             kind: Kind = "numeric" if alphabet is None else "bag" if isinstance(rule, Bag) else "categorical"
@@ -187,13 +179,15 @@ def _outside(rule: Part) -> list[str]:
     return [f"{sign}{distance}" for distance in range(1, abs(rule.offset) + 1)]
 
 
-def _part_alphabets(plan: Plan, sources: Sources) -> dict[tuple[str, str, Outside], Alphabet]:
+def _part_alphabets(plan: Plan, sources: Sources, n_threads: int) -> dict[tuple[str, str, Outside], Alphabet]:
     """The alphabet of each part of each column, with the values outside the sequence that are read."""
-    values: dict[tuple[str, str, Outside], set[str]] = {}
+    parts: dict[str, dict[tuple[str, str, Outside], tuple[str, set[str]]]] = {name: {} for name in sources.texts}
     for _, rule, _ in plan:
         if isinstance(rule, Part):
-            if rule.values not in values:
-                texts = sources.texts[rule.source].parts(_part(rule))
-                values[rule.values] = {value for value in texts if value is not None}
-            values[rule.values].update(_outside(rule))
-    return {key: Alphabet.of(found) for key, found in values.items()}
+            _, outside = parts[rule.source].setdefault(rule.values, (_part(rule), set()))
+            outside.update(_outside(rule))
+    alphabets: dict[tuple[str, str, Outside], Alphabet] = {}
+    for name, texts in sources.texts.items():
+        found = part_alphabets(texts.distinct, list(parts[name].values()), n_threads)
+        alphabets |= zip(parts[name], found, strict=True)
+    return alphabets

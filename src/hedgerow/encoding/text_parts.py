@@ -1,14 +1,13 @@
 """Parts of a text, such as its ending or its shape, as attributes of a position.
 
-Letters are code points. A part that a text does not have, such as the last three letters of two, is None.
+Letters are code points. A part that a text does not have, such as the last three letters of two, is absent.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,48 +22,37 @@ BEFORE, AFTER = "_B-", "_B+"
 WHOLE = "whole"  # the text as it is, where no value outside the sequence must differ from it
 MOST_LETTERS = 8  # of a prefix or suffix: fewer than OUTSIDE has
 
-Parts: TypeAlias = list[str | None]
-
-
 PARTS = "text, lower, shape, outline, constant, prefix1 to prefix8 or suffix1 to suffix8"
 
 
 def is_part(name: object) -> bool:
     """Whether a template can have a part of this name."""
-    return isinstance(name, str) and ((name in _PARTS and name != WHOLE) or _affix(name) is not None)
+    return isinstance(name, str) and (
+        name in ("text", "constant", *_BY_CHARACTERS) or _AFFIX.fullmatch(name) is not None
+    )
 
 
-def parts_of(texts: Sequence[str], name: str) -> Parts:
-    """The part of each text."""
-    affix = _affix(name)
-    if affix is None:
-        return list(map(_PARTS[name], texts))
-    kind, n = affix
-    if kind == "prefix":
-        return [text[:n] if len(text) >= n else None for text in texts]
-    return [text[-n:] if len(text) >= n else None for text in texts]
+def part_alphabets(texts: Alphabet, parts: Sequence[tuple[str, Iterable[str]]], n_threads: int = 1) -> list[Alphabet]:
+    """The alphabet of each part of all texts. A part is given as its name and the other values of its alphabet."""
+    beyond = texts.beyond_ascii()
+    more = [[*values, *(map(_BY_CHARACTERS[name], beyond) if name in _BY_CHARACTERS else ())] for name, values in parts]
+    return texts.part_alphabets([name for name, _ in parts], more, OUTSIDE, n_threads)
 
 
 def part_codes(alphabet: Alphabet, texts: Alphabet, name: str, n_threads: int = 1) -> NDArray[np.int32]:
     """The code in `alphabet` of the part of each text; ABSENT if the text or the alphabet does not have it."""
     codes, undecided = alphabet.part_codes(texts, name, OUTSIDE, n_threads)
-    if len(undecided):  # classes of characters beyond ASCII are those of Python's str
-        codes[undecided] = alphabet.codes(parts_of([texts[i] for i in undecided.tolist()], name))
+    if len(undecided):
+        codes[undecided] = alphabet.codes([_BY_CHARACTERS[name](texts[i]) for i in undecided.tolist()])
     return codes
 
 
-@lru_cache
-def _affix(name: str) -> tuple[str, int] | None:
-    found = re.fullmatch(rf"(prefix|suffix)([1-{MOST_LETTERS}])", name)
-    return (found[1], int(found[2])) if found else None
-
-
-def _text(text: str) -> str:
-    return text + "'" if text.startswith(OUTSIDE) else text
+_AFFIX = re.compile(rf"(prefix|suffix)[1-{MOST_LETTERS}]")
 
 
 def _lower(text: str) -> str:
-    return _text(text.lower())
+    lower = text.lower()
+    return lower + "'" if lower.startswith(OUTSIDE) else lower
 
 
 class _Classes(dict[int, str]):
@@ -103,15 +91,5 @@ def _collapsed(shape: str) -> str:
 _REPEATED = re.compile(r"(.)\1+", re.DOTALL)
 
 
-def _constant(text: str) -> str:
-    return ""
-
-
-_PARTS: dict[str, Callable[[str], str]] = {
-    "text": _text,
-    "lower": _lower,
-    "shape": _shape,
-    "outline": _outline,
-    WHOLE: str,
-    "constant": _constant,
-}
+# The parts that depend on classes of characters, those of Python's str. The core has them for ASCII only.
+_BY_CHARACTERS: dict[str, Callable[[str], str]] = {"lower": _lower, "shape": _shape, "outline": _outline}
