@@ -50,7 +50,7 @@ class EdgeExponentials {
     static bool are_near_zero(const Real* scores, std::int64_t n) {
         Real high, low;
         extremes(scores, n, &high, &low);
-        return high <= Safe<Real>::range / 2 && low >= -Safe<Real>::range / 2;
+        return is_near_zero(high, low);
     }
 
     // to <- exp(scores of position t - shift). Returns the shift, or NaN if rounding may matter.
@@ -77,6 +77,9 @@ class EdgeExponentials {
     }
 
   private:
+    static bool is_near_zero(Real high, Real low) {
+        return high <= Safe<Real>::range / 2 && low >= -Safe<Real>::range / 2;
+    }
     // One shift for the whole sequence if its scores are close together, otherwise one for each position. No
     // shift near zero: then several sequences can be exponentiated at once.
     void choose_shift() {
@@ -86,8 +89,7 @@ class EdgeExponentials {
         high = first_high > high ? first_high : high;
         low = first_low < low ? first_low : low;
         common_ = high - low <= Safe<Real>::range;
-        const bool near_zero = high <= Safe<Real>::range / 2 && low >= -Safe<Real>::range / 2;
-        shift_ = common_ && !near_zero ? high : 0;
+        shift_ = common_ && !is_near_zero(high, low) ? high : 0;
     }
 
     // to <- (edge - max edge) + (table - max table) + (state - max state). Returns the sum of the maxima.
