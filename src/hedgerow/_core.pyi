@@ -59,6 +59,9 @@ class SortedSet:
         Return the index in `other` of each string, -1 if `other` does not have it.
         """
 
+    def merged(self, other: SortedSet) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
+        """Return (blob, offsets) of the strings of both sets, sorted, each once."""
+
     def recode(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: SortedSet, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], int]:
         """
         Return (codes in `other`, -2 where `other` lacks the string; the number of such codes).
@@ -194,6 +197,17 @@ class LogRatios:
         log(1 + count of the attribute).
         """
 
+@overload
+def add_pairs_by_row(n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pair: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def add_pairs_by_row(n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pair: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Add pair marginals, times the weights of the sequences, to the rows of a transition table.
+
+    Each product is rounded to a multiple of the unit, a power of two; 0 rounds nothing.
+    """
+
 class LatticeBatch32:
     def __init__(self, n_labels: int, order: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], state: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, edge: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, beam: int, keep: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, general: bool) -> None:
         """Scores of a batch of sequences. beam=0 keeps every node."""
@@ -201,9 +215,11 @@ class LatticeBatch32:
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
-    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
+    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, unit: float) -> tuple:
         """
         (log Z, state marginals, pair marginals summed over positions by row of the table)
+
+        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.
         """
 
     def best_path(self) -> tuple:
@@ -231,9 +247,11 @@ class LatticeBatch64:
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
-    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
+    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, unit: float) -> tuple:
         """
         (log Z, state marginals, pair marginals summed over positions by row of the table)
+
+        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.
         """
 
     def best_path(self) -> tuple:
@@ -271,11 +289,23 @@ class LinearFeatures:
         Attribute i has the outputs outputs[starts[i]:starts[i + 1]], rising and below width.
         """
 
-def observed_features(reader: AttributeReader, outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, min_count: int, all: bool) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+def count_features(reader: AttributeReader, first: int, last: int, outputs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> tuple:
     """
-    Return (starts, outputs) of the pairs of attribute and output that occur at least min_count times.
+    Return (starts, outputs, counts): how often each attribute occurs with each output.
 
-    With all=True: every output for each attribute that occurs at least min_count times.
+    Of the positions first..last; a position with a negative output is not counted.
+    """
+
+def largest_values(reader: AttributeReader) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
+    """
+    Return the largest absolute value of each attribute, 0 if the attribute does not occur.
+    """
+
+def whole_residuals(probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], residuals: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Fill residuals with factor * (probability - 1 for the gold output), rounded to whole numbers.
+
+    factors: one for each sequence, at most 2^25. A position with a negative output has no gold.
     """
 
 class LinearScorer:
@@ -305,18 +335,29 @@ class LinearScorer64:
 class LinearPostings:
     """Where the attributes of positions first..last occur."""
 
-    def __init__(self, reader: AttributeReader, features: LinearFeatures, first: int, last: int, skip: int) -> None: ...
+    def __init__(self, reader: AttributeReader, features: LinearFeatures, first: int, last: int, skip: int, largest: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        largest: by attribute, what no absolute value exceeds; None if all values are 1.
+        """
 
-    @overload
-    def add_gradient(self, residuals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None: ...
-
-    @overload
-    def add_gradient(self, residuals: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    def add_gradient(self, residuals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
         """
         Add the sum of value * residual over the occurrences of each feature to the gradient.
 
         residuals: (positions first..last, width).
         """
+
+    def add_whole_gradient(self, residuals: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, value_unit: float, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+        """
+        The same with residuals in whole multiples of a unit, and exact sums.
+
+        A product with a value is rounded to a multiple of unit * value_unit * the power of two that is
+        not below the largest value of the attribute.
+        """
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the occurrences take."""
 
 def dot(a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
     """Return the dot product. It does not depend on the number of threads."""
@@ -370,6 +411,11 @@ class MarginTrainer:
         up to the position where the beam drops gold; summed: keep sums for the mean of the weights;
         recorded: keep all changes, for voting; forbidden: cells of the transition table that no label
         sequence uses; never_last: labels that end none.
+        """
+
+    def start_from(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_grams: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Set the first weights, instead of 0, in the form that weights() returns.
         """
 
     def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, n_threads: int) -> int:
@@ -480,6 +526,12 @@ def find_bins(columns: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(No
     Return for each value of each column how many of the rising edges are at or below it; 255 for NaN.
     """
 
+class BinEdges:
+    """The edges of the bins of many columns, checked once."""
+
+    def __init__(self, edges: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
+        """edges: for each column at most 254 numbers, rising."""
+
 class Conjunctions:
     """Sets of attributes that a position must have together."""
 
@@ -505,6 +557,11 @@ class AttributeReader:
 
     def add_bins(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int, local: bool = False) -> None:
         """Add a column with one bin per position, 255 where missing."""
+
+    def add_rows(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], edges: BinEdges, n_threads: int) -> None:
+        """
+        Add a local column of bins for each row of numbers (columns, positions).
+        """
 
     def add_numbers(self, numbers: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], local: bool = False) -> None:
         """
@@ -688,15 +745,20 @@ class TreeData:
     The attributes of all training positions as codes, laid out for growing trees. Growers of the same order, min_leaf and category_splits can share it.
     """
 
-    def __init__(self, reader: AttributeReader, order: int, rules: GrowthRules, n_threads: int) -> None: ...
+    def __init__(self, reader: AttributeReader, order: int, rules: GrowthRules, n_threads: int, exchange: object | None = None) -> None:
+        """
+        `exchange`: the group whose members each have some of the sequences; see exchange.hpp.
+        """
 
     @property
     def row_bytes(self) -> int:
         """The bytes of the codes of a position, without bags."""
 
 class TreeGrower:
-    def __init__(self, data: TreeData, n_labels: int, rules: GrowthRules, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
-        """Grows trees on tree data; a weight, at most 1, for each position."""
+    def __init__(self, data: TreeData, n_labels: int, rules: GrowthRules, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, exchange: object | None = None) -> None:
+        """
+        Grows trees on tree data; a weight, at most 1, for each position. `exchange`: the group that built the tree data, whose members all grow the same trees.
+        """
 
     def adds_scores(self, samples: bool) -> bool:
         """

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 __all__ = [
     "AbsentColumnWarning",
@@ -15,6 +17,7 @@ __all__ = [
     "BeamWarning",
     "CodeWarning",
     "ConvergenceWarning",
+    "CorpusError",
     "DataNotFoundError",
     "ImpossibleLatticeError",
     "InputError",
@@ -40,8 +43,26 @@ def first_few(values: Sequence[object]) -> str:
     return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
 
 
+WarningHandler: TypeAlias = Callable[[str, type[Warning]], None]
+_HANDLER: ContextVar[WarningHandler | None] = ContextVar("warning handler of hedgerow", default=None)
+
+
+@contextmanager
+def warnings_to(handler: WarningHandler) -> Iterator[None]:
+    """Hand the warnings of this thread to a function; filters of `warnings` would be those of all threads."""
+    token = _HANDLER.set(handler)
+    try:
+        yield
+    finally:
+        _HANDLER.reset(token)
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's code that called the library, however deep the call is."""
+    handler = _HANDLER.get()
+    if handler is not None:
+        handler(message, category)
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -98,6 +119,10 @@ DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, Recursio
 
 class ModelFileError(ValueError):
     """A model file is truncated, damaged, foreign, or newer than this library."""
+
+
+class CorpusError(ValueError):
+    """A file of an encoded corpus is absent, cut short, damaged, foreign, or newer than this library."""
 
 
 class DataNotFoundError(FileNotFoundError):

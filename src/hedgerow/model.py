@@ -72,8 +72,13 @@ class Model:
         metadata, arrays = self._to_arrays()
         storage.write(path, arrays, metadata)
 
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` would write."""
+        metadata, arrays = self._to_arrays()
+        return storage.to_bytes(arrays, metadata)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._from_arrays, self._to_arrays()  # pickled as what its file would hold
+        return type(self).from_bytes, (self.to_bytes(),)  # a copy is checked like a file
 
     def _to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """(metadata for JSON, arrays) from which `_from_arrays` builds an equal model."""
@@ -101,12 +106,20 @@ class Model:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model file; raises ModelFileError if it is not complete, consistent and of a known kind."""
-        arrays, metadata = storage.read(path)
+        return cls._checked(*storage.read(path), str(path))
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        """The model of which `to_bytes` returned the content; raises ModelFileError as `load` does."""
+        return cls._checked(*storage.from_bytes(content), "the copy of a model file")
+
+    @classmethod
+    def _checked(cls, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any], name: str) -> Self:
         try:
             return cls._from_arrays(metadata, arrays)
         except DAMAGE as error:
             raise ModelFileError(
-                f"{path} holds no model that this version of hedgerow can use ({error}); save the model again"
+                f"{name} holds no model that this version of hedgerow can use ({error}); save the model again"
             ) from error
 
     @classmethod

@@ -88,6 +88,11 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
             os.close(folder)
 
 
+def to_bytes(arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> bytes:
+    """The content of the file that `write` would write; raises InputError for what the format cannot hold."""
+    return b"".join(_encode(arrays, metadata))
+
+
 def file_size(arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> int:
     """The number of bytes that `write` would write."""
     return sum(len(part) for part in _encode(arrays, metadata))
@@ -205,23 +210,38 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, Any]
             if os.fstat(file.fileno()).st_size == 0:
                 _refuse("is empty")
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        header, start = _header(content)
-        fields = _fields(header.pop("__metadata__", None))
-        data = np.frombuffer(content, dtype=np.uint8)[start:]
-        arrays = {name: _view(name, entry, data) for name, entry in header.items()}
-        _check_cover([entry["data_offsets"] for entry in header.values()], len(data))
-        if fields["checksum"] != _checksum(fields, arrays):
-            _refuse("is damaged: its checksum does not match its content")
-        return arrays, _json(fields["metadata"], "metadata")
+        return _parsed(content)
     except ModelFileError as error:
         raise ModelFileError(f"{path} {error}") from None
+
+
+def from_bytes(content: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The arrays, as read-only views of the bytes, and the metadata; ModelFileError as `read` raises it."""
+    try:
+        if not content:
+            _refuse("is empty")
+        return _parsed(content)
+    except ModelFileError as error:
+        raise ModelFileError(f"the copy of a model file {error}") from None
+
+
+def _parsed(content: mmap.mmap | bytes) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The arrays and the metadata of a file's content, all checked."""
+    header, start = _header(content)
+    fields = _fields(header.pop("__metadata__", None))
+    data = np.frombuffer(content, dtype=np.uint8)[start:]
+    arrays = {name: _view(name, entry, data) for name, entry in header.items()}
+    _check_cover([entry["data_offsets"] for entry in header.values()], len(data))
+    if fields["checksum"] != _checksum(fields, arrays):
+        _refuse("is damaged: its checksum does not match its content")
+    return arrays, _json(fields["metadata"], "metadata")
 
 
 def _refuse(what: str) -> NoReturn:
     raise ModelFileError(f"{what}; save the model again, or fetch the file again")
 
 
-def _header(content: mmap.mmap) -> tuple[dict[str, Any], int]:
+def _header(content: mmap.mmap | bytes) -> tuple[dict[str, Any], int]:
     """The header, and where the data starts."""
     length = int.from_bytes(content[:8], "little")
     if length > _MAX_HEADER or (len(content) > 8 and content[8:9] != b"{"):

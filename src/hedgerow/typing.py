@@ -10,8 +10,19 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from hedgerow.data.sequences import Sequences
+    from hedgerow.encoding.encoded import Encoded
+    from hedgerow.encoding.gold_labels import GoldLabels
 
-__all__ = ["ConstraintsLike", "KnownLike", "Label", "LabelsLike", "Position", "SequenceLike", "SequencesLike"]
+__all__ = [
+    "ConstraintsLike",
+    "KnownLike",
+    "Label",
+    "LabelsLike",
+    "LazySequences",
+    "Position",
+    "SequenceLike",
+    "SequencesLike",
+]
 
 
 class Frame(Protocol):
@@ -27,16 +38,34 @@ class SparseMatrix(Protocol):
     def tocsr(self) -> Any: ...
 
 
+class DaskCollection(Protocol):
+    """A bag, a delayed value or another collection of Dask."""
+
+    def __dask_graph__(self) -> Any: ...
+
+
+class GroupedFrame(Protocol):
+    """The sequences of `hedgerow.distributed.from_frame`."""
+
+    @property
+    def df(self) -> Any: ...
+
+    @property
+    def sequence(self) -> tuple[str, ...]: ...
+
+
 #: One position: text, a dict of columns, a bag of attributes, or a tuple of columns.
 Position: TypeAlias = str | Mapping[str, Any] | Collection[str] | tuple[Any, ...] | float
 #: One sequence: a string of characters, a list of positions, a 2-D array, a data frame or a sparse matrix.
 SequenceLike: TypeAlias = str | Sequence[Position] | Iterable[Position] | NDArray[Any] | Frame | SparseMatrix
-#: X: a list of sequences.
-SequencesLike: TypeAlias = Union["Sequences", Iterable[SequenceLike], NDArray[Any]]
+#: X: a list of sequences, or sequences that `hedgerow.encode` wrote.
+SequencesLike: TypeAlias = Union["Sequences", "Encoded", Iterable[SequenceLike], NDArray[Any]]
+#: X in partitions that are not computed yet.
+LazySequences: TypeAlias = DaskCollection | GroupedFrame
 #: One label.
 Label: TypeAlias = str | int | bool | np.generic
 #: y: a list with the labels of each sequence.
-LabelsLike: TypeAlias = Iterable[Iterable[Label] | NDArray[Any]] | NDArray[Any]
+LabelsLike: TypeAlias = Union["GoldLabels", Iterable[Iterable[Label] | NDArray[Any]], NDArray[Any]]
 #: Known labels: for each sequence a list with labels, and None where the label is not known; or None for no list.
 KnownLike: TypeAlias = Iterable[Iterable[Label | None] | NDArray[Any] | None]
 #: Constraints: the name of a scheme, or the allowed pairs (previous label or None, label).

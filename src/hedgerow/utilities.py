@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Floats32: TypeAlias = NDArray[np.float32]
@@ -36,3 +39,18 @@ def is_masked(array: NDArray[Any]) -> bool:
 def counted(n: int, noun: str) -> str:
     """A number and what it counts: "1 column", "2 columns"."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+class once(Generic[T]):  # noqa: N801 - used like property
+    """A property that is computed when it is first read, and then kept.
+
+    Unlike `functools.cached_property` it holds no lock meanwhile, so that computing it may wait for another thread.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self._function, self._name, self.__doc__ = function, function.__name__, function.__doc__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> T:
+        value = self._function(owner)
+        owner.__dict__[self._name] = value
+        return value

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+import hedgerow as hr
+from hedgerow.encoding import AttributeReader, Binning, Window
+
 NAMES = ("word", "size", "has")
 
 
@@ -41,3 +44,21 @@ def assert_same(one, other, X, X_other):
         np.testing.assert_array_equal(array, second[name], err_msg=name)
     for a, b in zip(one.predict(X), other.predict(X_other), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def damaged_rows(rng, lengths, window, rate=0.3, columns=("letter", "number", "flag", "bag")):
+    def position():
+        made = {
+            "letter": str(rng.choice(list("abc"))),
+            "number": float(rng.integers(0, 5)),
+            "flag": bool(rng.random() < 0.8),
+            "bag": [v for v in "pqr" if rng.random() < 0.5],
+        }
+        return {name: None if rng.random() < rate else made[name] for name in columns if rng.random() < 0.95}
+
+    whole = {"letter": "a", "number": 1.0, "flag": True, "bag": ["p"]}
+    X = [[position() for _ in range(n)] for n in lengths]
+    X[0][0] = {name: whole[name] for name in columns}
+    sequences = hr.Sequences(X)
+    binnings = {c.name: Binning.fit(c.values) for c in sequences.columns if c.kind == "numeric"}
+    return AttributeReader(sequences, Window.of(window), binnings)

@@ -63,6 +63,13 @@ def test_into_another(a: set[str], b: set[str]) -> None:
     assert mine.into(mine).tolist() == list(range(len(mine)))
 
 
+@given(st.sets(texts), st.sets(texts))
+def test_merged(a: set[str], b: set[str]) -> None:
+    merged = Alphabet.of(a).merged(Alphabet.of(b))
+    assert merged == Alphabet.of(a | b)
+    assert list(merged) == sorted(a | b)
+
+
 def test_into_gallops_to_the_end() -> None:
     many = Alphabet.of(f"{i:04}" for i in range(3000))
     for few in (["2999"], ["0000", "2998"], ["0001", "1500", "1501", "9"], ["", "3000"]):

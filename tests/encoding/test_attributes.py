@@ -239,3 +239,38 @@ def test_windows(spec: Any, offsets: list[int]) -> None:
 def test_windows_refuse(spec: Any) -> None:
     with pytest.raises(InputError, match="window must be a"):
         Window.of(spec)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_rows_of_a_matrix_are_local_columns_of_bins(n_threads: int) -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(5, 70)).astype(np.float32)
+    numbers[1, 3] = np.nan
+    binnings = [Binning.fit(row, max_bins) for row, max_bins in zip(numbers, (255, 3, 1, 40, 7), strict=True)]
+    codes = rng.integers(4, size=70).astype(np.int32)
+    starts, offsets = np.array([0, 30, 70]), np.array([-1, 0, 2])
+    one_by_one, together = (_core.AttributeReader(starts, offsets) for _ in range(2))
+    for reader in (one_by_one, together):
+        reader.add_categorical(codes, 4)
+    for row, binning in zip(numbers, binnings, strict=True):
+        one_by_one.add_bins(binning.transform(row), binning.n_bins, True)
+    together.add_rows(numbers, _core.BinEdges([binning.edges for binning in binnings]), n_threads)
+    assert together.n_ids == one_by_one.n_ids
+    for got, expected in zip(together.ids(0, 70), one_by_one.ids(0, 70), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(together.missing(0, 70), one_by_one.missing(0, 70))
+
+
+def test_rows_that_do_not_fit_are_refused() -> None:
+    reader = _core.AttributeReader(np.array([0, 3]), np.array([0]))
+    edges = _core.BinEdges([np.array([0.5], np.float32)])
+    with pytest.raises(InputError, match="every row must have edges"):
+        reader.add_rows(np.zeros((2, 3), np.float32), edges, 1)
+    with pytest.raises(InputError, match="one value for each of the 3 positions"):
+        reader.add_rows(np.zeros((1, 2), np.float32), edges, 1)
+    with pytest.raises(ValueError, match="at least one thread"):
+        reader.add_rows(np.zeros((1, 3), np.float32), edges, 0)
+    for wrong in ([0.5, 0.5], [1.0, 0.0], [np.nan, 1.0], np.arange(255)):
+        with pytest.raises(ValueError, match=r"must rise|at most 254"):
+            _core.BinEdges([np.array(wrong, np.float32)])
+    assert reader.n_ids == 0

@@ -86,6 +86,30 @@ def test_summed_pairs_are_pair_marginals_summed(order, parts, dtype):
     np.testing.assert_allclose(lattice.summed_pairs()[2].sum(), sum(lengths), rtol=1e-5)
 
 
+@pytest.mark.parametrize("parts", PARTS, ids="+".join)
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("options", [{}, {"beam": 2}, {"general": True}], ids=str)
+def test_rounded_counts_of_groups_add_up_to_the_same_bits(order, parts, dtype, options):
+    rng = np.random.default_rng(order)
+    topology, lengths, unit = Topology(3, order), rng.integers(1, 9, 20), 2.0**-30
+    scores = random_scores(rng, parts, int(lengths.sum()), order, 3, dtype=dtype)
+    weights, starts = rng.uniform(0, 2, 20), starts_of(*lengths)
+
+    def counts(first, last, unit):
+        there = slice(starts[first], starts[last])
+        own = {name: values if name == "table" else values[there] for name, values in scores.items()}
+        lattice = Lattice(topology, starts[first : last + 1] - starts[first], **own, **options, n_threads=2)
+        return lattice.summed_pairs(weights[first:last], unit)[2]
+
+    whole = counts(0, 20, unit)
+    assert (whole / unit % 1 == 0).all()
+    np.testing.assert_allclose(whole, counts(0, 20, 0.0), rtol=1e-5, atol=1e-6)
+    for cuts in ([0, 20], [0, 1, 20], [0, 7, 8, 15, 20], list(range(21))):
+        groups = [counts(first, last, unit) for first, last in pairwise(cuts)]
+        np.testing.assert_array_equal(sum(groups[::-1]), whole)
+
+
 def test_samples_follow_the_distribution():
     rng = np.random.default_rng(0)
     scores = random_scores(rng, ("state", "table"), 4, 2, 2)

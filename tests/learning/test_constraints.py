@@ -14,7 +14,8 @@ from builders.search import fitted
 from builders.training import training_of
 from hedgerow.learning.boosting import pseudo_marginals
 from hedgerow.learning.counting import CountingLearner
-from hedgerow.learning.likelihood import Likelihood, LinearSpace
+from hedgerow.learning.likelihood import Likelihood
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 from hedgerow.potentials.linear import LinearPotential
 from oracles import constraints as oracles

@@ -13,8 +13,10 @@ from builders.online import random_data
 from builders.training import training_of
 from hedgerow import _core
 from hedgerow.errors import ConvergenceWarning
+from hedgerow.learning import dual_ascent
 from hedgerow.learning.dual_ascent import DualAscentLearner, _ending
-from hedgerow.learning.likelihood import Likelihood, LinearSpace
+from hedgerow.learning.likelihood import Likelihood
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonRules
 from oracles.dual import Paths, dual_weights, least_loss
 from oracles.linear import Problem
@@ -121,6 +123,15 @@ def test_few_sequences_are_left_to_lbfgs():
     X, y = random_data(1, n=100)
     losses = [[r["loss"] for r in hr.LinearCRF(solver=solver).fit(X, y).training_log_] for solver in ("auto", "lbfgs")]
     assert losses[0] == losses[1]
+
+
+def test_data_whose_residuals_take_too_much_memory_are_left_to_lbfgs(monkeypatch):
+    training = training_of(*random_data(0), 1)
+    space = LinearSpace.of(training, 1)
+    monkeypatch.setattr(dual_ascent, "MIN_SEQUENCES", 1)
+    for most, learns in ((training.codes.size * 3, True), (training.codes.size * 3 - 1, False)):
+        monkeypatch.setattr(dual_ascent, "MAX_RESIDUALS", most)
+        assert DualAscentLearner.can_learn(training, space) is learns
 
 
 def test_sweeps_end_when_little_is_left_and_when_they_are_slow():

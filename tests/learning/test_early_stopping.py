@@ -15,7 +15,7 @@ from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_d
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.folds import split_off_dev
 from hedgerow.learning.induction import InductionLearner
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.local_gradient import LocalGradientLearner
 from hedgerow.learning.margin import MarginLearner, MarginRules
 from hedgerow.learning.quasi_newton import Penalty, QuasiNewtonLearner, QuasiNewtonRules

@@ -17,7 +17,7 @@ from hedgerow import Sequences, _core
 from hedgerow.encoding import PADDING, AttributeReader, Conjunctions, Encoder, Scaling, Window
 from hedgerow.errors import InputError, ModelFileError
 from hedgerow.learning.induction import INDUCTION_PERIOD, MAX_PROBABILITY, Candidates, candidates, enlarged
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.quasi_newton import ROUNDING
 from hedgerow.potentials.base import Stored
 from oracles.induction import NaiveInduction

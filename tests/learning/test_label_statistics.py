@@ -11,7 +11,7 @@ import hedgerow as hr
 from hedgerow import _core
 from hedgerow.data.read_y import read_labels
 from hedgerow.data.sequences import Sequences
-from hedgerow.encoding import Encoder, Labels, Window
+from hedgerow.encoding import AttributeReader, Encoder, Labels, Window
 from hedgerow.errors import InputError
 from hedgerow.potentials.label_statistics import LEAST_PRIOR, MAX_FAMILIES, SMOOTHING, LabelStatistics
 from oracles.label_statistics import log_ratios
@@ -48,6 +48,7 @@ def fitted(X, y, offsets, folds, weights=None, n_threads=1):
         len(LABELS),
         weights=by_position,
         folds=np.repeat(np.asarray(folds, np.int32), lengths),
+        n_folds=int(np.max(folds)) + 1,
         n_threads=n_threads,
     )
     return encoder, statistics, np.array([column.values for column in numbers])
@@ -127,7 +128,15 @@ def test_columns_of_about_as_many_values_are_a_family():
     codes = np.arange(80, dtype=np.int32) % 2
     names = [column.name for column in encoded.columns]
     statistics, numbers = LabelStatistics.fit(
-        encoded, names, Window.of(0), codes, 2, weights=None, folds=np.repeat([0, 1], 40).astype(np.int32), n_threads=1
+        encoded,
+        names,
+        Window.of(0),
+        codes,
+        2,
+        weights=None,
+        folds=np.repeat([0, 1], 40).astype(np.int32),
+        n_folds=2,
+        n_threads=1,
     )
     assert statistics.n_families == MAX_FAMILIES
     assert len(numbers) == MAX_FAMILIES * 3
@@ -203,3 +212,18 @@ def test_words_that_predict_in_training_predict_elsewhere():
     model = hr.TreeCRF(n_rounds=20, n_jobs=1, random_state=0).fit(X[:110], y[:110])
     plain = hr.TreeCRF(n_rounds=20, label_statistics=False, n_jobs=1, random_state=0).fit(X[:110], y[:110])
     assert model.score(X[110:], y[110:]) > plain.score(X[110:], y[110:]) + 0.05
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_matrices_give_trees_the_same_attributes_as_columns(linear):
+    X, y = random_sequences(3, n=40, missing=0.0)
+    model = hr.TreeCRF(n_rounds=2, window=1, label_statistics=True, linear=linear, random_state=0).fit(X, y).model_
+    encoded = model.encode(random_sequences(4)[0])
+    columns, offset = model.potential.read(encoded)
+    expected = AttributeReader(columns, model.potential.window, model.potential.binnings)
+    got, other_offset = model.potential._attributes(encoded, 2)
+    assert got.n_ids == expected.n_ids
+    for one, other in zip(got.ids(0, encoded.n_positions), expected.ids(0, encoded.n_positions), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (offset is not None) == linear
+    np.testing.assert_array_equal(offset, other_offset)

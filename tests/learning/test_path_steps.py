@@ -11,7 +11,7 @@ from builders.training import training_of
 from hedgerow.compat import read_items
 from hedgerow.errors import InputError
 from hedgerow.learning.epochs import epoch_orders
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.path_steps import PathStepLearner, PathStepRules, StepRules
 from oracles.linear import Problem, assert_same_weights, mean
 from oracles.path_steps import arow, passive_aggressive

@@ -9,7 +9,7 @@ import hedgerow as hr
 from builders.online import random_data
 from builders.training import training_of
 from hedgerow.errors import InputError
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 from oracles.linear import Problem, assert_same_weights, gradient_steps, mean
 

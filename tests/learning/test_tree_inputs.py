@@ -9,6 +9,7 @@ import hedgerow as hr
 from builders.trees import growth_rules, random_rows
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader, Window
+from hedgerow.group import ALONE
 from hedgerow.learning import tree_inputs
 from hedgerow.learning.tree_inputs import TreeInputs
 
@@ -29,13 +30,13 @@ def built(monkeypatch):
 def test_the_data_of_the_first_sequences_are_shared(built):
     rng = np.random.default_rng(0)
     rows, inputs, rules = random_rows(rng, [4, 5], 1, numeric=True), TreeInputs(), growth_rules()
-    bins = inputs.binnings(rows.sequences, 1)
-    assert inputs.binnings(rows.sequences, 1)["number"] is bins["number"]
+    bins = inputs.binnings(rows.sequences, 1, ALONE)
+    assert inputs.binnings(rows.sequences, 1, ALONE)["number"] is bins["number"]
     rows = AttributeReader(rows.sequences, rows.window, bins)
-    first = inputs.tree_data(rows, bins, 1, rules, 1)
+    first = inputs.tree_data(rows, bins, 1, rules, 1, ALONE)
     same = type(rows.sequences).trusted(rows.sequences.starts, rows.sequences.columns)
     again = AttributeReader(same, rows.window, bins)
-    assert inputs.tree_data(again, bins, 1, growth_rules(l2=7.0, max_leaves=3), 1) is first
+    assert inputs.tree_data(again, bins, 1, growth_rules(l2=7.0, max_leaves=3), 1, ALONE) is first
     others = [
         (again, bins, 0, rules),
         (again, bins, 1, growth_rules(min_leaf=2)),
@@ -43,7 +44,7 @@ def test_the_data_of_the_first_sequences_are_shared(built):
         (AttributeReader(rows.sequences, Window.of(2), bins), bins, 1, rules),
         (random_rows(rng, [4, 5], 1, numeric=True), bins, 1, rules),
     ]
-    assert all(inputs.tree_data(*other, 1) is not first for other in others)
+    assert all(inputs.tree_data(*other, 1, ALONE) is not first for other in others)
     assert len(built) == 1 + len(others)
 
 

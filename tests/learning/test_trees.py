@@ -512,3 +512,46 @@ def test_a_forest_refuses_other_columns():
     trees, scores = grow(rows, 0, 2, np.full((3, 1, 2), 0.5, np.float32), np.array([0, 1, 0], np.int32))
     with pytest.raises(ValueError, match="columns like those"):
         trees.compiled(rows, 2, 0).add_scores(others.reader, scores, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("newton", [False, True])
+def test_more_positions_than_24_bits_are_counted(newton):
+    """Values and counts of a stump are those of whole numbers."""
+    n = 2**24 + 5
+    codes = (np.arange(n) % 3 == 1).astype(np.int32)
+    reader = _core.AttributeReader(np.array([0, n], np.int64), np.array([0], np.int64))
+    reader.add_categorical(codes, 2, False)
+    rules = growth_rules(newton=newton, max_leaves=2, l2=0.0, max_step=9.0)
+    grower = _core.TreeGrower(_core.TreeData(reader, 0, rules, 1), 2, rules, None)
+    gold = codes.copy()
+    gold[0] = 1
+    marginals = np.full((n, 1, 2), 0.5, np.float32)
+    grown = Trees.of_round(*grower.grow(marginals, gold, np.zeros_like(marginals), None, 1.0, 0, 1))
+    n_one = int(codes.sum())
+    weight = 0.25 if newton else 1.0
+    expected = {n: (2 * (n_one + 1) - n) / 2 / n, n_one: 0.5, n - n_one: (2 - (n - n_one)) / 2 / (n - n_one)}
+    first = slice(grown.starts[1], grown.starts[2])  # of the label 1
+    values = dict(zip(grown.nodes["count"][first].tolist(), grown.values[first, 0].tolist(), strict=True))
+    assert values == {count: float(np.float32(value / weight)) for count, value in expected.items()}
+
+
+@pytest.mark.parametrize(("newton", "most"), [(True, 2**28), (False, 2**31)])
+def test_too_many_positions_are_refused_before_they_are_counted(newton, most):
+    """Members of a group need not have the positions: what they say about their number is enough."""
+
+    class Other:
+        rank, size = 0, 2
+
+        def __call__(self, outgoing):
+            claimed = np.array(outgoing[1], copy=True)
+            if claimed.size == 16:  # positions of all, and whether values are missing, of one column without values
+                claimed.view(np.int64)[0] = most - 3
+            return [outgoing[0], claimed]
+
+    reader = _core.AttributeReader(np.array([0, 3], np.int64), np.array([0], np.int64))
+    reader.add_categorical(np.full(3, -2, np.int32), 0, False)
+    rules = growth_rules(newton=newton)
+    data = _core.TreeData(reader, 0, rules, 1, Other())
+    with pytest.raises(ValueError, match="positions"):
+        _core.TreeGrower(data, 2, rules, None, Other())

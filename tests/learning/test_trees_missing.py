@@ -8,33 +8,16 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.missing import damaged_rows
 from builders.trees import grow, grower_of, growth_rules, random_marginals
 from hedgerow import _core
-from hedgerow.encoding import AttributeReader, Binning, Window
+from hedgerow.encoding import AttributeReader, Window
 from hedgerow.encoding.attributes import PADDING
 from oracles import missing as oracles_missing
 
 pytestmark = pytest.mark.kernel
 
 METHODS = ("weighting", "surrogate", "learned")
-
-
-def damaged_rows(rng, lengths, window, rate=0.3, columns=("letter", "number", "flag", "bag")):
-    def position():
-        made = {
-            "letter": str(rng.choice(list("abc"))),
-            "number": float(rng.integers(0, 5)),
-            "flag": bool(rng.random() < 0.8),
-            "bag": [v for v in "pqr" if rng.random() < 0.5],
-        }
-        return {name: None if rng.random() < rate else made[name] for name in columns if rng.random() < 0.95}
-
-    whole = {"letter": "a", "number": 1.0, "flag": True, "bag": ["p"]}
-    X = [[position() for _ in range(n)] for n in lengths]
-    X[0][0] = {name: whole[name] for name in columns}
-    sequences = hr.Sequences(X)
-    binnings = {c.name: Binning.fit(c.values) for c in sequences.columns if c.kind == "numeric"}
-    return AttributeReader(sequences, Window.of(window), binnings)
 
 
 def a_case(seed, lengths, order, k, window, **how):

@@ -60,13 +60,13 @@ def added(w, features, amount):
 TIE = Fraction(1, 1024)  # less than weights differ by
 
 
-def perceptron(problem, order, find=None, batch=1):
-    """Every weight vector from the first on, one more for each example; gold loses ties.
+def perceptron(problem, order, find=None, batch=1, first=None):
+    """Every weight vector from the first on (0 unless given), one more for each example; gold loses ties.
 
     The paths of a batch of examples are found with the weights before the batch, and count if they are still wrong. An
     epoch is all sequences.
     """
-    vectors = [{}]
+    vectors = [first or {}]
     for n, i in enumerate(order):
         x, y, w = problem.inputs[i], problem.gold[i], vectors[-1]
         before = vectors[n - n % len(problem.gold) % batch]

@@ -120,3 +120,21 @@ def test_import_stays_light() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_bytes_are_those_of_the_file(model: Path) -> None:
+    content = storage.to_bytes(ARRAYS, METADATA)
+    assert content == model.read_bytes()
+    arrays, metadata = storage.from_bytes(content)
+    assert same(arrays, ARRAYS)
+    assert metadata == METADATA
+    assert not any(array.flags.writeable for array in arrays.values())
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut short", "changed"])
+def test_damaged_bytes_are_refused(damage: str) -> None:
+    content = storage.to_bytes(ARRAYS, METADATA)
+    changed = content[:-1] + bytes([content[-1] ^ 1])
+    bad = {"empty": b"", "cut short": content[: len(content) // 2], "changed": changed}[damage]
+    with pytest.raises(storage.ModelFileError, match=r"^the copy of a model file is"):
+        storage.from_bytes(bad)

@@ -57,6 +57,8 @@ void register_alphabet(nb::module_& m) {
              "Parts are those of part_codes; undecided ones are left out.")
         .def("into", &SortedSet::into, nb::arg("other"),
              "Return the index in `other` of each string, -1 if `other` does not have it.")
+        .def("merged", &SortedSet::merged, nb::arg("other"),
+             "Return (blob, offsets) of the strings of both sets, sorted, each once.")
         .def("recode", &SortedSet::recode, nb::arg("codes"), nb::arg("other"), nb::arg("n_threads") = 1,
              "Return (codes in `other`, -2 where `other` lacks the string; the number of such codes).");
 }

@@ -14,12 +14,18 @@
 #include "bindings/arrays.hpp"
 #include "bindings/errors.hpp"
 #include "data/attribute_reader.hpp"
+#include "data/binning.hpp"
 #include "data/code_range.hpp"
 #include "data/conjunctions.hpp"
+#include "util/parallel.hpp"
 
 namespace hedgerow {
 
 constexpr int64_t kLongestReach = int64_t{1} << 31;  // so that position + offset cannot overflow
+
+struct BinEdges {
+    std::vector<std::vector<float>> by_column;  // at most kMostEdges each, rising
+};
 
 class AttributeReader {
   public:
@@ -57,6 +63,33 @@ class AttributeReader {
         const bool has_missing = largest == kMissingBin;
         add(ColumnView{nullptr, data, nullptr, nullptr, nullptr, nullptr, has_missing}, n_bins, local);
         kept_.emplace_back(nb::cast(bins));
+    }
+
+    // Adds the rows of `numbers` (columns, positions) as local columns of bins; edges: by row. One call for
+    // hundreds of columns: to a single short sequence, the arrays of each would cost more than its trees.
+    void add_rows(const Input<float, 2>& numbers, const BinEdges& bin_edges, int64_t n_threads) {
+        const auto& edges = bin_edges.by_column;
+        if (edges.size() != numbers.shape(0)) refuse("every row must have edges");
+        check_size(numbers.shape(1));
+        require(n_threads >= 1, "there must be at least one thread");
+        const auto n = static_cast<size_t>(n_positions());
+        std::vector<uint8_t>& bins = bins_of_rows_.emplace_back(edges.size() * n);
+        {
+            const nb::gil_scoped_release release;
+            parallel_for(static_cast<int64_t>(edges.size()), n_threads, [&] {
+                return [&](int64_t j) {
+                    const std::vector<float>& own = edges[static_cast<size_t>(j)];
+                    find_bins(numbers.data() + j * n_positions(), n_positions(), own.data(),
+                              static_cast<int64_t>(own.size()), bins.data() + j * n_positions());
+                };
+            });
+        }
+        for (size_t j = 0; j < edges.size(); ++j) {
+            const uint8_t* row = bins.data() + j * n;
+            const bool has_missing = std::find(row, row + n, kMissingBin) != row + n;
+            add(ColumnView{nullptr, row, nullptr, nullptr, nullptr, nullptr, has_missing},
+                static_cast<int32_t>(edges[j].size()) + 1, true);
+        }
     }
 
     void add_bag(Input<int64_t, 1> starts, Input<int32_t, 1> ids, std::optional<Input<float, 1>> weights,
@@ -172,6 +205,7 @@ class AttributeReader {
     ColumnView conjunctions_{};  // starts is null until conjunctions are added
     Conjunctions::Found found_;
     std::vector<nb::object> kept_;
+    std::deque<std::vector<uint8_t>> bins_of_rows_;
 };
 
 }  // namespace hedgerow

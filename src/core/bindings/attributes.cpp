@@ -115,6 +115,16 @@ std::vector<Array<std::uint8_t, 1>> bins_of(const NumericColumns& columns, const
     return bins;
 }
 
+void check_edges(const NumericColumns& edges) {
+    for (const auto& of_column : edges) {
+        require(static_cast<std::int64_t>(of_column.shape(0)) <= kMostEdges,
+                "there must be at most 254 edges");
+        const float* first = of_column.data();
+        for (std::size_t i = 1; i < of_column.shape(0); ++i)
+            require(first[i - 1] < first[i], "edges must rise");
+    }
+}
+
 }  // namespace
 
 void register_attributes(nb::module_& m) {
@@ -123,6 +133,16 @@ void register_attributes(nb::module_& m) {
     m.def(
         "find_bins", &bins_of, nb::arg("columns"), nb::arg("edges"), nb::arg("n_threads"),
         "Return for each value of each column how many of the rising edges are at or below it; 255 for NaN.");
+    nb::class_<BinEdges>(m, "BinEdges", "The edges of the bins of many columns, checked once.")
+        .def(
+            "__init__",
+            [](BinEdges* self, const NumericColumns& edges) {
+                check_edges(edges);
+                new (self) BinEdges();
+                for (const auto& of_column : edges)
+                    self->by_column.emplace_back(of_column.data(), of_column.data() + of_column.shape(0));
+            },
+            nb::arg("edges"), "edges: for each column at most 254 numbers, rising.");
     nb::class_<Conjunctions>(m, "Conjunctions", "Sets of attributes that a position must have together.")
         .def(
             "__init__",
@@ -143,6 +163,8 @@ void register_attributes(nb::module_& m) {
              "A local column is read at offset 0 only.")
         .def("add_bins", &AttributeReader::add_bins, nb::arg("bins").noconvert(), nb::arg("n_bins"),
              nb::arg("local") = false, "Add a column with one bin per position, 255 where missing.")
+        .def("add_rows", &AttributeReader::add_rows, nb::arg("numbers").noconvert(), nb::arg("edges"),
+             nb::arg("n_threads"), "Add a local column of bins for each row of numbers (columns, positions).")
         .def("add_numbers", &AttributeReader::add_numbers, nb::arg("numbers").noconvert(),
              nb::arg("local") = false,
              "Add a column with one number per position, the weight of a single attribute; NaN where "

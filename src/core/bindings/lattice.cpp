@@ -16,6 +16,7 @@
 #include "bindings/errors.hpp"
 #include "lattice/fast_lane.hpp"
 #include "lattice/find_paths.hpp"
+#include "lattice/pair_sums.hpp"
 #include "lattice/path_statistics.hpp"
 #include "lattice/path_sums.hpp"
 
@@ -121,7 +122,8 @@ nb::tuple sum_over_paths_of(const Batch<Real>& batch, bool want_state, bool want
 }
 
 template <class Real>
-nb::tuple sum_pairs_of(const Batch<Real>& batch, const std::optional<Input<double, 1>>& weights) {
+nb::tuple sum_pairs_of(const Batch<Real>& batch, const std::optional<Input<double, 1>>& weights,
+                       double unit) {
     const LatticeBatch<Real> lattices = batch.checked();
     require(!weights || weights->shape(0) == batch.n_sequences(), "weights has one number for each sequence");
     Output<double, 1> log_z({batch.n_sequences()});
@@ -129,7 +131,7 @@ nb::tuple sum_pairs_of(const Batch<Real>& batch, const std::optional<Input<doubl
     Output<double, 2> table({batch.n_rows(), batch.n_labels()});
     {
         const nb::gil_scoped_release release;
-        sum_pairs(lattices, data_or_null(weights), log_z.data(), state.data(), table.data());
+        sum_pairs(lattices, data_or_null(weights), unit, log_z.data(), state.data(), table.data());
     }
     return nb::make_tuple(log_z.array(), state.array(), table.array());
 }
@@ -223,8 +225,9 @@ void register_batch(nb::module_& m, const char* name) {
             "Scores of a batch of sequences. beam=0 keeps every node.")
         .def("sum_over_paths", &sum_over_paths_of<Real>, nb::arg("want_state"), nb::arg("want_pair"),
              "(log Z, state marginals or None, pair marginals or None)")
-        .def("sum_pairs", &sum_pairs_of<Real>, nb::arg("weights").none(),
-             "(log Z, state marginals, pair marginals summed over positions by row of the table)")
+        .def("sum_pairs", &sum_pairs_of<Real>, nb::arg("weights").none(), nb::arg("unit"),
+             "(log Z, state marginals, pair marginals summed over positions by row of the table)\n\n"
+             "What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.")
         .def("best_path", &best_path_of<Real>, "(scores, labels)")
         .def("best_paths", &best_paths_of<Real>, nb::arg("n"),
              "(scores by sequence and rank, labels by rank)")
@@ -238,9 +241,43 @@ void register_batch(nb::module_& m, const char* name) {
              "Score of the given path of each sequence.");
 }
 
+template <class Real>
+void add_pairs_by_row_of(std::int64_t n_labels, std::int64_t order, const Starts& starts,
+                         const Input<Real, 3>& pair, const Input<double, 1>& weights, double unit,
+                         InOut<double, 2> table) {
+    require(n_labels >= 1 && order >= 0, "n_labels must be at least 1, and order at least 0");
+    const Topology topology{n_labels, order};
+    require(topology.is_manageable(), "n_labels^(order + 1) must be below 2^40");
+    const auto n = static_cast<std::int64_t>(starts.shape(0)) - 1;
+    require(n >= 0 && starts.data()[0] == 0 && starts.data()[n] == static_cast<std::int64_t>(pair.shape(0)) &&
+                static_cast<std::int64_t>(weights.shape(0)) == n,
+            "starts must divide the positions among the sequences, which have one weight each");
+    for (std::int64_t i = 0; i < n; ++i)
+        require(starts.data()[i] <= starts.data()[i + 1], "starts must not fall");
+    require(static_cast<std::int64_t>(pair.shape(1)) == topology.n_label_contexts() &&
+                static_cast<std::int64_t>(pair.shape(2)) == n_labels &&
+                static_cast<std::int64_t>(table.shape(0)) == topology.n_rows() &&
+                static_cast<std::int64_t>(table.shape(1)) == n_labels,
+            "pair is (positions, label contexts, labels), and table (rows, labels)");
+    double* to = table.data();
+    const nb::gil_scoped_release release;
+    add_pairs_by_row(topology, starts.data(), n, pair.data(), weights.data(), unit, to);
+}
+
+template <class Real>
+void register_pair_sums(nb::module_& m) {
+    m.def("add_pairs_by_row", &add_pairs_by_row_of<Real>, nb::arg("n_labels"), nb::arg("order"),
+          nb::arg("starts").noconvert(), nb::arg("pair").noconvert(), nb::arg("weights").noconvert(),
+          nb::arg("unit"), nb::arg("table").noconvert(),
+          "Add pair marginals, times the weights of the sequences, to the rows of a transition table.\n\n"
+          "Each product is rounded to a multiple of the unit, a power of two; 0 rounds nothing.");
+}
+
 }  // namespace
 
 void register_lattice(nb::module_& m) {
+    register_pair_sums<float>(m);
+    register_pair_sums<double>(m);
     register_batch<float>(m, "LatticeBatch32");
     register_batch<double>(m, "LatticeBatch64");
     m.def(

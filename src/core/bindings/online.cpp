@@ -68,6 +68,27 @@ class MarginTrainer {
                          checked_forbidden(checked_topology(n_labels, order), forbidden, never_last), summed,
                          recorded)) {}
 
+    void start_from(const Input<std::int64_t, 1>& starts, const Input<std::int32_t, 1>& labels,
+                    const Input<float, 1>& weights, const Input<float, 1>& cells) {
+        const std::int64_t n_ids = learner_.attributes().n_ids();
+        require(n_seen() == 0 && learner_.survived().size() == 1, "weights are set before the first example");
+        require(static_cast<std::int64_t>(starts.shape(0)) == n_ids + 1 && starts.data()[0] == 0 &&
+                    starts.data()[n_ids] == static_cast<std::int64_t>(labels.shape(0)) &&
+                    weights.shape(0) == labels.shape(0),
+                "starts must divide the labels and weights among the attributes");
+        for (std::int64_t id = 0; id < n_ids; ++id) {
+            require(starts.data()[id] <= starts.data()[id + 1], "starts must not fall");
+            require(starts.data()[id] == starts.data()[id + 1] ||
+                        learner_.attributes().keeps(static_cast<std::int32_t>(id)),
+                    "an attribute that is left out must have no weights");
+        }
+        for (std::size_t f = 0; f < labels.shape(0); ++f)
+            require(labels.data()[f] >= 0 && labels.data()[f] < learner_.topology().n_labels,
+                    "labels must lie between 0 and n_labels - 1");
+        require(cells.shape(0) == learner_.n_grams().size(), "there must be one weight per n-gram");
+        learner_.start_from(starts.data(), labels.data(), weights.data(), cells.data());
+    }
+
     std::int64_t epoch(const Input<std::int64_t, 1>& order, std::int64_t batch, std::int64_t n_threads) {
         check_batch(batch, n_threads);
         const OnlineExamples examples = examples_.in(order);
@@ -263,6 +284,9 @@ void register_online(nb::module_& m) {
             "up to the position where the beam drops gold; summed: keep sums for the mean of the weights;\n"
             "recorded: keep all changes, for voting; forbidden: cells of the transition table that no label\n"
             "sequence uses; never_last: labels that end none.")
+        .def("start_from", &MarginTrainer::start_from, nb::arg("starts").noconvert(),
+             nb::arg("labels").noconvert(), nb::arg("weights").noconvert(), nb::arg("n_grams").noconvert(),
+             "Set the first weights, instead of 0, in the form that weights() returns.")
         .def("epoch", &MarginTrainer::epoch, nb::arg("order").noconvert(), nb::arg("batch"),
              nb::arg("n_threads"),
              "Learn from the sequences in `order`; return how many of them changed the weights.\n\n"

@@ -161,6 +161,16 @@ class SortedSet {
         return to_array(indices_in(strings_, other.strings_, -1, 1));
     }
 
+    // (blob, offsets) of the strings of both sets.
+    std::pair<Array<uint8_t, 1>, Array<int64_t, 1>> merged(const SortedSet& other) const {
+        SortedStrings strings;
+        {
+            const nb::gil_scoped_release release;
+            strings = merge_sorted(strings_, other.strings_);
+        }
+        return to_arrays(std::move(strings));
+    }
+
     // Turns codes of this alphabet into codes of `other`, absent where `other` lacks the string; also returns
     // the number of such codes.
     std::pair<Array<int32_t, 1>, int64_t> recode(const Input<int32_t, 1>& codes, const SortedSet& other,

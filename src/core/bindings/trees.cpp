@@ -15,6 +15,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/attribute_reader.hpp"
+#include "bindings/exchange.hpp"
 #include "trees/forest.hpp"
 #include "trees/growth_rules.hpp"
 #include "trees/round_grower.hpp"
@@ -68,15 +69,17 @@ GrowthRules growth_rules(double l2, bool newton, double max_step, std::int64_t m
 }
 
 std::shared_ptr<TreeData> tree_data(const AttributeReader& reader, std::int64_t order,
-                                    const GrowthRules& rules, std::int64_t n_threads) {
+                                    const GrowthRules& rules, std::int64_t n_threads,
+                                    const nb::object& exchange) {
     require(order >= 0, "the order of trees is at least 0");
     require(n_threads >= 1, "there must be at least one thread");
     std::vector<ColumnSource> columns;
     for (std::size_t j = 0; j < reader.n_columns(); ++j)
         columns.push_back({reader.column(j), reader.n_values(j), reader.offsets(j), reader.padded(j)});
+    const std::shared_ptr<Exchange> group = exchange_of(exchange);
     const nb::gil_scoped_release release;
     return std::make_shared<TreeData>(reader.starts(), reader.n_sequences(), order, rules.min_value_count(),
-                                      columns, n_threads);
+                                      columns, n_threads, group.get());
 }
 
 // Records as bytes, which Python views as its dtype.
@@ -95,8 +98,10 @@ nb::tuple to_arrays(TreeRecords&& trees) {
 class TreeGrower {
   public:
     TreeGrower(const std::shared_ptr<TreeData>& data, std::int64_t n_labels, const GrowthRules& rules,
-               std::optional<Input<double, 1>> weights)
-        : grower_(data, checked_labels(n_labels, *data, rules), rules, weights_of(*data, weights)) {}
+               std::optional<Input<double, 1>> weights, const nb::object& exchange)
+        : exchange_(exchange_of(exchange)),
+          grower_(data, checked_labels(n_labels, *data, rules), rules, weights_of(*data, weights),
+                  exchange_) {}
 
     bool adds_scores(bool samples) const { return grower_.adds_scores(samples); }
 
@@ -145,6 +150,7 @@ class TreeGrower {
     nb::tuple fit(const Input<double, 1>& targets, const Input<double, 1>& weights, std::uint64_t seed) {
         const auto n = static_cast<std::size_t>(grower_.data().n_positions);
         const GrowthRules& rules = grower_.rules();
+        require(!exchange_, "a tree is fitted to targets by a single process");
         require(grower_.data().order == 0 && !rules.newton && rules.influence_trim == 0,
                 "a tree is fitted to targets of order 0, by its own weights alone");
         require(targets.shape(0) == n && weights.shape(0) == n, "a target and a weight for each position");
@@ -205,6 +211,7 @@ class TreeGrower {
                array.shape(2) == static_cast<std::size_t>(grower_.n_labels());
     }
 
+    std::shared_ptr<Exchange> exchange_;  // null if this process grows trees alone
     RoundGrower grower_;
 };
 
@@ -286,13 +293,16 @@ void register_trees(nb::module_& m) {
         "The attributes of all training positions as codes, laid out for growing trees. Growers "
         "of the same order, min_leaf and category_splits can share it.")
         .def(nb::new_(&tree_data), nb::arg("reader"), nb::arg("order"), nb::arg("rules"),
-             nb::arg("n_threads"))
+             nb::arg("n_threads"), nb::arg("exchange") = nb::none(),
+             "`exchange`: the group whose members each have some of the sequences; see exchange.hpp.")
         .def_ro("row_bytes", &TreeData::stride, "The bytes of the codes of a position, without bags.");
     nb::class_<TreeGrower>(m, "TreeGrower")
         .def(nb::init<const std::shared_ptr<TreeData>&, std::int64_t, const GrowthRules&,
-                      std::optional<Input<double, 1>>>(),
+                      std::optional<Input<double, 1>>, const nb::object&>(),
              nb::arg("data"), nb::arg("n_labels"), nb::arg("rules"), nb::arg("weights").none(),
-             "Grows trees on tree data; a weight, at most 1, for each position.")
+             nb::arg("exchange") = nb::none(),
+             "Grows trees on tree data; a weight, at most 1, for each position. `exchange`: the group that "
+             "built the tree data, whose members all grow the same trees.")
         .def("adds_scores", &TreeGrower::adds_scores, nb::arg("samples"),
              "Whether growing, with a sample or without, adds the values of the trees to the scores; if not, "
              "a Forest has to.")

@@ -152,4 +152,21 @@ inline SortedStrings sort_distinct(Strings unsorted) {
     return result;
 }
 
+// The strings of two sorted sets, each once, in sorted order; without ranks.
+inline SortedStrings merge_sorted(Strings a, Strings b) {
+    SortedStrings result{{}, {0}, {}};
+    result.blob.reserve(static_cast<size_t>(a.offsets[a.size] + b.offsets[b.size]));
+    result.offsets.reserve(static_cast<size_t>(a.size + b.size) + 1);
+    int64_t i = 0, j = 0;
+    while (i < a.size || j < b.size) {
+        const int order = i == a.size ? 1 : j == b.size ? -1 : compare(a[i], b[j]);
+        const Bytes text = order <= 0 ? a[i] : b[j];
+        i += order <= 0;
+        j += order >= 0;
+        result.blob.insert(result.blob.end(), text.data, text.data + text.size);
+        result.offsets.push_back(static_cast<int64_t>(result.blob.size()));
+    }
+    return result;
+}
+
 }  // namespace hedgerow

@@ -20,6 +20,7 @@
 #include "lattice/fast_lane.hpp"
 #include "lattice/selection.hpp"
 #include "util/numeric.hpp"
+#include "util/rounded_sum.hpp"
 
 namespace hedgerow::HEDGEROW_ISA {
 
@@ -336,7 +337,8 @@ class BeamChain {
             }
             if (out.table) {
                 double* row = out.table + from.row(j) * k_;
-                for (std::int64_t i = 0; i < n; ++i) row[labels[i]] += out.weight * weight * terms_[i];
+                for (std::int64_t i = 0; i < n; ++i)
+                    row[labels[i]] += rounded(out.weight * weight * terms_[i], out.rounder);
             }
         }
     }

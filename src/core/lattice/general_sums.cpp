@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lattice/lattice.hpp"
+#include "util/rounded_sum.hpp"
 
 namespace hedgerow {
 namespace {
@@ -38,7 +39,7 @@ double sweep(const Topology& topology, const Scores<Real>& scores, const Beam& b
         const std::int64_t h = topology.order == 0 ? 0 : node;
         if (out.state) state[y] += w;
         if (out.pair) out.pair[t * pair_size + h * k + y] += static_cast<Real>(w);
-        if (out.table) out.table[(row + h) * k + y] += out.weight * w;
+        if (out.table) out.table[(row + h) * k + y] += rounded(out.weight * w, out.rounder);
     });
     write_state();
     return log_z;

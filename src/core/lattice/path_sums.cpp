@@ -9,6 +9,7 @@
 #include "lattice/beam_room.hpp"
 #include "lattice/fast_lane.hpp"
 #include "lattice/general_sums.hpp"
+#include "util/rounded_sum.hpp"
 
 namespace hedgerow {
 namespace {
@@ -140,10 +141,10 @@ void sum_over_paths(const LatticeBatch<Real>& batch, double* log_z, Real* state,
 }
 
 // Every chunk of sequences has a table of its own; the tables are added in the order of the chunks, so the
-// rounding does not depend on the threads.
+// rounding does not depend on the threads. With a unit all sums are exact, in any order.
 template <class Real>
-void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double* log_z, Real* state,
-               double* table) {
+void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double unit, double* log_z,
+               Real* state, double* table) {
     const PreparedTable<Real> prepared(batch);
     // At least as many positions as rows: all tables together are then no larger than the state marginals.
     const std::int64_t chunk_size = std::max(LatticeBatch<Real>::kChunkPositions, batch.topology.n_rows());
@@ -155,7 +156,7 @@ void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double* l
             double* own_table = tables.data() + static_cast<std::size_t>(c) * size;
             const auto out_of = [&](std::int64_t i) -> Marginals<Real> {
                 return {state + batch.first(i) * batch.n_labels(), nullptr, own_table,
-                        weights ? weights[i] : 1.0};
+                        weights ? weights[i] : 1.0, rounder_of(unit)};
             };
             sum(cuts[c], cuts[c + 1], out_of, log_z);
         };
@@ -166,7 +167,7 @@ void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double* l
 
 template void sum_over_paths(const LatticeBatch<float>&, double*, float*, float*);
 template void sum_over_paths(const LatticeBatch<double>&, double*, double*, double*);
-template void sum_pairs(const LatticeBatch<float>&, const double*, double*, float*, double*);
-template void sum_pairs(const LatticeBatch<double>&, const double*, double*, double*, double*);
+template void sum_pairs(const LatticeBatch<float>&, const double*, double, double*, float*, double*);
+template void sum_pairs(const LatticeBatch<double>&, const double*, double, double*, double*, double*);
 
 }  // namespace hedgerow

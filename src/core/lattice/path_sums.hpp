@@ -14,9 +14,11 @@ void sum_over_paths(const LatticeBatch<Real>& batch, double* log_z, Real* state,
 
 // log Z, state marginals, and the pair marginals of all positions summed by row of the table:
 //   table[r, y] = Σ_i weights[i] Σ_t P(y_t = y, label context of t has row r)
-// A null `weights` means 1 for every sequence. The result does not depend on the number of threads.
+// A null `weights` means 1 for every sequence. The result does not depend on the number of threads. What a
+// sequence (in the general sweep: an edge) adds is rounded to a multiple of `unit`, a power of two, so that
+// the sums over any groups of sequences add up to the same bits; a unit of 0 rounds nothing.
 template <class Real>
-void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double* log_z, Real* state,
-               double* table);
+void sum_pairs(const LatticeBatch<Real>& batch, const double* weights, double unit, double* log_z,
+               Real* state, double* table);
 
 }  // namespace hedgerow

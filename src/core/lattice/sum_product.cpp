@@ -26,6 +26,7 @@
 #include "lattice/narrow_chain.hpp"
 #include "lattice/scaled_sums.hpp"
 #include "lattice/table_chains.hpp"
+#include "util/rounded_sum.hpp"
 
 namespace hedgerow::HEDGEROW_ISA {
 
@@ -335,7 +336,8 @@ bool independent(const Scores<Real>& scores, std::int64_t k, const Marginals<Rea
         for (Real* to : wanted) {
             for (std::int64_t y = 0; to && y < k; ++y) to[t * k + y] = row[y] * scale;
         }
-        for (std::int64_t y = 0; out.table && y < k; ++y) out.table[y] += out.weight * row[y] * scale;
+        for (std::int64_t y = 0; out.table && y < k; ++y)
+            out.table[y] += rounded(out.weight * row[y] * scale, out.rounder);
     }
     *log_z = z.value();
     return true;

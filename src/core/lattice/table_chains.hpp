@@ -6,6 +6,7 @@
 #include "lattice/fast_lane.hpp"
 #include "lattice/scaled_sums.hpp"
 #include "lattice/views.hpp"
+#include "util/rounded_sum.hpp"
 
 namespace hedgerow::HEDGEROW_ISA {
 namespace {
@@ -129,7 +130,7 @@ class TableChain {
     void add_pairs() {
         const Real* first = v(0);
         for (std::int64_t y = 0; y < k_; ++y)
-            out_.table[y] += out_.weight * table_->start[y] * first[y] * shares_[0];
+            out_.table[y] += rounded(out_.weight * table_->start[y] * first[y] * shares_[0], out_.rounder);
         for (std::int64_t t = 1; t < length_; ++t) {
             for (std::int64_t i = 0; i < width_; i += N)
                 store<N>(row(t - 1) + i, load<N>(row(t - 1) + i) * inverses_[t - 1] * shares_[t]);
@@ -232,7 +233,7 @@ class TableChain {
             const std::int64_t n = i + N <= k_ ? N : k_ - i;
             for (int r = 0; r < R; ++r) {
                 double* to = out_.table + (1 + h + r) * k_ + i;
-                for (std::int64_t j = 0; j < n; ++j) to[j] += out_.weight * kept[r][j];
+                for (std::int64_t j = 0; j < n; ++j) to[j] += rounded(out_.weight * kept[r][j], out_.rounder);
             }
         }
     }

@@ -22,6 +22,7 @@ struct Marginals {
     Real* pair;     // [length, K^order, K]
     double* table;  // [label contexts of every length, K]: pair marginals are added to it, times `weight`
     double weight;
+    double rounder = 0;  // of what is added to the table, see rounded_sum.hpp; 0: nothing is rounded
 };
 
 // size: how many nodes each position keeps, 0 for all. keep: a path whose nodes are always kept, one label

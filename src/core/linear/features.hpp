@@ -28,18 +28,20 @@ inline bool is_sparse(std::int64_t n_features, std::int64_t width) {
     return n_features * kFewOutputs <= width || n_features == 1;
 }
 
-struct FeatureLists {
+// How often each attribute occurs with each output: attribute i has the outputs outputs[j], in rising order,
+// counts[j] times each, for starts[i] <= j < starts[i + 1].
+struct FeatureCounts {
     std::vector<std::int64_t> starts;
     std::vector<std::int32_t> outputs;
+    std::vector<std::int64_t> counts;
 };
 
-// The pairs of an attribute and an output that occur together at least min_count times. given: the output at
-// each position; a position with a negative output is not counted.
-FeatureLists observed_features(const AttributeView& attributes, const std::int32_t* given,
-                               std::int64_t min_count);
+// Of the positions first..last. given: the output at each of them, below `width`; a position with a negative
+// output is not counted.
+FeatureCounts count_features(const AttributeView& attributes, std::int64_t first, std::int64_t last,
+                             const std::int32_t* given, std::int64_t width);
 
-// Every pair of an output and an attribute that occurs at least min_count times (and at least once).
-FeatureLists dense_features(const AttributeView& attributes, const std::int32_t* given, std::int32_t width,
-                            std::int64_t min_count);
+// OUT: by attribute the largest absolute value at any position, 0 if the attribute does not occur.
+std::vector<float> largest_values(const AttributeView& attributes);
 
 }  // namespace hedgerow

@@ -85,6 +85,16 @@ double PathFinder::score(const float* table, const std::int32_t* labels, std::in
     return path_score<float>(scores_topology_, {length, label_scores_.data(), nullptr, table}, labels);
 }
 
+void MarginLearner::start_from(const std::int64_t* starts, const std::int32_t* labels, const float* weights,
+                               const float* cells) {
+    for (std::int64_t id = 0; id < attributes_.n_ids(); ++id) {
+        for (std::int64_t f = starts[id]; f < starts[id + 1]; ++f)
+            attributes_.add(static_cast<std::int32_t>(id), labels[f], weights[f], 0.0);
+    }
+    for (std::size_t cell = 0; cell < n_grams_.size(); ++cell)
+        if (cells[cell] != 0) n_grams_.add(static_cast<std::int64_t>(cell), cells[cell], 0.0);
+}
+
 std::int64_t MarginLearner::learn(const OnlineExamples& examples, std::int64_t batch,
                                   std::int64_t n_threads) {
     std::int64_t n_violations = 0;

@@ -108,6 +108,11 @@ class MarginLearner {
           n_grams_(std::move(n_grams)),
           recorded_(recorded) {}
 
+    // The first weights, instead of 0: of features f of attribute i for starts[i] <= f < starts[i + 1], each
+    // for the label labels[f], and of the cells of n-grams. Call it before learn().
+    void start_from(const std::int64_t* starts, const std::int32_t* labels, const float* weights,
+                    const float* cells);
+
     // Learns from all examples in their order; returns how many of them changed the weights.
     std::int64_t learn(const OnlineExamples& examples, std::int64_t batch, std::int64_t n_threads);
 
@@ -122,7 +127,7 @@ class MarginLearner {
     const Forbidden& forbidden() const { return forbidden_; }
     const AttributeWeights& attributes() const { return attributes_; }
     const NGramWeights& n_grams() const { return n_grams_; }
-    // The number of weight vectors so far: one after each example, and the first, which is 0.
+    // The number of weight vectors so far: one after each example, and the first.
     std::int64_t n_vectors() const { return n_seen_ + 1; }
 
     // The distinct vectors: changes()[change_starts()[v]..change_starts()[v + 1]] turn vector v - 1 into v,

@@ -23,10 +23,10 @@ Division DirectedPartitioner::divide(const GrowingNode& parent) {
     Division division;
     if (learns_) {
         // A node without missing values learned no direction: there they follow most positions.
-        if (parent.missing_side == Split::Side::unknown)
-            missing_hold = 2 * (middle - all.begin) >= all.size();
+        if (parent.missing_side == Split::Side::unknown) missing_hold = parent.n_yes >= parent.n_no;
         division.true_fraction = missing_hold ? 1.0 : 0.0;
     }
+    division.yes_is_smaller = parent.n_yes <= parent.n_no;
     division.if_true = side(parent, {all.begin, middle});
     division.if_false = side(parent, {middle, all.end});
     return division;

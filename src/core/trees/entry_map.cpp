@@ -12,7 +12,20 @@ EntryMap::EntryMap(const TreeData& data) : index_(static_cast<std::size_t>(data.
     slot_starts_.push_back(data.n_entries);
 }
 
-void EntryMap::keep(const TreeData& data, const Histogram& root, bool marked, const GrowthRules& rules) {
+EntryMap::EntryMap(const TreeData& data, std::size_t first, std::size_t last) {
+    for (std::size_t s = 0; s < data.slots.size(); ++s) {
+        slot_starts_.push_back(n_places());
+        const TreeData::Slot& slot = data.slots[s];
+        for (std::int32_t e = slot.first_entry; s >= first && s < last && e < slot.end(); ++e)
+            entries_.push_back(e);
+    }
+    slot_starts_.push_back(n_places());
+    index_.assign(static_cast<std::size_t>(data.n_entries), n_places());
+    for (std::int32_t place = 0; place < n_places(); ++place) index_[entries_[place]] = place;
+}
+
+void EntryMap::keep(const TreeData& data, const Histogram& root, bool marked, const GrowthRules& rules,
+                    const Packing& packing) {
     entries_.clear();
     slot_starts_.clear();
     for (const TreeData::Slot& slot : data.slots) {
@@ -21,7 +34,7 @@ void EntryMap::keep(const TreeData& data, const Histogram& root, bool marked, co
             slot.column->kind != TreeData::Kind::numeric && !rules.uses_subsets(slot.column->n_values);
         const std::int64_t least = alone ? rules.min_leaf : 1;
         root.each(marked, slot.first_entry, slot.absent_entry(), [&](std::int32_t e) {
-            if (root.entries[e].count() >= least) entries_.push_back(e);
+            if (packing.count(root.entries[e].packed) >= least) entries_.push_back(e);
         });
         if (slot.column->has_missing) entries_.push_back(slot.end() - 1);
     }

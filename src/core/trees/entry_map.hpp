@@ -16,10 +16,13 @@ class EntryMap {
   public:
     // Every entry has its own place.
     explicit EntryMap(const TreeData& data);
+    // Every entry of the slots [first, last) has a place; others have none.
+    EntryMap(const TreeData& data, std::size_t first, std::size_t last);
 
     // Gives places to the entries that enough positions of the root have. `marked`: only marked entries are
     // not empty.
-    void keep(const TreeData& data, const Histogram& root, bool marked, const GrowthRules& rules);
+    void keep(const TreeData& data, const Histogram& root, bool marked, const GrowthRules& rules,
+              const Packing& packing);
 
     std::int32_t n_places() const { return static_cast<std::int32_t>(entries_.size()); }
     // The place of an entry; n_places() for one that has none.

@@ -10,7 +10,8 @@ constexpr std::int64_t kFewOfAll = 4;  // a layer with fewer than 1 / kFewOfAll 
 double n_examples(const Examples& examples, const Layer& layer, const NodeContexts& contexts,
                   std::int64_t i) {
     const std::int32_t c = layer.order.cells[i];
-    return examples.weight(c) * layer.fractions[i] * contexts.n_examples[examples.data.depth_at[c]];
+    return examples.rounded(examples.weight(c) * layer.fractions[i] *
+                            contexts.n_examples[examples.data.depth_at[c]]);
 }
 
 }  // namespace
@@ -26,26 +27,46 @@ double FractionalPartitioner::count_examples(const Examples& examples, const Lay
 // larger side keeps the rest.
 Division FractionalPartitioner::divide(const GrowingNode& parent) {
     const auto [middle, yes_is_smaller] = move_smaller_side(parent, SplitTest(data_, parent.entries));
-    const Layer& layer = layers_[parent.layer];
     const NodeContexts& contexts = *parent.contexts;
-    double n_missing = 0;
-    for (const std::int32_t i : missing_) n_missing += n_examples(examples_, layer, contexts, i);
-    const double n_small = count_examples(examples_, layer, contexts, {parent.counted.begin, middle});
-    const double n_large = std::max(parent.n_examples - n_missing - n_small, 0.0), n = n_small + n_large;
-    const double small_fraction = n > 0 ? n_small / n : 0.5;  // sequences may weigh 0
+    const Known known = count_known(parent, middle);
+    const double n = known.small + known.large;
+    const double small_fraction = n > 0 ? known.small / n : 0.5;  // sequences may weigh 0
     Division division;
     division.true_fraction = yes_is_smaller ? small_fraction : 1 - small_fraction;
+    division.yes_is_smaller = yes_is_smaller;
     division.if_true = side(parent, {});
     division.if_false = side(parent, {});
     GrowingNode& small = yes_is_smaller ? division.if_true : division.if_false;
     GrowingNode& large = yes_is_smaller ? division.if_false : division.if_true;
-    small.has_fractions = large.has_fractions = parent.has_fractions || !missing_.empty();
+    small.has_fractions = large.has_fractions = parent.has_fractions || known.n_missing > 0;
     small.counted = {parent.counted.begin, middle};
     large.counted = {middle, parent.counted.end};
     if (!missing_.empty()) move_fractions(small, large, yes_is_smaller, division.true_fraction);
     small.n_examples = count_examples(examples_, layers_[small.layer], contexts, small.counted);
     large.n_examples = parent.n_examples - small.n_examples;
     return division;
+}
+
+// Over all members of a group.
+FractionalPartitioner::Known FractionalPartitioner::count_known(const GrowingNode& parent,
+                                                                std::int64_t middle) const {
+    const Layer& layer = layers_[parent.layer];
+    const NodeContexts& contexts = *parent.contexts;
+    double missing = 0;
+    for (const std::int32_t i : missing_) missing += n_examples(examples_, layer, contexts, i);
+    const double small = count_examples(examples_, layer, contexts, {parent.counted.begin, middle});
+    std::vector<double> counts{small, parent.n_examples - missing - small,
+                               static_cast<double>(missing_.size())};
+    if (group_) sum_over_members(*group_->exchange, counts);
+    return {counts[0], std::max(counts[1], 0.0), static_cast<std::int64_t>(counts[2])};
+}
+
+// Whether the test holds for the smaller side, of n positions of which some have no value. All members of a
+// group move the same side.
+bool FractionalPartitioner::yes_is_smaller(std::int64_t n_yes, std::int64_t n_missing, std::int64_t n) const {
+    std::vector<std::int64_t> excess{2 * n_yes + n_missing - n};
+    if (group_) sum_over_members(*group_->exchange, excess);
+    return excess[0] <= 0;
 }
 
 FractionalPartitioner::Cut FractionalPartitioner::move_smaller_side(const GrowingNode& parent,
@@ -62,7 +83,7 @@ FractionalPartitioner::Cut FractionalPartitioner::move_smaller_side(const Growin
     const bool threshold = TreeData::is_threshold(slot, code);
     const std::int64_t n_listed =
         2 * column.n_cells[code] + (column.has_missing ? column.n_cells[missing] : 0);
-    if (layer.order.indexed && !threshold && n_listed <= all.size()) {
+    if (!group_ && layer.order.indexed && !threshold && n_listed <= all.size()) {
         const std::int64_t middle = layer.order.partition(
             data_, slot, code, all, [&](std::int64_t i, std::int64_t j) { layer.exchange(i, j); });
         missing_.clear();
@@ -100,7 +121,7 @@ FractionalPartitioner::Cut FractionalPartitioner::move_smaller_side(Layer& layer
         }
     };
     find(1);
-    const bool yes = 2 * n + n_missing <= range.size();
+    const bool yes = yes_is_smaller(n, n_missing, range.size());
     if (!yes) find(0);
     missing_.resize(static_cast<std::size_t>(n_missing));
     const std::int64_t middle = range.begin + n;
@@ -137,7 +158,7 @@ void FractionalPartitioner::move_fractions(GrowingNode& small, GrowingNode& larg
     const bool small_counts = (true_fraction >= 0.5) == small_is_yes;
     for (const std::int32_t i : missing_) {
         to.order.place(j, cells[i]);
-        to.sums[j] = from.sums[i].times(small_fraction, small_counts);
+        to.sums[j] = examples_.objective.times(from.sums[i], small_fraction, small_counts);
         from.sums[i] -= to.sums[j];
         const float yes = from.fractions[i] * static_cast<float>(true_fraction), no = from.fractions[i] - yes;
         to.fractions[j++] = small_is_yes ? yes : no;

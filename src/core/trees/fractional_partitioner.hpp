@@ -15,8 +15,8 @@ namespace hedgerow {
 
 class FractionalPartitioner : public Partitioner {
   public:
-    FractionalPartitioner(const Examples& examples, Layers& layers)
-        : data_(examples.data), examples_(examples), layers_(layers) {}
+    FractionalPartitioner(const Examples& examples, Layers& layers, const Group* group)
+        : data_(examples.data), examples_(examples), layers_(layers), group_(group) {}
 
     Division divide(const GrowingNode& parent) override;
 
@@ -32,14 +32,24 @@ class FractionalPartitioner : public Partitioner {
         bool yes_is_smaller;
     };
 
+    // Examples where the value is known, on the smaller side and on the larger side; and how many positions
+    // have none.
+    struct Known {
+        double small, large;
+        std::int64_t n_missing;
+    };
+
     Cut move_smaller_side(const GrowingNode& parent, const SplitTest& test);
     template <class Side>
     Cut move_smaller_side(Layer& layer, Range range, const TreeData::Slot& slot, Side side);
+    bool yes_is_smaller(std::int64_t n_yes, std::int64_t n_missing, std::int64_t n) const;
+    Known count_known(const GrowingNode& parent, std::int64_t middle) const;
     void move_fractions(GrowingNode& small, GrowingNode& large, bool small_is_yes, double true_fraction);
 
     const TreeData& data_;
     const Examples& examples_;
     Layers& layers_;
+    const Group* group_;  // null if this process grows trees alone
     std::vector<std::int32_t> places_;
     std::vector<std::int32_t> missing_;  // places of the positions whose value is missing
 };

@@ -3,27 +3,41 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <functional>
 
 #include "trees/best_first.hpp"
 #include "trees/fractional_partitioner.hpp"
+#include "trees/group_evaluator.hpp"
+#include "trees/local_evaluator.hpp"
 #include "util/small_constant.hpp"
 
 namespace hedgerow {
+namespace {
 
-Grower::Grower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules, double weight_unit,
-               const double* weights)
+std::unique_ptr<NodeEvaluator> make_evaluator(const Examples& examples, const Layers& layers,
+                                              HistogramBuilder& histograms, const GrowthRules& rules,
+                                              const Group* group) {
+    if (group) return std::make_unique<GroupEvaluator>(examples, layers, histograms, rules, *group);
+    return std::make_unique<LocalEvaluator>(examples, layers, histograms, rules);
+}
+
+}  // namespace
+
+Grower::Grower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules, const Packing& packing,
+               const double* weights, const GroupLayout* layout)
     : data_(data),
       rules_(rules),
       trim_(static_cast<std::int64_t>(rules.influence_trim * kResidualUnit)),
       splits_positions_(splits_positions(data, rules.missing)),
-      examples_{data, Objective{rules.l2, rules.newton, rules.max_step, rules.min_leaf, weight_unit},
-                n_labels, data.order, weights},
+      examples_{data, Objective{rules.l2, rules.newton, rules.max_step, rules.min_leaf, packing}, n_labels,
+                data.order, weights},
       histograms_(data, rules),
-      splitter_(data, examples_.objective, rules),
-      label_sums_(examples_, layers_),
-      label_splitter_(examples_, layers_, label_sums_, rules),
-      partitioner_(make_partitioner(examples_, layers_, histograms_, rules)),
-      label_partitioner_(examples_, layers_, splits_positions_) {}
+      group_(layout ? std::make_unique<Group>(*layout) : nullptr),
+      evaluator_(make_evaluator(examples_, layers_, histograms_, rules, group_.get())),
+      partitioner_(make_partitioner(examples_, layers_, histograms_, rules, group_.get())),
+      label_partitioner_(examples_, layers_, splits_positions_) {
+    examples_.choose_rounding();
+}
 
 const std::vector<TreeNode>& Grower::grow(const std::int32_t* residuals, std::int64_t width,
                                           const std::uint8_t* in_sample, std::uint64_t seed) {
@@ -41,19 +55,34 @@ const std::vector<TreeNode>& Grower::grow(const Sums* sums_by_cell, std::uint64_
 }
 
 const std::vector<TreeNode>& Grower::grow_tree(const std::uint8_t* in_sample, std::uint64_t seed) {
-    seed_ = seed;
+    evaluator_->start_tree(seed);
     tree_.clear();
     nodes_.clear();
     layers_.clear();
     GrowingNode root = make_root(in_sample);
-    evaluate_root(root);
+    evaluator_->evaluate_root(root);
     write_leaf(root);
     nodes_.push_back(std::move(root));
-    split_best_first(nodes_, rules_.max_leaves,
-                     [&](GrowingNode& parent, bool is_last) { return split(parent, is_last); });
-    for (GrowingNode& node : nodes_) histograms_.give_back(std::move(node.histogram));
-    histograms_.trim_spare();
+    split_best_first(nodes_, rules_.max_leaves, [&](GrowingNode& parent, bool is_last) {
+        free_histograms();
+        return split(parent, is_last);
+    });
+    for (GrowingNode& node : nodes_) evaluator_->release(node);
+    evaluator_->trim_spare();
     return tree_;
+}
+
+// Gives back the histograms of nodes that will not be split: every later split takes a node of at least their
+// gain. Between equal gains it may be wrong; then the node's children are counted from their positions.
+void Grower::free_histograms() {
+    const std::int64_t leaves = static_cast<std::int64_t>(nodes_.size()) + 2;  // after the next split
+    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(rules_.max_leaves - leaves, 0));
+    if (nodes_.size() <= most) return;
+    gains_.clear();
+    for (const GrowingNode& node : nodes_) gains_.push_back(node.gain);
+    std::ranges::nth_element(gains_, gains_.begin() + static_cast<std::ptrdiff_t>(most), std::greater());
+    for (GrowingNode& node : nodes_)
+        if (node.gain <= gains_[most]) evaluator_->release(node);
 }
 
 GrowingNode Grower::make_root(const std::uint8_t* in_sample) {
@@ -111,7 +140,7 @@ void Grower::load(const GrowingNode& root) {
     if (splits_positions_) layer.fractions.assign(static_cast<std::size_t>(n), 1.0f);
     const std::int32_t* cells = layer.order.cells.data();
     const bool additive = examples_.is_additive();
-    const std::int64_t unit = examples_.example_weight();
+    const std::int64_t unit = examples_.example_weight(), one = examples_.objective.packing.one();
     if (examples_.sums_by_cell) {
         for (std::int64_t i = 0; i < n; ++i) layer.sums[i] = examples_.sums_by_cell[cells[i]];
         return;
@@ -128,7 +157,7 @@ void Grower::load(const GrowingNode& root) {
             std::int64_t residual = 0;
             for (std::int64_t h = 0; h < width; ++h) residual += row[h];
             if (additive) {
-                sums[i].set_position(residual, n_examples[depths[c]] * unit);
+                sums[i].set(residual, one + n_examples[depths[c]] * unit);
             } else {
                 sums[i] = examples_.position_sums(residual, n_examples[depths[c]], c);
             }
@@ -143,16 +172,9 @@ Grower::Children Grower::split(GrowingNode& parent, bool is_last) {
     add_to_tree(yes);
     add_to_tree(no);
     if (is_last) {
-        sum_up(yes);
-        sum_up(no);
-        histograms_.give_back(std::move(parent.histogram));
-    } else if (!parent.histogram) {
-        evaluate_node(yes);
-        evaluate_node(no);
-    } else if (tests_attribute) {
-        evaluate_position_split(parent, yes, no);
+        evaluator_->sum_sides(parent, division);
     } else {
-        evaluate_context_split(parent, yes, no);
+        evaluator_->evaluate_sides(parent, division);
     }
     if (tests_attribute && division.true_fraction < 0) division.true_fraction = known_fraction(yes, no);
     write_split(parent, division);
@@ -183,139 +205,17 @@ void Grower::write_split(const GrowingNode& parent, const Division& division) {
 
 void Grower::write_leaf(const GrowingNode& node) {
     tree_[node.index].value = examples_.objective.value(node.total);
-    tree_[node.index].count = node.total.count();
+    tree_[node.index].count = examples_.objective.count(node.total);
 }
 
 // Weighting in a node without missing values: the fraction that later missing values get.
 double Grower::known_fraction(const GrowingNode& yes, const GrowingNode& no) const {
     const auto size = [&](const GrowingNode& node) {
-        return rules_.newton ? static_cast<double>(node.total.count())
+        return rules_.newton ? static_cast<double>(examples_.objective.count(node.total))
                              : examples_.objective.weight(node.total);
     };
     const double n_yes = size(yes), n_no = size(no);
     return n_yes + n_no > 0 ? n_yes / (n_yes + n_no) : 0.5;
-}
-
-void Grower::sum_up(GrowingNode& node) const {
-    const Sums* sums = layers_[node.layer].sums.data();
-    node.total = {};
-    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) node.total += sums[i];
-}
-
-void Grower::evaluate_root(GrowingNode& root) {
-    histograms_.start_tree();
-    if (!histograms_.uses_entry_map()) {
-        splitter_.use(histograms_.map());
-        return evaluate_node(root);
-    }
-    sum_up(root);
-    label_sums_.sum(root);
-    {
-        const PhaseTimer timer(phase(&GrowthTimes::histogram));
-        root.histogram = histograms_.build_reduced_root(positions(root));
-    }
-    splitter_.use(histograms_.map());
-    find_best(root, *root.histogram, false);
-}
-
-// Sums, histogram and best split of a node, from its positions.
-void Grower::evaluate_node(GrowingNode& node) {
-    sum_up(node);
-    label_sums_.sum(node);
-    if (histograms_.is_large(node.counted)) {
-        node.histogram = histograms_.take();
-        count(node, *node.histogram, false);
-        find_best(node, *node.histogram, false);
-    } else {
-        Histogram& scratch = histograms_.scratch();
-        count(node, scratch, true);
-        find_best(node, scratch, true);
-        scratch.clear_marked();
-    }
-}
-
-// After a split on an attribute, the sums of the larger side are those of the parent minus those of the
-// smaller side.
-void Grower::evaluate_position_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no) {
-    const bool yes_is_smaller = yes.counted.size() <= no.counted.size();
-    GrowingNode& small = yes_is_smaller ? yes : no;
-    GrowingNode& large = yes_is_smaller ? no : yes;
-    large.histogram = std::move(parent.histogram);
-    std::vector<Sums>& left = large.histogram->entries;
-    sum_up(small);
-    label_sums_.sum(small);
-    if (histograms_.is_large(small.counted)) {
-        small.histogram = histograms_.take();
-        count(small, *small.histogram, false);
-        find_best(small, *small.histogram, false);
-        for (std::size_t e = 0; e < left.size(); ++e) left[e] -= small.histogram->entries[e];
-    } else {
-        Histogram& scratch = histograms_.scratch();
-        count(small, scratch, true);
-        find_best(small, scratch, true);
-        scratch.each_marked(0, histograms_.map().n_places(),
-                            [&](std::int32_t e) { left[e] -= scratch.entries[e]; });
-        scratch.clear_marked();
-    }
-    large.total = parent.total - small.total;
-    label_sums_.subtract(parent, small, large);
-    find_best(large, *large.histogram, false);
-    if (!histograms_.is_large(large.counted)) histograms_.give_back(std::move(large.histogram));
-}
-
-// After a split on a single previous label, residuals and examples of `no` are those of the parent minus
-// those of `yes`. The positions of `no` are those of the parent while the lag allows another label; otherwise
-// they went to `yes`.
-void Grower::evaluate_context_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no) {
-    if (!examples_.is_additive() || parent.has_fractions || !parent.best.alternatives.empty() ||
-        !histograms_.is_large(yes.counted)) {
-        histograms_.give_back(std::move(parent.histogram));
-        evaluate_node(yes);
-        evaluate_node(no);
-        return;
-    }
-    evaluate_node(yes);
-    const std::int64_t lag = parent.best.lag, k = examples_.k;
-    const LabelContextSet& left = no.contexts->set;
-    const bool on_both_sides = parent.best.label < k && left.size(lag) > (left.allowed(lag, k) ? 1 : 0);
-    const auto subtract = [&](Sums& from, const Sums& part) {
-        from -= part;
-        if (on_both_sides) from.packed += part.count() << kCountShift;
-    };
-    no.histogram = std::move(parent.histogram);
-    no.total = parent.total;
-    subtract(no.total, yes.total);
-    for (std::int32_t e = 0; e < histograms_.map().n_places(); ++e)
-        subtract(no.histogram->entries[e], yes.histogram->entries[e]);
-    if (examples_.order == 1) {
-        label_sums_.remove_label(parent, parent.best.label, no);
-    } else {
-        label_sums_.sum(no);
-    }
-    find_best(no, *no.histogram, false);
-}
-
-void Grower::count(const GrowingNode& node, Histogram& histogram, bool marking) {
-    const PhaseTimer timer(phase(&GrowthTimes::histogram));
-    histograms_.build(positions(node), histogram, marking);
-}
-
-// Of equal gains the first test wins: attributes by id, then previous labels by lag and label.
-void Grower::find_best(GrowingNode& node, const Histogram& histogram, bool marked) {
-    const PhaseTimer timer(phase(&GrowthTimes::scan));
-    const std::uint64_t key = seed_ + kGoldenRatio64 * static_cast<std::uint64_t>(node.index);
-    Split best = splitter_.best(histogram, marked, node.total, key);
-    node.gain = best.gain;
-    node.best = {};
-    node.entries = std::move(best.entries);
-    node.missing_side = best.missing_side;
-    if (!node.entries.empty()) {
-        const TreeData::Slot& slot = data_.slot_of(node.entries[0]);
-        node.best.attribute = slot.id(node.entries[0]);
-        for (std::size_t i = 1; i < node.entries.size(); ++i)
-            node.best.alternatives.push_back(slot.id(node.entries[i]));
-    }
-    label_splitter_.consider(node);
 }
 
 // The leaves in the order in which a Forest adds their values.

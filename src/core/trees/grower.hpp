@@ -16,16 +16,15 @@
 #include <vector>
 
 #include "trees/examples.hpp"
+#include "trees/group.hpp"
 #include "trees/growing_node.hpp"
 #include "trees/growth_rules.hpp"
 #include "trees/growth_times.hpp"
 #include "trees/histogram_builder.hpp"
 #include "trees/label_context_partitioner.hpp"
-#include "trees/label_context_splitter.hpp"
-#include "trees/label_context_sums.hpp"
 #include "trees/layers.hpp"
+#include "trees/node_evaluator.hpp"
 #include "trees/partitioner.hpp"
-#include "trees/splitter.hpp"
 #include "trees/tree.hpp"
 #include "trees/tree_data.hpp"
 
@@ -33,9 +32,10 @@ namespace hedgerow {
 
 class Grower {
   public:
-    // weights: by position, at most 1; null if all are 1.
-    Grower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules, double weight_unit,
-           const double* weights);
+    // weights: by position, at most 1; null if all are 1. layout: of the group that grows trees together;
+    // null if this process grows them alone.
+    Grower(const TreeData& data, std::int64_t n_labels, const GrowthRules& rules, const Packing& packing,
+           const double* weights, const GroupLayout* layout = nullptr);
     Grower(const Grower&) = delete;  // its parts refer to each other
     Grower& operator=(const Grower&) = delete;
 
@@ -46,8 +46,14 @@ class Grower {
     // Grows a tree of order 0 on sums by cell.
     const std::vector<TreeNode>& grow(const Sums* sums_by_cell, std::uint64_t seed);
 
+    // How later trees reach the other members of the group.
+    void use(Exchange& exchange) { group_->exchange = &exchange; }
+
     // Measures the phases of later trees, and adds their seconds; null: measures nothing.
-    void measure(GrowthTimes* times) { times_ = times; }
+    void measure(GrowthTimes* times) {
+        times_ = times;
+        evaluator_->measure(times);
+    }
 
     // After grow(): how many positions counted.
     std::int64_t n_counted() const { return n_counted_; }
@@ -61,6 +67,7 @@ class Grower {
     using Children = std::pair<GrowingNode, GrowingNode>;
 
     const std::vector<TreeNode>& grow_tree(const std::uint8_t* in_sample, std::uint64_t seed);
+    void free_histograms();
     GrowingNode make_root(const std::uint8_t* in_sample);
     Range select(const std::uint8_t* in_sample);
     Range select_large(const std::uint8_t* in_sample);
@@ -71,17 +78,6 @@ class Grower {
     void write_split(const GrowingNode& parent, const Division& division);
     void write_leaf(const GrowingNode& node);
     double known_fraction(const GrowingNode& yes, const GrowingNode& no) const;
-
-    void sum_up(GrowingNode& node) const;
-    void evaluate_root(GrowingNode& root);
-    void evaluate_node(GrowingNode& node);
-    void evaluate_position_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no);
-    void evaluate_context_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no);
-    void count(const GrowingNode& node, Histogram& histogram, bool marking);
-    void find_best(GrowingNode& node, const Histogram& histogram, bool marked);
-    PositionRange positions(const GrowingNode& node) const {
-        return {layers_[node.layer], node.counted, node.total};
-    }
 
     std::vector<const GrowingNode*> leaves_by_level() const;
     double* phase(double GrowthTimes::* which) const { return times_ ? &(times_->*which) : nullptr; }
@@ -94,15 +90,14 @@ class Grower {
     Examples examples_;
     Layers layers_;
     HistogramBuilder histograms_;
-    Splitter splitter_;
-    LabelContextSums label_sums_;
-    LabelContextSplitter label_splitter_;
+    std::unique_ptr<Group> group_;  // null if this process grows trees alone
+    std::unique_ptr<NodeEvaluator> evaluator_;
     std::unique_ptr<Partitioner> partitioner_;
     LabelContextPartitioner label_partitioner_;
-    std::uint64_t seed_ = 0;
     std::int64_t n_counted_ = 0;
     std::vector<TreeNode> tree_;
     std::vector<GrowingNode> nodes_;  // the leaves so far
+    std::vector<double> gains_;       // of the leaves, in no order
 };
 
 }  // namespace hedgerow

@@ -177,53 +177,59 @@ void sum_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* 
 }
 
 // The curvature |r| (1 - |r|) as in objective.hpp, and a count of one.
-inline std::int64_t packed_curvature(std::int64_t r, int count_shift) {
+inline std::int64_t packed_curvature(std::int64_t r, int count_shift, int curvature_shift) {
     const std::int64_t one = std::int64_t{1} << 30, size = r < 0 ? -r : r;
-    const std::int64_t curvature = size < one ? (size * (one - size) + (std::int64_t{1} << 43)) >> 44 : 0;
+    const std::int64_t curvature =
+        size < one ? (size * (one - size) + (std::int64_t{1} << (curvature_shift - 1))) >> curvature_shift
+                   : 0;
     return (std::int64_t{1} << count_shift) + curvature;
 }
 
 template <int kWidth>
 struct NewtonColumns {
     std::int64_t out[4][kWidth] = {};
-    void add(const std::int32_t* row, const std::int64_t* allowed, int count_shift) {
+    void add(const std::int32_t* row, const std::int64_t* allowed, int count_shift, int curvature_shift) {
         std::int64_t all = 0;
         for (int v = 0; v < kWidth; ++v) all += row[v] & allowed[v];
         for (int v = 0; v < kWidth; ++v) {
             const std::int64_t r = row[v] & allowed[v];
             out[0][v] += r;
-            out[1][v] += packed_curvature(r, count_shift);
+            out[1][v] += packed_curvature(r, count_shift, curvature_shift);
             out[2][v] += all - r;
-            out[3][v] += packed_curvature(all - r, count_shift);
+            out[3][v] += packed_curvature(all - r, count_shift, curvature_shift);
         }
     }
 };
 #if defined(__GNUC__)
-#define HEDGEROW_NEWTON_COLUMNS(width)                                                            \
-    template <>                                                                                   \
-    struct NewtonColumns<width> {                                                                 \
-        typedef std::int32_t Narrow __attribute__((vector_size(4 * (width))));                    \
-        typedef std::int64_t Wide __attribute__((vector_size(8 * (width))));                      \
-        Wide out[4] = {};                                                                         \
-        static Wide packed(Wide r, int count_shift) {                                             \
-            const Wide zero = {}, one = zero + (std::int64_t{1} << 30), size = r < zero ? -r : r; \
-            const Wide curvature = (size * (one - size) + (std::int64_t{1} << 43)) >> 44;         \
-            return (size < one ? curvature : zero) + (std::int64_t{1} << count_shift);            \
-        }                                                                                         \
-        void add(const std::int32_t* row, const std::int64_t* allowed, int count_shift) {         \
-            Narrow narrow;                                                                        \
-            Wide mask;                                                                            \
-            std::memcpy(&narrow, row, sizeof narrow);                                             \
-            std::memcpy(&mask, allowed, sizeof mask);                                             \
-            const Wide r = __builtin_convertvector(narrow, Wide) & mask;                          \
-            std::int64_t all = 0;                                                                 \
-            for (int v = 0; v < (width); ++v) all += r[v];                                        \
-            const Wide rest = all - r;                                                            \
-            out[0] += r;                                                                          \
-            out[1] += packed(r, count_shift);                                                     \
-            out[2] += rest;                                                                       \
-            out[3] += packed(rest, count_shift);                                                  \
-        }                                                                                         \
+#define HEDGEROW_NEWTON_COLUMNS(width)                                                                       \
+    template <>                                                                                              \
+    struct NewtonColumns<width> {                                                                            \
+        typedef std::int32_t Narrow __attribute__((vector_size(4 * (width))));                               \
+        typedef std::int64_t Wide __attribute__((vector_size(8 * (width))));                                 \
+        typedef std::uint64_t Positive __attribute__((vector_size(8 * (width))));                            \
+        Wide out[4] = {};                                                                                    \
+        static Wide packed(Wide r, int count_shift, int curvature_shift) {                                   \
+            const Wide zero = {}, one = zero + (std::int64_t{1} << 30), size = r < zero ? -r : r;            \
+            const Positive product = reinterpret_cast<Positive>(size * (one - size) +                        \
+                                                                (std::int64_t{1} << (curvature_shift - 1))); \
+            const Wide curvature = reinterpret_cast<Wide>(product >> curvature_shift);                       \
+            return (size < one ? curvature : zero) + (std::int64_t{1} << count_shift);                       \
+        }                                                                                                    \
+        void add(const std::int32_t* row, const std::int64_t* allowed, int count_shift,                      \
+                 int curvature_shift) {                                                                      \
+            Narrow narrow;                                                                                   \
+            Wide mask;                                                                                       \
+            std::memcpy(&narrow, row, sizeof narrow);                                                        \
+            std::memcpy(&mask, allowed, sizeof mask);                                                        \
+            const Wide r = __builtin_convertvector(narrow, Wide) & mask;                                     \
+            std::int64_t all = 0;                                                                            \
+            for (int v = 0; v < (width); ++v) all += r[v];                                                   \
+            const Wide rest = all - r;                                                                       \
+            out[0] += r;                                                                                     \
+            out[1] += packed(r, count_shift, curvature_shift);                                               \
+            out[2] += rest;                                                                                  \
+            out[3] += packed(rest, count_shift, curvature_shift);                                            \
+        }                                                                                                    \
     };
 HEDGEROW_NEWTON_COLUMNS(2)
 HEDGEROW_NEWTON_COLUMNS(4)
@@ -233,13 +239,13 @@ HEDGEROW_NEWTON_COLUMNS(8)
 template <int kWidth>
 std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                                const std::int32_t* residuals, const std::int64_t* allowed, int count_shift,
-                               std::int64_t* out, std::int32_t* others) {
+                               int curvature_shift, std::int64_t* out, std::int32_t* others) {
     NewtonColumns<kWidth> sums;
     std::int64_t n_others = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t c = cells[i];
         if (depths[c] == 1) {
-            sums.add(residuals + c * kWidth, allowed, count_shift);
+            sums.add(residuals + c * kWidth, allowed, count_shift, curvature_shift);
         } else {
             others[n_others++] = cells[i];
         }
@@ -252,33 +258,38 @@ std::int64_t newton_columns_of(const std::int32_t* cells, std::int64_t n, const 
 
 std::int64_t newton_columns(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                             const std::int32_t* residuals, std::int64_t width, const std::int64_t* allowed,
-                            int count_shift, std::int64_t* out, std::int32_t* others) {
+                            int count_shift, int curvature_shift, std::int64_t* out, std::int32_t* others) {
     const auto sum = width == 2   ? newton_columns_of<2>
                      : width == 4 ? newton_columns_of<4>
                                   : newton_columns_of<8>;
-    return sum(cells, n, depths, residuals, allowed, count_shift, out, others);
+    return sum(cells, n, depths, residuals, allowed, count_shift, curvature_shift, out, others);
 }
 
-void add_row(float* to, const float* from, std::int64_t width) {
+void add_position(double* to, const float* from, std::int64_t width) {
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
 }
 
-void subtract_row(float* from, const float* what, std::int64_t width) {
+void add_row(double* to, const double* from, std::int64_t width) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
+}
+
+void subtract_row(double* from, const double* what, std::int64_t width) {
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) from[i] -= what[i];
 }
 
 void count_row(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes, const float* row,
-               std::int64_t width, float* rows, std::int32_t* counts) {
+               std::int64_t width, double* rows, std::int32_t* counts) {
     for (std::int64_t s = 0; s < n_slots; ++s) {
         const std::int32_t code = codes[slots[s].delta];
         if (code == slots[s].skipped) continue;
         const std::int64_t entry = slots[s].first_entry + code;
-        float* to = rows + entry * width;
+        double* to = rows + entry * width;
         const bool first = counts[entry]++ == 0;
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) to[i] = (first ? 0.0f : to[i]) + row[i];
+        for (std::int64_t i = 0; i < width; ++i) to[i] = (first ? 0.0 : to[i]) + row[i];
     }
 }
 
@@ -292,27 +303,28 @@ inline double sum_lanes(const float* lanes) {
     return sum;
 }
 
-double row_merit(const float* row, std::int64_t n, double l2) {
+double row_merit(const double* row, std::int64_t n, double l2) {
     const auto penalty = static_cast<float>(l2) + 1e-6f;
     float lanes[kSumLanes] = {};
     for (std::int64_t first = 0; first < n; first += kSumLanes) {
 #pragma omp simd
         for (int i = 0; i < kSumLanes; ++i) {
-            const float r = row[first + i], w = row[n + first + i];
+            const auto r = static_cast<float>(row[first + i]), w = static_cast<float>(row[n + first + i]);
             lanes[i] += r * r / (penalty + (w > 0 ? w : 0));
         }
     }
     return sum_lanes(lanes);
 }
 
-double split_merit(const float* yes, const float* total, std::int64_t n, double l2) {
+double split_merit(const double* yes, const double* total, std::int64_t n, double l2) {
     const auto penalty = static_cast<float>(l2) + 1e-6f;
     float lanes[kSumLanes] = {};
     for (std::int64_t first = 0; first < n; first += kSumLanes) {
 #pragma omp simd
         for (int i = 0; i < kSumLanes; ++i) {
-            const float r1 = yes[first + i], r2 = total[first + i] - r1;
-            const float w1 = yes[n + first + i], w2 = total[n + first + i] - w1;
+            const double r_yes = yes[first + i], w_yes = yes[n + first + i];
+            const auto r1 = static_cast<float>(r_yes), r2 = static_cast<float>(total[first + i] - r_yes);
+            const auto w1 = static_cast<float>(w_yes), w2 = static_cast<float>(total[n + first + i] - w_yes);
             const float m1 = r1 * r1 / (penalty + (w1 > 0 ? w1 : 0)),
                         m2 = r2 * r2 / (penalty + (w2 > 0 ? w2 : 0));
             lanes[i] += m1 + m2;
@@ -324,8 +336,8 @@ double split_merit(const float* yes, const float* total, std::int64_t n, double 
 }  // namespace
 
 GrowthKernels offer_growth() {
-    return {scan,      negate,  select,       sum_columns, newton_columns,
-            count_row, add_row, subtract_row, row_merit,   split_merit};
+    return {scan,         negate,  select,       sum_columns, newton_columns, count_row,
+            add_position, add_row, subtract_row, row_merit,   split_merit};
 }
 
 }  // namespace HEDGEROW_ISA

@@ -46,24 +46,25 @@ struct GrowthKernels {
                         std::int64_t* columns, std::int64_t* n_cells);
 
     // Sums by previous label in Newton mode, order 1, rows of up to 8. IN: allowed, by label -1 (all bits) or
-    // 0. OUT: out (4, width): for each allowed label v the residuals and packed weights of v, then those of
-    // all other allowed labels together. Cells with no label before them are listed in `others`; returns how
-    // many.
+    // 0; curvature_shift: of a product of two residuals, to the unit of weights. OUT: out (4, width): for
+    // each allowed label v the residuals and packed weights of v, then those of all other allowed labels
+    // together. Cells with no label before them are listed in `others`; returns how many.
     std::int64_t (*newton_columns)(const std::int32_t* cells, std::int64_t n, const std::uint8_t* depths,
                                    const std::int32_t* residuals, std::int64_t width,
-                                   const std::int64_t* allowed, int count_shift, std::int64_t* out,
-                                   std::int32_t* others);
+                                   const std::int64_t* allowed, int count_shift, int curvature_shift,
+                                   std::int64_t* out, std::int32_t* others);
 
     // Adds a position's row to the entries of what it reads; an entry of count 0 holds nothing yet.
     void (*count_row)(const ReadSlot* slots, std::int64_t n_slots, const std::int32_t* codes,
-                      const float* row, std::int64_t width, float* rows, std::int32_t* counts);
+                      const float* row, std::int64_t width, double* rows, std::int32_t* counts);
 
     // Rows of a tree for all labels: n residuals, then n weights, n a multiple of 16.
-    void (*add_row)(float* to, const float* from, std::int64_t width);
-    void (*subtract_row)(float* from, const float* what, std::int64_t width);
+    void (*add_position)(double* to, const float* from, std::int64_t width);
+    void (*add_row)(double* to, const double* from, std::int64_t width);
+    void (*subtract_row)(double* from, const double* what, std::int64_t width);
     // The sum over labels of r^2 / (l2 + w); and the sum of that over both sides of a split.
-    double (*row_merit)(const float* row, std::int64_t n, double l2);
-    double (*split_merit)(const float* yes, const float* total, std::int64_t n, double l2);
+    double (*row_merit)(const double* row, std::int64_t n, double l2);
+    double (*split_merit)(const double* yes, const double* total, std::int64_t n, double l2);
 };
 
 const GrowthKernels& growth_kernels();

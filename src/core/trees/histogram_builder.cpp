@@ -12,16 +12,6 @@ namespace {
 constexpr std::size_t kMostSpare = 16;     // histograms kept for the next tree
 constexpr std::size_t kFarList = 1 << 19;  // entries of a list that exceeds the nearer caches
 
-double mean_reads(const TreeData& data) {
-    auto n_reads = static_cast<std::int64_t>(data.entry_list.size());
-    for (const TreeData::Slot& slot : data.slots) {
-        if (data.lists_entries()) break;
-        const bool bag = slot.column->kind == TreeData::Kind::bag;
-        n_reads += bag ? static_cast<std::int64_t>(slot.column->bag.size()) : data.n_positions;
-    }
-    return static_cast<double>(n_reads) / static_cast<double>(data.n_positions);
-}
-
 // add(entry, sums) for each entry in the lists of the positions. The additions of one position go to
 // different entries, so they do not wait for each other.
 template <class Entry, class Add>
@@ -45,11 +35,22 @@ void add_listed(const PositionRange& positions, const std::vector<std::int64_t>&
 
 }  // namespace
 
+std::int64_t n_reads(const TreeData& data) {
+    if (data.lists_entries()) return static_cast<std::int64_t>(data.entry_list.size());
+    std::int64_t n = 0;
+    for (const TreeData::Slot& slot : data.slots) {
+        const bool bag = slot.column->kind == TreeData::Kind::bag;
+        n += bag ? static_cast<std::int64_t>(slot.column->bag.size()) : data.n_positions;
+    }
+    return n;
+}
+
 HistogramBuilder::HistogramBuilder(const TreeData& data, const GrowthRules& rules)
     : data_(data),
       groups_(data.groups()),
       rules_(rules),
-      reads_(mean_reads(data)),
+      reads_(static_cast<double>(n_reads(data)) /
+             static_cast<double>(std::max<std::int64_t>(1, data.n_positions))),
       all_(data),
       reduced_(data),
       map_(&all_),
@@ -63,13 +64,15 @@ HistogramBuilder::HistogramBuilder(const TreeData& data, const GrowthRules& rule
 }
 
 bool HistogramBuilder::uses_entry_map() const {
-    return data_.n_entries > TreeData::kFewEntries && !data_.lists_entries();
+    return data_.n_entries > TreeData::kFewEntries && !data_.lists_entries() &&
+           rules_.missing != Missing::surrogate;
 }
 
-std::unique_ptr<Histogram> HistogramBuilder::build_reduced_root(const PositionRange& root) {
+std::unique_ptr<Histogram> HistogramBuilder::build_reduced_root(const PositionRange& root,
+                                                                const Packing& packing) {
     const bool marking = !is_large(root.range);
     build(root, root_, marking);
-    reduced_.keep(data_, root_, marking, rules_);
+    reduced_.keep(data_, root_, marking, rules_, packing);
     map_ = &reduced_;
     scratch_.resize(static_cast<std::size_t>(reduced_.n_places()) + 1);
     std::unique_ptr<Histogram> histogram = take();

@@ -21,6 +21,9 @@ struct PositionRange {
     Sums total;
 };
 
+// Entries that counting all positions reads.
+std::int64_t n_reads(const TreeData& data);
+
 class HistogramBuilder {
   public:
     HistogramBuilder(const TreeData& data, const GrowthRules& rules);
@@ -30,10 +33,11 @@ class HistogramBuilder {
 
     // Histograms have a place for every entry from now on.
     void start_tree() { map_ = &all_; }
-    // Whether trees use a reduced map: if there are many entries, and most of them have few positions.
+    // Whether trees use a reduced map: if there are many entries, and most of them have few positions. A
+    // surrogate may be a test that holds for few positions.
     bool uses_entry_map() const;
     // The histogram of the root, reduced to the entries that the tree can use; so are all later histograms.
-    std::unique_ptr<Histogram> build_reduced_root(const PositionRange& root);
+    std::unique_ptr<Histogram> build_reduced_root(const PositionRange& root, const Packing& packing);
 
     // Adds positions to an empty histogram. `marking`: also marks the places it touches.
     void build(const PositionRange& positions, Histogram& histogram, bool marking);

@@ -59,7 +59,7 @@ void LabelContextPartitioner::load_children(GrowingNode& yes, GrowingNode& no) {
         return distribute(yes, no,
                           [&](std::int32_t c, std::int64_t depth, const Sums& both, double fraction,
                               Sums& to_yes, Sums& to_no) {
-                              const std::int64_t counted = both.count();
+                              const std::int64_t counted = examples_.objective.count(both);
                               to_yes = examples_.position_sums(over(in[depth], c), size_of(in[depth]), c,
                                                                fraction, counted);
                               to_no = examples_.position_sums(over(out[depth], c), size_of(out[depth]), c,
@@ -82,12 +82,12 @@ void LabelContextPartitioner::load_single_label(GrowingNode& yes, GrowingNode& n
     const std::int64_t n_in[] = {size_of(in[0]), 1}, n_out[] = {size_of(out[0]), size_of(out[1])};
     distribute(yes, no,
                [&, label = in[1][0], all = examples_.residuals, width = examples_.width,
-                unit = examples_.example_weight()](std::int32_t c, std::int64_t depth, const Sums& both,
-                                                   double, Sums& to_yes, Sums& to_no) {
+                unit = examples_.example_weight(), one = examples_.objective.packing.one()](
+                   std::int32_t c, std::int64_t depth, const Sums& both, double, Sums& to_yes, Sums& to_no) {
                    const std::int64_t rest = both.residual;
                    const std::int64_t residual = n_in[depth] * all[c * width + depth * label];
-                   to_yes.set_position(residual, n_in[depth] * unit);
-                   to_no.set_position(rest - residual, n_out[depth] * unit);
+                   to_yes.set(residual, one + n_in[depth] * unit);
+                   to_no.set(rest - residual, one + n_out[depth] * unit);
                });
 }
 

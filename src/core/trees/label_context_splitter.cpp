@@ -4,10 +4,20 @@
 
 namespace hedgerow {
 
-void LabelContextSplitter::consider(GrowingNode& node) const {
+std::vector<LabelContextSplitter::PrefixSums> LabelContextSplitter::sum_prefixes(
+    const GrowingNode& node) const {
+    std::vector<PrefixSums> by_lag = no_prefixes();
+    for (std::size_t j = 0; j < by_lag.size(); ++j) {
+        const auto lag = static_cast<std::int64_t>(j);
+        if (node.contexts->set.size(lag) >= 2) by_lag[j] = sum_prefixes(node, lag, by_value(node, lag));
+    }
+    return by_lag;
+}
+
+void LabelContextSplitter::consider(GrowingNode& node, const std::vector<PrefixSums>& prefixes) const {
     for (std::int64_t lag = 0; lag < examples_.order; ++lag) {
         if (node.contexts->set.size(lag) < 2) continue;
-        rules_.uses_subsets() ? consider_label_sets(node, lag) : consider_labels(node, lag);
+        rules_.uses_subsets() ? consider_label_sets(node, lag, prefixes[lag]) : consider_labels(node, lag);
     }
 }
 
@@ -35,9 +45,9 @@ void LabelContextSplitter::consider_labels(GrowingNode& node, std::int64_t lag) 
 }
 
 // Labels in the order of their values, every prefix against the rest.
-void LabelContextSplitter::consider_label_sets(GrowingNode& node, std::int64_t lag) const {
+void LabelContextSplitter::consider_label_sets(GrowingNode& node, std::int64_t lag,
+                                               const PrefixSums& sums) const {
     const Labels labels = by_value(node, lag);
-    const PrefixSums sums = sum_prefixes(node, lag, labels);
     const double before = examples_.objective.merit(node.total);
     for (std::size_t r = 0; r + 1 < labels.size(); ++r) {
         const double gain = examples_.objective.gain(sums.yes[r], sums.no[r], before);
@@ -79,7 +89,8 @@ LabelContextSplitter::PrefixSums LabelContextSplitter::sum_prefixes(const Growin
     const auto position_sums = [&](std::int64_t residual, std::int64_t n, std::int64_t i) {
         const std::int32_t c = layer.order.cells[i];
         if (!node.has_fractions) return examples_.position_sums(residual, n, c);
-        return examples_.position_sums(residual, n, c, layer.fractions[i], layer.sums[i].count());
+        return examples_.position_sums(residual, n, c, layer.fractions[i],
+                                       examples_.objective.count(layer.sums[i]));
     };
     PrefixSums sums{std::vector<Sums>(labels.size()), std::vector<Sums>(labels.size())};
     std::vector<std::int64_t> residual(labels.size() + 1), n_examples(labels.size() + 1);

@@ -64,7 +64,8 @@ void LabelContextSums::sum_columns(GrowingNode& node) {
         if (n_cells_[m] == 0) continue;
         add_labels(*node.contexts, m, columns_.data() + m * width, by_label_,
                    [&](std::int64_t at, std::int64_t residual, std::int64_t n_examples) {
-                       const Sums one = one_position(0, n_examples * examples_.example_weight());
+                       const Sums one =
+                           examples_.objective.one_position(0, n_examples * examples_.example_weight());
                        node.label_sums[at] += Sums{residual, one.packed * n_cells_[m]};
                    });
     }
@@ -105,7 +106,8 @@ std::int64_t LabelContextSums::sum_newton_columns(GrowingNode& node) {
     left_.resize(static_cast<std::size_t>(n));
     const std::int64_t n_left = growth_kernels().newton_columns(
         layers_[node.layer].order.cells.data() + node.counted.begin, n, examples_.data.depth_at.data(),
-        examples_.residuals, width, allowed, kCountShift, out, left_.data());
+        examples_.residuals, width, allowed, examples_.objective.packing.count_shift,
+        examples_.objective.packing.curvature_shift, out, left_.data());
     for (std::int64_t v = 0; v < k && n > n_left; ++v) {
         if (!allowed[v] || set.size(0) < 2) continue;
         Sums* to = node.label_sums.data() + entry(0, v);
@@ -115,7 +117,7 @@ std::int64_t LabelContextSums::sum_newton_columns(GrowingNode& node) {
     return n_left;
 }
 
-// Where fractions of positions are there: sums in floating point, rounded at the end.
+// Where fractions of positions are there: exact sums in floating point, of terms that are rounded once.
 void LabelContextSums::sum_fractions(GrowingNode& node) {
     node.fractional_label_sums.assign(node.label_sums.size(), FractionalSums{});
     if (!examples_.objective.newton) {
@@ -133,13 +135,13 @@ void LabelContextSums::sum_newton_fractions(GrowingNode& node) {
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t c = layer.order.cells[i];
         const double fraction = examples_.weight(c) * layer.fractions[i];
-        const auto counted = static_cast<double>(layer.sums[i].count());
+        const auto counted = static_cast<double>(examples_.objective.count(layer.sums[i]));
         add_labels(*node.contexts, examples_.data.depth_at[c], examples_.row(c), by_label_,
                    [&](std::int64_t at, std::int64_t residual, std::int64_t) {
                        const double r = static_cast<double>(residual) / kResidualUnit;
                        FractionalSums& to = node.fractional_label_sums[at];
-                       to.residual += fraction * r;
-                       to.weight += fraction * curvature(r);
+                       to.residual += examples_.rounded(fraction * r);
+                       to.weight += examples_.rounded(fraction * curvature(r));
                        to.count += counted;
                    });
     }
@@ -154,17 +156,18 @@ void LabelContextSums::sum_fraction_columns(GrowingNode& node) {
         const std::int32_t c = layer.order.cells[i];
         const double fraction = examples_.weight(c) * layer.fractions[i];
         double* to = fractional_columns_.data() + examples_.data.depth_at[c] * (width + 2);
-        for (std::int64_t h = 0; h < width; ++h) to[h] += fraction * examples_.row(c)[h];
-        to[width] += fraction;
-        to[width + 1] += static_cast<double>(layer.sums[i].count());
+        const double in_units = fraction / kResidualUnit;
+        for (std::int64_t h = 0; h < width; ++h) to[h] += examples_.rounded(in_units * examples_.row(c)[h]);
+        to[width] += examples_.rounded(fraction);
+        to[width + 1] += static_cast<double>(examples_.objective.count(layer.sums[i]));
     }
     for (std::int64_t m = 0; m <= order; ++m) {
         const double* from = fractional_columns_.data() + m * (width + 2);
-        if (from[width] == 0) continue;
+        if (from[width] == 0 && from[width + 1] == 0) continue;
         add_labels(*node.contexts, m, from, fractional_by_label_,
                    [&](std::int64_t at, double residual, std::int64_t n_examples) {
                        FractionalSums& to = node.fractional_label_sums[at];
-                       to.residual += residual / kResidualUnit;
+                       to.residual += residual;
                        to.weight += from[width] * static_cast<double>(n_examples);
                        to.count += from[width + 1];
                    });
@@ -181,16 +184,17 @@ void LabelContextSums::sum_newton_fraction_columns(GrowingNode& node) const {
     double n_counted = 0, n_allowed = 0;
     for (std::int64_t v = 0; v < k; ++v) n_allowed += allowed[v] = set.allowed(0, v) ? 1.0 : 0.0;
     FractionalSums at_start;
-    const double unit = 1 / kResidualUnit;
+    const double unit = 1 / kResidualUnit, rounding = examples_.rounding;
+    const auto rounded = [rounding](double term) { return (term + rounding) - rounding; };
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t c = layer.order.cells[i];
         const std::int32_t* residuals = examples_.row(c);
         const double fraction = examples_.weight(c) * layer.fractions[i];
-        const auto counted = static_cast<double>(layer.sums[i].count());
+        const auto counted = static_cast<double>(examples_.objective.count(layer.sums[i]));
         if (examples_.data.depth_at[c] == 0) {
             const double r = residuals[0] * unit;
-            at_start.residual += fraction * r;
-            at_start.weight += fraction * curvature(r);
+            at_start.residual += rounded(fraction * r);
+            at_start.weight += rounded(fraction * curvature(r));
             at_start.count += counted;
             continue;
         }
@@ -201,10 +205,10 @@ void LabelContextSums::sum_newton_fraction_columns(GrowingNode& node) const {
 #pragma omp simd
         for (std::int64_t v = 0; v < k; ++v) {
             const double r = residuals[v] * unit, rest = all - r;
-            r_one[v] += fraction * r;
-            w_one[v] += fraction * curvature(r);
-            r_rest[v] += fraction * rest;
-            w_rest[v] += fraction * curvature(rest);
+            r_one[v] += rounded(fraction * r);
+            w_one[v] += rounded(fraction * curvature(r));
+            r_rest[v] += rounded(fraction * rest);
+            w_rest[v] += rounded(fraction * curvature(rest));
         }
     }
     if (set.size(0) < 2) return;
@@ -220,12 +224,14 @@ void LabelContextSums::sum_newton_fraction_columns(GrowingNode& node) const {
 void LabelContextSums::round(GrowingNode& node) const {
     for (std::size_t e = 0; e < node.fractional_label_sums.size(); ++e) {
         const FractionalSums& from = node.fractional_label_sums[e];
-        const auto weight = std::llrint(std::max(from.weight, 0.0) * examples_.objective.weight_unit);
+        const auto weight = std::llrint(std::max(from.weight, 0.0) * examples_.objective.packing.weight_unit);
         node.label_sums[e] = {std::llrint(from.residual * kResidualUnit),
-                              (std::llrint(from.count) << kCountShift) + weight};
+                              std::llrint(from.count) * examples_.objective.packing.one() + weight};
     }
 }
 
+// Also where fractions of positions are there: then the sums of the larger side depend on whether they were
+// subtracted, in their last bits, so they always are.
 void LabelContextSums::subtract(GrowingNode& parent, const GrowingNode& small, GrowingNode& large) const {
     large.label_sums = std::move(parent.label_sums);
     if (!large.has_fractions) {
@@ -236,8 +242,8 @@ void LabelContextSums::subtract(GrowingNode& parent, const GrowingNode& small, G
     large.fractional_label_sums = std::move(parent.fractional_label_sums);
     if (large.fractional_label_sums.empty()) {
         for (const Sums& sums : large.label_sums)
-            large.fractional_label_sums.push_back(
-                {objective.residual(sums), objective.weight(sums), static_cast<double>(sums.count())});
+            large.fractional_label_sums.push_back({objective.residual(sums), objective.weight(sums),
+                                                   static_cast<double>(objective.count(sums))});
     }
     for (std::size_t e = 0; e < large.fractional_label_sums.size(); ++e) {
         FractionalSums& left = large.fractional_label_sums[e];
@@ -257,7 +263,8 @@ void LabelContextSums::remove_label(GrowingNode& parent, std::int64_t gone, Grow
     const std::int64_t n_left = rest.contexts->set.size(0) - rest.contexts->set.allowed(0, examples_.k);
     for (std::int64_t v = 0; v < examples_.k && gone < examples_.k; ++v) {
         Sums& others = rest.label_sums[entry(0, v) + 1];
-        others = n_left > 1 ? others - Sums{removed.residual, removed.raw_weight()} : Sums{};
+        others =
+            n_left > 1 ? others - Sums{removed.residual, examples_.objective.raw_weight(removed)} : Sums{};
     }
     removed = {};
 }

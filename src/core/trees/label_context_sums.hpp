@@ -20,6 +20,8 @@ class LabelContextSums {
 
     // label_sums of a node, from its positions.
     void sum(GrowingNode& node);
+    // label_sums of a node with fractions of positions, from the sums before rounding.
+    void round(GrowingNode& node) const;
     // label_sums of the larger side of a split on an attribute: parent - smaller side.
     void subtract(GrowingNode& parent, const GrowingNode& small, GrowingNode& large) const;
     // label_sums, in trees of order 1, of the side that no longer has the label `gone`.
@@ -33,7 +35,6 @@ class LabelContextSums {
     void sum_newton_fractions(GrowingNode& node);
     void sum_newton_fraction_columns(GrowingNode& node) const;
     void sum_fraction_columns(GrowingNode& node);
-    void round(GrowingNode& node) const;
     template <class Column, class Real, class Put>
     void add_labels(const NodeContexts& contexts, std::int64_t m, const Column* columns,
                     std::vector<Real>& by_label, Put put) const;

@@ -18,23 +18,38 @@ struct Objective {
     bool newton;
     double max_step;
     std::int64_t min_leaf;
-    double weight_unit;  // weights are whole multiples of 1 / weight_unit
+    Packing packing;
+
+    std::int64_t count(const Sums& sums) const { return packing.count(sums.packed); }
+    std::int64_t raw_weight(const Sums& sums) const { return packing.raw_weight(sums.packed); }
+    Sums one_position(std::int64_t residual, std::int64_t raw_weight) const {
+        return {residual, packing.one() + raw_weight};
+    }
 
     // The sums of one position with `residual` over n_examples label contexts, times the weight of the
     // position.
     Sums position(std::int64_t residual, std::int64_t n_examples, double position_weight) const {
         const std::int64_t weight =
-            newton ? curvature(residual) : n_examples * static_cast<std::int64_t>(weight_unit);
+            newton ? curvature(residual) : n_examples * static_cast<std::int64_t>(packing.weight_unit);
         if (position_weight == 1) return one_position(residual, weight);
         return one_position(std::llrint(static_cast<double>(residual) * position_weight),
                             std::llrint(static_cast<double>(weight) * position_weight));
     }
-    // The curvature of a residual in units of 2^-30, in units of 2^-16.
-    static std::int64_t curvature(std::int64_t residual) {
-        const std::int64_t one = std::int64_t{1} << 30, r = residual < 0 ? -residual : residual;
-        return r < one ? (r * (one - r) + (std::int64_t{1} << 43)) >> 44 : 0;
+    // A fraction of sums, rounded; `counted`: with the count of positions, or without.
+    Sums times(const Sums& sums, double fraction, bool counted) const {
+        const auto weight = std::llrint(static_cast<double>(raw_weight(sums)) * fraction);
+        return {std::llrint(static_cast<double>(sums.residual) * fraction),
+                (counted ? count(sums) * packing.one() : 0) + weight};
     }
-    double weight(const Sums& sums) const { return static_cast<double>(sums.raw_weight()) / weight_unit; }
+    // The curvature of a residual in units of 2^-30, in units of 1 / weight_unit.
+    std::int64_t curvature(std::int64_t residual) const {
+        const int shift = packing.curvature_shift;
+        const std::int64_t one = std::int64_t{1} << 30, r = residual < 0 ? -residual : residual;
+        return r < one ? (r * (one - r) + (std::int64_t{1} << (shift - 1))) >> shift : 0;
+    }
+    double weight(const Sums& sums) const {
+        return static_cast<double>(raw_weight(sums)) / packing.weight_unit;
+    }
     double residual(const Sums& sums) const { return static_cast<double>(sums.residual) / kResidualUnit; }
 
     // r^2 / (l2 + w): by how much the penalised squared error falls with the best value of a leaf.
@@ -53,9 +68,9 @@ struct Objective {
         const double r1 = residual(yes), w1 = l2 + weight(yes), r2 = residual(no), w2 = l2 + weight(no);
         return w1 > 0 && w2 > 0 ? (r1 * r1 * w2 + r2 * r2 * w1) / (w1 * w2) - before : 0;
     }
-    bool large_enough(const Sums& sums) const { return sums.count() >= min_leaf; }
+    bool large_enough(const Sums& sums) const { return count(sums) >= min_leaf; }
     ScanRules scan_rules(const Sums& total) const {
-        return {l2, 1 / kResidualUnit, 1 / weight_unit, merit(total), min_leaf, kCountShift};
+        return {l2, 1 / kResidualUnit, 1 / packing.weight_unit, merit(total), min_leaf, packing.count_shift};
     }
 };
 

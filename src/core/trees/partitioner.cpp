@@ -7,12 +7,13 @@
 namespace hedgerow {
 
 std::unique_ptr<Partitioner> make_partitioner(const Examples& examples, Layers& layers,
-                                              HistogramBuilder& histograms, const GrowthRules& rules) {
+                                              HistogramBuilder& histograms, const GrowthRules& rules,
+                                              const Group* group) {
     const TreeData& data = examples.data;
     if (splits_positions(data, rules.missing))
-        return std::make_unique<FractionalPartitioner>(examples, layers);
+        return std::make_unique<FractionalPartitioner>(examples, layers, group);
     if (rules.missing == Missing::surrogate)
-        return std::make_unique<SurrogatePartitioner>(data, layers, histograms);
+        return std::make_unique<SurrogatePartitioner>(examples, layers, histograms, group);
     return std::make_unique<DirectedPartitioner>(data, layers, rules);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "trees/examples.hpp"
+#include "trees/group.hpp"
 #include "trees/growing_node.hpp"
 #include "trees/growth_rules.hpp"
 #include "trees/histogram_builder.hpp"
@@ -34,8 +35,9 @@ class Partitioner {
     }
 };
 
-// The partitioner for the data and rules.
+// The partitioner for the data and rules. group: null if this process grows trees alone.
 std::unique_ptr<Partitioner> make_partitioner(const Examples& examples, Layers& layers,
-                                              HistogramBuilder& histograms, const GrowthRules& rules);
+                                              HistogramBuilder& histograms, const GrowthRules& rules,
+                                              const Group* group);
 
 }  // namespace hedgerow

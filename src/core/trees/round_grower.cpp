@@ -7,13 +7,20 @@
 #include <numeric>
 #include <utility>
 
+#include "trees/packing.hpp"
+#include "util/lockstep.hpp"
 #include "util/parallel.hpp"
 #include "util/random.hpp"
 
 namespace hedgerow {
 namespace {
 
-constexpr std::int64_t kBytesOfBlock = 1 << 25;  // of residuals that are transposed together
+constexpr std::int64_t kBytesOfBlock = 1 << 23;  // of residuals that are transposed together
+
+// A group grows the trees of a block of labels at the same time, so every label of a block has memory of its
+// own. This is the bound of that memory in each process, if a label alone does not exceed it.
+constexpr std::int64_t kBytesOfGroupBlock = std::int64_t{1} << 29;
+constexpr std::int64_t kMostTasks = 64;  // threads of a block
 
 // The highest power of two whose product with `value` is at most `limit`; 1 if the value is 0.
 double power_of_two_below(double limit, double value) {
@@ -25,15 +32,51 @@ double power_of_two_below(double limit, double value) {
 }  // namespace
 
 RoundGrower::RoundGrower(std::shared_ptr<const TreeData> data, std::int64_t n_labels,
-                         const GrowthRules& rules, std::vector<double> weights)
+                         const GrowthRules& rules, std::vector<double> weights,
+                         std::shared_ptr<Exchange> exchange)
     : data_(std::move(data)),
       k_(n_labels),
       rules_(rules),
       weights_(std::move(weights)),
+      exchange_(std::move(exchange)),
       residuals_(*data_, n_labels),
       label_order_(static_cast<std::size_t>(n_labels)),
       n_counted_(static_cast<std::size_t>(n_labels), 0) {
     std::iota(label_order_.begin(), label_order_.end(), 0);
+    if (exchange_) join_group();
+    packing_ = pack();
+}
+
+// All members take the same decisions: about weights, and about blocks of labels.
+void RoundGrower::join_group() {
+    layout_ = std::make_unique<GroupLayout>(*data_, *exchange_);
+    std::int64_t most_bytes = 0;
+    bool weighted = false;
+    Message own;
+    MessageWriter to(own);
+    to.put(std::int64_t{!weights_.empty()});
+    to.put(bytes_of_label());
+    const std::vector<Message> all = exchange_->gather(own);
+    for (MessageReader from : readers_of(all)) {
+        weighted |= from.get<std::int64_t>() != 0;
+        most_bytes = std::max(most_bytes, from.get<std::int64_t>());
+    }
+    if (weighted) weights_.resize(static_cast<std::size_t>(data_->n_positions), 1.0);
+    group_block_ = std::clamp<std::int64_t>(kBytesOfGroupBlock / std::max<std::int64_t>(1, most_bytes), 1,
+                                            std::min(k_, kMostTasks));
+}
+
+// An estimate: residuals, layers of positions, histograms and messages of a label that grows in a group.
+std::int64_t RoundGrower::bytes_of_label() const {
+    constexpr std::int64_t kBytesOfPlace = 24, kHistograms = 6;
+    const std::int64_t layers = data_->order == 0 ? 1 : 4;
+    const std::int64_t places = residuals_.bytes_of_label() + kBytesOfPlace * layers * data_->n_cells();
+    const std::int64_t n_entries = std::max<std::int64_t>(1, data_->n_entries);
+    const auto all_reads =
+        static_cast<std::int64_t>(layout_->reads * static_cast<double>(data_->n_all_positions));
+    const std::int64_t kept = std::min(rules_.max_leaves, 4 * all_reads / n_entries + 1);
+    return places + static_cast<std::int64_t>(sizeof(Sums)) *
+                        (kHistograms * n_entries + kept * layout_->map.n_places());
 }
 
 bool RoundGrower::adds_scores(bool samples) const {
@@ -43,36 +86,62 @@ bool RoundGrower::adds_scores(bool samples) const {
 TreeRecords RoundGrower::grow(const RoundInput& round) {
     const std::lock_guard lock(growing_);
     const bool adds = adds_scores(round.in_sample != nullptr);
-    std::vector<std::vector<TreeNode>> trees(static_cast<std::size_t>(k_));
-    const std::int64_t block =
-        std::min(k_, std::max<std::int64_t>({8, 2 * round.n_threads, residuals_.n_labels_of(kBytesOfBlock)}));
+    Trees trees(static_cast<std::size_t>(k_));
+    const std::int64_t block = block_size(round.n_threads);
     for (std::int64_t first = 0; first < k_; first += block) {
         const std::vector<std::int64_t> labels(label_order_.begin() + first,
                                                label_order_.begin() + std::min(first + block, k_));
         residuals_.load(round.marginals, round.gold, labels, round.n_threads);
-        parallel_for(static_cast<std::int64_t>(labels.size()), round.n_threads, [&] {
-            return [&, grower = lend_grower()](std::int64_t i) {
-                std::int32_t* of_label = residuals_.of_label(i);
-                const std::uint64_t seed =
-                    round.seed * kGoldenRatio64 + static_cast<std::uint64_t>(labels[i]);
-                trees[labels[i]] = grower->grow(of_label, residuals_.width(), round.in_sample, seed);
-                n_counted_[labels[i]] = grower->n_counted();
-                if (adds) grower->put_values(round.step, of_label);
-            };
-        });
         n_lent_ = 0;
+        grow_block(round, labels, trees);
         if (adds) residuals_.add_to(round.scores, round.n_threads);
     }
-    // The next round starts with the labels that cost most, so that threads finish at about the same time.
-    std::ranges::stable_sort(label_order_, std::greater(), [&](std::int64_t y) { return n_counted_[y]; });
+    // The next round starts with the labels that cost most, so that threads finish at about the same time. A
+    // group keeps the order, because its members count different positions.
+    if (!exchange_)
+        std::ranges::stable_sort(label_order_, std::greater(), [&](std::int64_t y) { return n_counted_[y]; });
     TreeRecords records;
     for (const auto& tree : trees) records.add(tree, round.step);
     return records;
 }
 
+std::int64_t RoundGrower::block_size(std::int64_t n_threads) const {
+    if (exchange_) return group_block_;
+    return std::min(k_, std::max<std::int64_t>({8, 2 * n_threads, residuals_.n_labels_of(kBytesOfBlock)}));
+}
+
+void RoundGrower::grow_block(const RoundInput& round, const std::vector<std::int64_t>& labels, Trees& trees) {
+    const auto n = static_cast<std::int64_t>(labels.size());
+    if (!exchange_) {
+        return parallel_for(n, round.n_threads, [&] {
+            return
+                [&, grower = lend_grower()](std::int64_t i) { grow_label(*grower, round, labels, i, trees); };
+        });
+    }
+    std::vector<std::shared_ptr<Grower>> growers;
+    for (std::int64_t i = 0; i < n; ++i) growers.push_back(lend_grower());
+    Lockstep(*exchange_, n, round.n_threads).run([&](std::int64_t i, Exchange& exchange) {
+        growers[i]->use(exchange);
+        grow_label(*growers[i], round, labels, i, trees);
+    });
+}
+
+// Grows the tree of the i-th label of a block.
+void RoundGrower::grow_label(Grower& grower, const RoundInput& round, const std::vector<std::int64_t>& labels,
+                             std::int64_t i, Trees& trees) {
+    std::int32_t* of_label = residuals_.of_label(i);
+    const std::uint64_t seed = round.seed * kGoldenRatio64 + static_cast<std::uint64_t>(labels[i]);
+    trees[labels[i]] = grower.grow(of_label, residuals_.width(), round.in_sample, seed);
+    n_counted_[labels[i]] = grower.n_counted();
+    if (adds_scores(round.in_sample != nullptr)) grower.put_values(round.step, of_label);
+}
+
 TreeRecords RoundGrower::grow_shared(const RoundInput& round) {
     const std::lock_guard lock(growing_);
-    if (!shared_) shared_ = std::make_unique<MultiOutputGrower>(*data_, k_, rules_, weights());
+    if (!shared_) {
+        if (exchange_) shared_group_ = std::make_unique<Group>(*layout_, exchange_.get());
+        shared_ = std::make_unique<MultiOutputGrower>(*data_, k_, rules_, weights(), shared_group_.get());
+    }
     shared_residuals_.resize(static_cast<std::size_t>(data_->n_positions * k_));
     for (std::size_t i = 0; i < shared_residuals_.size(); ++i) shared_residuals_[i] = -round.marginals[i];
     for (std::int64_t t = 0; t < data_->n_positions; ++t) shared_residuals_[t * k_ + round.gold[t]] += 1;
@@ -99,14 +168,16 @@ TreeRecords RoundGrower::fit(const double* targets, const double* weights, std::
         sum_of_weights += weights[t];
     }
     const double scale = power_of_two_below(1, highest);
-    const double room = std::ldexp(1.0, kCountShift) - static_cast<double>(data_->n_positions);
-    const double unit = power_of_two_below(room, sum_of_weights);
+    Packing packing{1, count_shift_for(data_->n_positions)};
+    const double room = static_cast<double>(packing.one() - data_->n_positions);
+    packing.weight_unit = power_of_two_below(room, sum_of_weights);
+    const double unit = packing.weight_unit;
     std::vector<Sums> by_cell(data_->position.size());
     for (std::int64_t t = 0; t < data_->n_positions; ++t) {
-        by_cell[data_->cell[t]] =
-            one_position(std::llrint(targets[t] * scale * kResidualUnit), std::llrint(weights[t] * unit));
+        by_cell[data_->cell[t]] = {std::llrint(targets[t] * scale * kResidualUnit),
+                                   packing.one() + std::llrint(weights[t] * unit)};
     }
-    Grower grower(*data_, k_, rules_, unit, nullptr);
+    Grower grower(*data_, k_, rules_, packing, nullptr);
     std::vector<TreeNode> tree = grower.grow(by_cell.data(), seed);
     for (TreeNode& node : tree) node.gain /= scale * scale;
     std::vector<std::int32_t> bits(data_->position.size());
@@ -133,22 +204,19 @@ std::int64_t RoundGrower::n_counted() const {
     return std::accumulate(n_counted_.begin(), n_counted_.end(), std::int64_t{0});
 }
 
-// Weights are whole multiples of 1 / weight_unit. Where positions are split, the unit is as fine as leaves
-// room for the weights of all examples.
-double RoundGrower::weight_unit() const {
-    constexpr double kFine = 65536.0;
-    if (rules_.newton) return kFine;
-    if (!splits_positions(*data_, rules_.missing)) return weights_.empty() ? 1.0 : 256.0;
-    const double examples = static_cast<double>(data_->n_positions) * static_cast<double>(n_contexts());
-    double unit = kFine;
-    while (unit > 1 && examples * unit >= std::ldexp(1.0, kCountShift)) unit /= 2;
-    return unit;
+Packing RoundGrower::pack() const {
+    const double n_contexts_of_all = static_cast<double>(n_contexts());
+    if (rules_.newton) return choose_packing(data_->n_all_positions, 0.25, 65536, 256);
+    if (splits_positions(*data_, rules_.missing))
+        return choose_packing(data_->n_all_positions, n_contexts_of_all, 65536, 1);
+    return weights_.empty() ? choose_packing(data_->n_all_positions, n_contexts_of_all, 1, 1)
+                            : choose_packing(data_->n_all_positions, n_contexts_of_all, 256, 16);
 }
 
 std::shared_ptr<Grower> RoundGrower::lend_grower() {
     const std::lock_guard lock(lending_);
     if (n_lent_ == growers_.size()) {
-        growers_.push_back(std::make_shared<Grower>(*data_, k_, rules_, weight_unit(), weights()));
+        growers_.push_back(std::make_shared<Grower>(*data_, k_, rules_, packing_, weights(), layout_.get()));
         if (measures_) growers_.back()->measure(&times_.emplace_back());
     }
     return growers_[n_lent_++];

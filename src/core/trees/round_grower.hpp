@@ -7,12 +7,14 @@
 #include <mutex>
 #include <vector>
 
+#include "trees/group.hpp"
 #include "trees/grower.hpp"
 #include "trees/growth_rules.hpp"
 #include "trees/multi_output_grower.hpp"
 #include "trees/transposed_residuals.hpp"
 #include "trees/tree_data.hpp"
 #include "trees/tree_records.hpp"
+#include "util/exchange.hpp"
 
 namespace hedgerow {
 
@@ -31,9 +33,10 @@ struct RoundInput {
 // Keeps its memory from round to round.
 class RoundGrower {
   public:
-    // weights: by position, at most 1; empty if all are 1.
+    // weights: by position, at most 1; empty if all are 1. exchange: the group that grows the same trees, on
+    // tree data that were built by the same group; null if this process grows them alone.
     RoundGrower(std::shared_ptr<const TreeData> data, std::int64_t n_labels, const GrowthRules& rules,
-                std::vector<double> weights);
+                std::vector<double> weights, std::shared_ptr<Exchange> exchange);
 
     const TreeData& data() const { return *data_; }
     const GrowthRules& rules() const { return rules_; }
@@ -59,7 +62,15 @@ class RoundGrower {
     std::int64_t n_counted() const;
 
   private:
-    double weight_unit() const;
+    using Trees = std::vector<std::vector<TreeNode>>;  // by label
+
+    void join_group();
+    std::int64_t bytes_of_label() const;
+    std::int64_t block_size(std::int64_t n_threads) const;
+    void grow_block(const RoundInput& round, const std::vector<std::int64_t>& labels, Trees& trees);
+    void grow_label(Grower& grower, const RoundInput& round, const std::vector<std::int64_t>& labels,
+                    std::int64_t i, Trees& trees);
+    Packing pack() const;
     const double* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
     std::shared_ptr<Grower> lend_grower();
 
@@ -67,7 +78,11 @@ class RoundGrower {
     std::int64_t k_;
     GrowthRules rules_;
     std::vector<double> weights_;
+    std::shared_ptr<Exchange> exchange_;   // null if this process grows trees alone
+    std::unique_ptr<GroupLayout> layout_;  // null likewise
+    std::int64_t group_block_ = 0;         // labels of a block
     TransposedResiduals residuals_;
+    Packing packing_;  // of the sums of grow()
     std::mutex growing_, lending_;
     std::vector<std::shared_ptr<Grower>> growers_;
     bool measures_ = false;
@@ -75,6 +90,7 @@ class RoundGrower {
     std::size_t n_lent_ = 0;
     std::vector<std::int64_t> label_order_;  // the order in which the trees of a round are grown
     std::vector<std::int64_t> n_counted_;    // by label: positions that its last tree counted
+    std::unique_ptr<Group> shared_group_;    // null if this process grows trees alone
     std::unique_ptr<MultiOutputGrower> shared_;
     std::vector<float> shared_residuals_;
 };

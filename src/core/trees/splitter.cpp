@@ -9,6 +9,7 @@ void Splitter::use(const EntryMap& map) {
     has_missing_ = false;
     runs_.clear();
     for (std::size_t s = 0; s < data_.slots.size(); ++s) {
+        if (map.first_place(s) == map.first_place(s + 1)) continue;
         const TreeData::Slot& slot = data_.slots[s];
         const bool simple = slot.column->kind != TreeData::Kind::numeric && !has_subsets(slot);
         const bool has_missing = slot.column->has_missing;
@@ -35,7 +36,10 @@ Split Splitter::best(const Histogram& histogram, bool marked, const Sums& total,
         if (run.simple && all) {
             const std::int64_t i =
                 scan(histogram.entries.data() + run.first, run.end - run.first, known, &best.gain);
-            if (i >= 0) best.entries.assign(1, map_->entry(run.first + static_cast<std::int32_t>(i)));
+            if (i < 0) continue;
+            best.entries.assign(1, map_->entry(run.first + static_cast<std::int32_t>(i)));
+            best.yes = histogram.entries[run.first + i];
+            best.no = known - best.yes;
             continue;
         }
         start_collecting();
@@ -77,6 +81,8 @@ bool Splitter::consider(const Run& run, const Sums& total, Split& best) const {
     const std::int64_t i =
         scan(candidates_.data(), static_cast<std::int64_t>(candidates_.size()), total, &best.gain);
     if (i < 0) return false;
+    best.yes = candidates_[i];
+    best.no = total - best.yes;
     best.entries.clear();
     const std::int64_t first = run.simple || !has_subsets(*run.slot) ? i : 0;
     for (std::int64_t j = first; j <= i; ++j) best.entries.push_back(map_->entry(places_[j]));

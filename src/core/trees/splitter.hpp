@@ -22,6 +22,7 @@ struct Split {
     double gain = 0;
     std::vector<std::int32_t> entries;
     enum class Side { unknown, no, yes } missing_side = Side::unknown;  // if a direction is learned
+    Sums yes, no;  // of the two sides, without missing values if no direction is learned
 };
 
 // Whether a node may choose the test of an entry; depends on the key alone.

@@ -11,22 +11,28 @@
 namespace hedgerow {
 
 constexpr double kResidualUnit = 1 << 30;
-constexpr int kCountShift = 38;  // `packed` holds a count of positions above this bit, and a weight below it
-constexpr std::int64_t kMostPositions = std::int64_t{1}
-                                        << 24;  // the sum of their curvatures stays below 2^38
+
+// How the number `packed` of Sums is divided: a count of positions above bit count_shift, and below it a
+// weight in units of 1 / weight_unit. The sums over all positions must fit: see choose_packing().
+struct Packing {
+    double weight_unit = 1;  // a power of two
+    int count_shift = 38;
+    int curvature_shift = 60;  // from a product of two residuals to the unit of weights
+
+    std::int64_t one() const { return std::int64_t{1} << count_shift; }  // a position that weighs nothing
+    std::int64_t count(std::int64_t packed) const { return packed >> count_shift; }
+    std::int64_t raw_weight(std::int64_t packed) const { return packed & (one() - 1); }
+};
 
 struct Sums : RawSums {
     Sums() : RawSums{0, 0} {}
     Sums(std::int64_t residual_, std::int64_t packed_) : RawSums{residual_, packed_} {}
 
-    std::int64_t count() const { return packed >> kCountShift; }
     bool is_zero() const { return packed == 0 && residual == 0; }
-    std::int64_t raw_weight() const { return packed & ((std::int64_t{1} << kCountShift) - 1); }
-    // One position. Written number by number: a processor that loads a pair at once would wait for both
-    // stores.
-    void set_position(std::int64_t residual_, std::int64_t raw_weight_) {
+    // Written number by number: a processor that loads a pair at once would wait for both stores.
+    void set(std::int64_t residual_, std::int64_t packed_) {
         residual = residual_;
-        packed = (std::int64_t{1} << kCountShift) + raw_weight_;
+        packed = packed_;
     }
     void operator+=(const Sums& other) {
         residual += other.residual;
@@ -36,21 +42,11 @@ struct Sums : RawSums {
         residual -= other.residual;
         packed -= other.packed;
     }
-    // A fraction of the sums, rounded; `counted`: with the count of positions, or without.
-    Sums times(double fraction, bool counted) const {
-        const auto weight = std::llrint(static_cast<double>(raw_weight()) * fraction);
-        return {std::llrint(static_cast<double>(residual) * fraction),
-                ((counted ? count() : 0) << kCountShift) + weight};
-    }
     friend Sums operator-(Sums a, const Sums& b) {
         a -= b;
         return a;
     }
 };
-
-inline Sums one_position(std::int64_t residual, std::int64_t raw_weight) {
-    return {residual, (std::int64_t{1} << kCountShift) + raw_weight};
-}
 
 // |r| (1 - |r|), or 0 where |r| exceeds 1.
 inline double curvature(double residual) {

@@ -17,8 +17,9 @@ class TransposedResiduals {
     std::int64_t n_contexts() const { return n_contexts_; }  // K^order
     std::int64_t width() const { return width_; }            // of a row: n_contexts() rounded up for vectors
 
+    std::int64_t bytes_of_label() const { return 4 * size_of_label(); }
     // How many labels fit into so many bytes.
-    std::int64_t n_labels_of(std::int64_t bytes) const { return bytes / (4 * size_of_label()); }
+    std::int64_t n_labels_of(std::int64_t bytes) const { return bytes / bytes_of_label(); }
 
     // Computes gold - marginals in units of 2^-30 for the given labels. IN: marginals (positions, label
     // contexts, labels), gold labels by position.

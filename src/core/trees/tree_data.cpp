@@ -39,27 +39,40 @@ std::int64_t reach_of(const std::vector<ColumnSource>& sources) {
 }  // namespace
 
 TreeData::TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t order_,
-                   std::int64_t min_count_, const std::vector<ColumnSource>& sources, std::int64_t n_threads)
-    : n_positions(starts[n_sequences]), order(order_), min_count(min_count_), columns(sources.size()) {
+                   std::int64_t min_count_, const std::vector<ColumnSource>& sources, std::int64_t n_threads,
+                   Exchange* exchange)
+    : n_positions(starts[n_sequences]),
+      order(order_),
+      min_count(min_count_),
+      n_all_positions(n_positions),
+      columns(sources.size()) {
     const std::int64_t reach = reach_of(sources);
-    require(n_positions < kMostPositions, "trees take fewer than 2^24 positions");
     require(n_positions + (n_sequences + 1) * reach < kIndexLimit,
             "positions and padding of all sequences come to more than 2^31");
     for (const ColumnSource& source : sources)
         require(source.column.numbers == nullptr, "trees read numbers as bins");
     place_cells(starts, n_sequences, reach);
+    const auto by_column = [&](auto work) {
+        parallel_for(static_cast<std::int64_t>(sources.size()), n_threads, [&] { return work; });
+    };
+    std::vector<std::vector<std::int64_t>> own(sources.size());  // by column and value: its positions here
+    by_column([&](std::int64_t j) {
+        const ColumnView& from = sources[j].column;
+        columns[j].kind = from.codes ? Kind::categorical : from.bins ? Kind::numeric : Kind::bag;
+        columns[j].n_values = sources[j].n_values;
+        columns[j].has_missing = from.has_missing;
+        own[j] = count_values(from, sources[j].n_values);
+    });
+    std::vector<std::vector<std::int64_t>> all;  // the same for all members
+    if (exchange) share_counts(*exchange, sources, all = own);
     std::vector<std::vector<std::int32_t>> code_of(sources.size());  // by column and value
-    parallel_for(static_cast<std::int64_t>(sources.size()), n_threads, [&] {
-        return [&](std::int64_t j) {
-            Column& column = columns[j];
-            const ColumnView& from = sources[j].column;
-            column.kind = from.codes ? Kind::categorical : from.bins ? Kind::numeric : Kind::bag;
-            column.n_values = sources[j].n_values;
-            column.has_missing = from.has_missing;
-            choose_codes(column, from, code_of[j]);
-            if (column.kind == Kind::bag) encode_bag(column, from, code_of[j]);
-            index(column, from, code_of[j]);
-        };
+    by_column([&](std::int64_t j) {
+        Column& column = columns[j];
+        const ColumnView& from = sources[j].column;
+        choose_codes(column, exchange ? all[j] : own[j], code_of[j]);
+        count_cells(column, from, own[j]);
+        if (column.kind == Kind::bag) encode_bag(column, from, code_of[j]);
+        index(column, from, code_of[j]);
     });
     place_codes();
     encode_rows(sources, code_of, n_threads);
@@ -91,21 +104,61 @@ void TreeData::place_cells(const std::int64_t* starts, std::int64_t n_sequences,
     for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = static_cast<std::uint8_t>(depth[t]);
 }
 
-// OUT: code_of, by value; -1 for values that too few positions have. Also counts the cells of each code.
-void TreeData::choose_codes(Column& column, const ColumnView& source,
-                            std::vector<std::int32_t>& code_of) const {
-    code_of.assign(static_cast<std::size_t>(column.n_values), 0);  // counts first
+std::vector<std::int64_t> TreeData::count_values(const ColumnView& source, std::int32_t n_values) const {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(n_values), 0);
     for (std::int64_t t = 0; t < n_positions; ++t)
-        each_value(source, t, [&](std::int32_t v) { ++code_of[v]; });
+        each_value(source, t, [&](std::int32_t v) { ++counts[v]; });
+    return counts;
+}
+
+// IN/OUT: counts. Also shares the number of positions, and which columns have missing values.
+void TreeData::share_counts(Exchange& exchange, const std::vector<ColumnSource>& sources,
+                            std::vector<std::vector<std::int64_t>>& counts) {
+    Message layout;
+    MessageWriter writer(layout);
+    writer.put(order);
+    writer.put(min_count);
+    for (std::size_t j = 0; j < sources.size(); ++j) {
+        writer.put(columns[j].kind);
+        writer.put(columns[j].n_values);
+        writer.put(std::int64_t{sources[j].padded});
+        writer.put_list(sources[j].offsets);
+    }
+    for (const Message& other : exchange.gather(layout))
+        require(other == layout,
+                "all members of a group must have the same columns, alphabets, window and growth rules");
+    std::vector<std::int64_t> numbers{n_positions};
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        numbers.push_back(columns[j].has_missing);
+        numbers.insert(numbers.end(), counts[j].begin(), counts[j].end());
+    }
+    sum_over_members(exchange, numbers);
+    n_all_positions = numbers[0];
+    auto next = numbers.begin() + 1;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        columns[j].has_missing = *next++ > 0;
+        std::copy_n(next, counts[j].size(), counts[j].begin());
+        next += static_cast<std::ptrdiff_t>(counts[j].size());
+    }
+}
+
+// IN: how many positions of all members have each value. OUT: code_of, by value; -1 for values that too few
+// positions have.
+void TreeData::choose_codes(Column& column, const std::vector<std::int64_t>& counts,
+                            std::vector<std::int32_t>& code_of) const {
+    code_of.assign(static_cast<std::size_t>(column.n_values), -1);
     for (std::int32_t v = 0; v < column.n_values; ++v) {
-        const std::int32_t count = code_of[v];
-        const bool kept = column.kind == Kind::numeric || count >= min_count;
-        code_of[v] = kept ? static_cast<std::int32_t>(column.values.size()) : -1;
-        if (!kept) continue;
+        if (column.kind != Kind::numeric && counts[v] < min_count) continue;
+        code_of[v] = static_cast<std::int32_t>(column.values.size());
         column.values.push_back(v);
-        column.n_cells.push_back(count);
     }
     column.n_codes = static_cast<std::int32_t>(column.values.size());
+}
+
+// The cells of each code. IN: how many positions of this process have each value.
+void TreeData::count_cells(Column& column, const ColumnView& source,
+                           const std::vector<std::int64_t>& counts) const {
+    for (const std::int32_t v : column.values) column.n_cells.push_back(counts[v]);
     column.n_cells.push_back(n_cells() - n_positions);  // padding
     column.n_cells.push_back(0);                        // absent
     if (!column.has_missing) return;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "data/attribute_reader.hpp"
+#include "util/exchange.hpp"
 #include "util/prefetch.hpp"
 
 namespace hedgerow {
@@ -88,10 +89,11 @@ class TreeData {
     static constexpr std::int32_t kFewEntries = 1024;
 
     // IN: starts of n_sequences sequences, and the end; `order`: how many previous labels the trees may test;
-    // min_count: values of fewer positions get no code. Throws std::invalid_argument if something is too
-    // large.
+    // min_count: values of fewer positions get no code. exchange: if there are other members of a group with
+    // sequences of their own, all get the same codes and entries; null if this process has all sequences.
+    // Throws std::invalid_argument if something is too large.
     TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t order, std::int64_t min_count,
-             const std::vector<ColumnSource>& sources, std::int64_t n_threads);
+             const std::vector<ColumnSource>& sources, std::int64_t n_threads, Exchange* exchange = nullptr);
     TreeData(const TreeData&) = delete;  // slots point to columns
     TreeData& operator=(const TreeData&) = delete;
     ~TreeData();
@@ -100,6 +102,7 @@ class TreeData {
     const SlotGroups& groups() const;
 
     std::int64_t n_positions, order, min_count;
+    std::int64_t n_all_positions;        // of all members of the group
     std::int64_t stride = 0;             // bytes of a cell in `rows`
     std::int32_t n_entries = 0;          // of a histogram
     std::vector<std::int32_t> position;  // by cell, -1 where empty
@@ -180,7 +183,12 @@ class TreeData {
 
   private:
     void place_cells(const std::int64_t* starts, std::int64_t n_sequences, std::int64_t reach);
-    void choose_codes(Column& column, const ColumnView& source, std::vector<std::int32_t>& code_of) const;
+    std::vector<std::int64_t> count_values(const ColumnView& source, std::int32_t n_values) const;
+    void share_counts(Exchange& exchange, const std::vector<ColumnSource>& sources,
+                      std::vector<std::vector<std::int64_t>>& counts);
+    void choose_codes(Column& column, const std::vector<std::int64_t>& counts,
+                      std::vector<std::int32_t>& code_of) const;
+    void count_cells(Column& column, const ColumnView& source, const std::vector<std::int64_t>& counts) const;
     void encode_bag(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of) const;
     void index(Column& column, const ColumnView& source, const std::vector<std::int32_t>& code_of) const;
     void place_codes();

@@ -59,6 +59,11 @@ struct Bits<double> {
         1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800.};
 };
 
+template <>
+struct Bits<std::int32_t> {  // whole numbers: only sums
+    using Int = std::int32_t;
+};
+
 // The widest vector of the instruction set; narrower ones serve narrow rows.
 template <class Real>
 constexpr int kLanes = HEDGEROW_VECTOR_BYTES / sizeof(Real);

@@ -19,9 +19,12 @@ namespace hedgerow {
 template <class MakeWorker, class Finish>
 void parallel_rounds(std::int64_t n, std::int64_t size, std::int64_t n_threads, MakeWorker make_worker,
                      Finish finish) {
-    // All numbers only rise: items that may start, that have started, and that are done.
-    std::atomic<std::int64_t> open{0}, started{0}, done{0};
-    std::atomic<bool> stopped{false};
+    // All numbers only rise: items that may start, that have started, and that are done. Each on a cache line
+    // of its own: waiting threads read the first while others count in the last.
+    alignas(64) std::atomic<std::int64_t> open{0};
+    alignas(64) std::atomic<std::int64_t> started{0};
+    alignas(64) std::atomic<std::int64_t> done{0};
+    alignas(64) std::atomic<bool> stopped{false};
     std::exception_ptr failure;
     std::mutex failure_guard;
     const auto guarded = [&](auto work) {

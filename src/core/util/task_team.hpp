@@ -97,8 +97,10 @@ class TaskTeam {
     void (*call_)(void*, std::int64_t, std::int64_t) = nullptr;
     void* context_ = nullptr;
     std::uint64_t loop_ = 0;
-    std::atomic<std::uint64_t> ticket_{0};
-    std::atomic<std::int64_t> done_{0}, n_helpers_{0};
+    // Each on a cache line of its own: waiting threads read the ticket while others count their tasks.
+    alignas(64) std::atomic<std::uint64_t> ticket_{0};
+    alignas(64) std::atomic<std::int64_t> done_{0};
+    alignas(64) std::atomic<std::int64_t> n_helpers_{0};
     std::atomic<bool> failed_{false};
     std::exception_ptr failure_;
 };

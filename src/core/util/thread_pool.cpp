@@ -17,10 +17,7 @@
 #include "util/look_for.hpp"
 
 namespace hedgerow {
-namespace {
 
-// Signals such as SIGINT must reach a thread of Python, whose system call they end; faults stay with the
-// thread.
 void block_signals() {
 #ifndef _WIN32
     sigset_t signals;
@@ -29,6 +26,8 @@ void block_signals() {
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 #endif
 }
+
+namespace {
 
 struct Job {
     void (*work)(void*, bool);

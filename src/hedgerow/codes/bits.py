@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from threading import Event
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +27,12 @@ ZERO_AND_ONE = Labels(np.array([0, 1]))
 
 class TrainingStopped(Exception):  # noqa: N818 - not an error
     """Raised in the thread of a bit when the whole fit has been stopped."""
+
+
+class Stop(Protocol):
+    """Says whether training must end; a `threading.Event` is one."""
+
+    def is_set(self) -> bool: ...
 
 
 class BitLearnerFactory(Protocol):
@@ -76,7 +81,7 @@ class BitTrainer:
     factory: BitLearnerFactory
     cascade: Cascade
     out_of_fold: bool  # later bits learn from out-of-fold predictions, not from predictions on the training data
-    stop: Event
+    stop: Stop
 
     def train(
         self, bit: int, column: NDArray[np.uint8], earlier: Sequence[TrainedBit], n_threads: int, is_read: bool

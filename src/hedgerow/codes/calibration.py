@@ -18,6 +18,7 @@ from hedgerow.inference.decoding import best_labels
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import DevData, Record, TrainingData
 from hedgerow.learning.counting import transition_probabilities
+from hedgerow.learning.hmm_counts import TransitionCounts
 from hedgerow.learning.temperature import best_temperature
 
 TRANSITION_SMOOTHING = 0.1  # pseudo-count of each transition, as in an HMM
@@ -29,8 +30,8 @@ MAX_TEMPERATURE_FACTOR = 30.0  # a fitted temperature is at most this many times
 
 def transition_log_ratios(training: TrainingData) -> NDArray[np.float64]:
     """log P(label | context) / P(label), in the rows of a transition table."""
-    probabilities = transition_probabilities(training, TRANSITION_SMOOTHING)
-    frequencies = transition_probabilities(replace(training, order=0), TRANSITION_SMOOTHING)
+    probabilities = transition_probabilities(TransitionCounts.of(training), TRANSITION_SMOOTHING)
+    frequencies = transition_probabilities(TransitionCounts.of(replace(training, order=0)), TRANSITION_SMOOTHING)
     ratios: NDArray[np.float64] = np.log(probabilities / frequencies)
     return ratios
 

@@ -7,14 +7,15 @@ for the choice, and then all bits are trained again on all sequences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.codes.bits import BitLearnerFactory, BitTrainer, TrainedBit
 from hedgerow.codes.calibration import DEFAULT_TRANSITION_WEIGHT, Calibration, transition_log_ratios
@@ -30,6 +31,11 @@ from hedgerow.learning.early_stopping import EarlyStopper, Stopping
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.folds import split_off_dev
 from hedgerow.learning.seeds import stream
+
+#: (number of the bit, 1 for the labels that it separates from the others)
+BitTask: TypeAlias = tuple[int, NDArray[np.uint8]]
+#: Trains independent bits elsewhere than in threads of this process, and returns them in order.
+TrainBits: TypeAlias = Callable[[BitTrainer, Sequence[BitTask]], Iterator[TrainedBit]]
 
 CASCADE_LENGTHS = (0, 1, 5, 20)  # the lengths that cascade="auto" tries
 BITS_PER_TRIAL = 40  # bits of the code that are trained to compare these lengths
@@ -64,6 +70,7 @@ class OutputCodeLearner:
         self.training, self.factory, self.rules = training, factory, rules
         self.training_log: list[Record] = []
         self._stop = Event()
+        self.train_bits: TrainBits | None = None  # None trains independent bits in threads
         reads_neighbours = factory.reads_neighbours or rules.cascade != 0
         self._calibration = Calibration(
             transition_log_ratios(training) if rules.distance == "lattice" else None,
@@ -148,6 +155,9 @@ class OutputCodeLearner:
         remaining = range(len(ready), self._code_words.shape[1])
         if self._cascade.length:
             yield from self._trained_in_cascade(trainer, ready, remaining)
+            return
+        if self.train_bits is not None:
+            yield from self.train_bits(trainer, [(bit, self._code_words[:, bit]) for bit in remaining])
             return
         # One thread for each bit: bits that are trained in parallel leave no thread to spare.
         train = partial(trainer.train, earlier=(), n_threads=1, is_read=False)

@@ -81,7 +81,7 @@ def train(
     crf: CRF, X: Sequences, y: Any, X_dev: Sequences | None, y_dev: Any
 ) -> tuple[LinearCRF | StructuredPerceptron, TrainingLog]:
     """Fit the estimator that stands for the algorithm; `crf` has checked and converted parameters."""
-    from hedgerow.estimators.fitting import checked_callbacks, prepare, run_learner
+    from hedgerow.estimators.fitting import Frame, checked_callbacks, prepare, run_learner
 
     began = time.perf_counter()
     estimator = _estimator(crf)
@@ -100,7 +100,7 @@ def train(
             warnings.simplefilter("ignore", ConvergenceWarning)
         # The writer comes first, because it adds the dev score that progress shows.
         callbacks: list[Callback] = [writer, *checked_callbacks([], settings.verbose)]
-        run_learner(learner, settings, training, None, callbacks, began, report, estimator._set_model)
+        run_learner(learner, settings, Frame.of(training), None, callbacks, began, report, estimator._set_model)
     with_layout(estimator)
     return estimator, log
 

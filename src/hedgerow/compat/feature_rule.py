@@ -9,7 +9,7 @@ import numpy as np
 from hedgerow.data.columns import BagColumn
 from hedgerow.encoding.attributes import AttributeReader
 from hedgerow.learning.base import TrainingData, edge_counts
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.utilities import Floats64
 
 

@@ -136,6 +136,12 @@ class Alphabet(Values):
             return np.arange(len(self), dtype=np.int32)
         return self._strings.into(other._strings)
 
+    def merged(self, other: Alphabet) -> Alphabet:
+        """The alphabet of the strings of both."""
+        if not len(other) or other is self:
+            return self
+        return other if not len(self) else Alphabet.trusted(*self._strings.merged(other._strings))
+
     def recode(self, codes: NDArray[np.int32], other: Alphabet, n_threads: int = 1) -> tuple[NDArray[np.int32], int]:
         """(codes in this alphabet converted to codes in `other`, number of codes without a string in `other`).
 

@@ -66,6 +66,8 @@ def from_frame(
     >>> [labels.tolist() for labels in y]
     [['D', 'N'], ['X']]
     """
+    if hasattr(df, "__dask_graph__"):
+        raise InputError("df is a Dask data frame; use hedgerow.distributed.from_frame for it")
     if not is_frame(df):
         raise InputError(f"df must be a data frame, but got {type_name(df)}")
     groups = list(sequence) if isinstance(sequence, (list, tuple)) else [sequence]

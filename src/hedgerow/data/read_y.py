@@ -48,11 +48,11 @@ def read_labels(y: object, sequences: ColumnStore | None) -> FlatLabels:
     Raises InputError unless there is one label for each position of the sequences.
     """
     labels = y if isinstance(y, FlatLabels) else None
-    rows = [] if labels else [_row(row, i) for i, row in enumerate(_listed(y))]
-    starts = labels.starts if labels else starts_of([len(row) for row in rows])
+    rows = [] if labels is not None else [_row(row, i) for i, row in enumerate(_listed(y))]
+    starts = labels.starts if labels is not None else starts_of([len(row) for row in rows])
     if sequences is not None:
         _check_lengths(starts, sequences)
-    return labels or _flat(rows, starts)
+    return _flat(rows, starts) if labels is None else labels
 
 
 def _flat(rows: list[Any], starts: NDArray[np.int64]) -> FlatLabels:

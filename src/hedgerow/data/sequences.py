@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import Column, Positions
+from hedgerow.data.lazy import is_lazy
 from hedgerow.data.plain_values import as_lists
 from hedgerow.data.read_x import read
 from hedgerow.data.value_reader import ValueReader
@@ -65,6 +66,11 @@ class Sequences(ColumnStore):
             raise InputError(
                 "X must be a list of sequences, but got a pair (X, y): from_frame and from_padded return X and y; "
                 "write X, y = hedgerow.from_frame(...)"
+            )
+        elif is_lazy(X):
+            raise InputError(
+                "X must be sequences in memory, but it is a Dask collection; pass client=distributed.Client(...) to "
+                "fit, or compute X first"
             )
         else:
             starts, columns, optional = read(X, reader)

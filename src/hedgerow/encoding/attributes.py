@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.columns import MISSING, CategoricalColumn, Column, NumericColumn, is_local
+from hedgerow.data.mapped_pages import MappedPages
 from hedgerow.data.ragged import starts_of
 from hedgerow.encoding.binning import Binning, transform_all
 from hedgerow.encoding.conjunctions import NO_CONJUNCTIONS, Conjunctions
@@ -78,10 +79,18 @@ class AttributeReader:
         bins = self._bins(n_threads)
         for column, size in zip(sequences.columns, self._sizes, strict=True):
             self._add(column, size, bins.get(column.name))
+            MappedPages.of_columns([column]).release()  # checked, and read again later
         self.n_basic = self.reader.n_ids
         self.conjunctions = conjunctions
         if len(conjunctions):
             self.reader.add_conjunctions(conjunctions.core)
+
+    def add_rows(self, numbers: NDArray[np.float32], edges: _core.BinEdges, n_threads: int = 1) -> None:
+        """Add the bins of the rows of `numbers` (columns, positions) as columns that are read at offset 0 only.
+
+        They have ids, but no names: `name` and `of_columns` know the columns of the sequences.
+        """
+        self.reader.add_rows(numbers, edges, n_threads)
 
     def _size(self, column: Column) -> int:
         if not isinstance(column, NumericColumn):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ class Conjunctions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "core", _core.Conjunctions(self.starts, self.members))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.starts, self.members)
 
     @classmethod
     def of(cls, sets: Iterable[tuple[int, ...]]) -> Conjunctions:

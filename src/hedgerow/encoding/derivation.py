@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ from hedgerow.data.columns import (
 from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.encoding.rules import Bag, Outside, Pair, Part, Plan, Rule, Summary
 from hedgerow.encoding.text_parts import AFTER, BEFORE, OUTSIDE, WHOLE, part_alphabets, part_codes
+
+# What the values of a part depend on: source, part, and what stands outside the sequence.
+PartKey: TypeAlias = tuple[str, str, Outside]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +84,7 @@ class Derivation:
         self._n_threads = n_threads
         self._codes: dict[str, NDArray[np.int32]] = {}
         self._alphabets: dict[str, Values] = {}
-        self._ids: dict[tuple[str, str, Outside], NDArray[np.int32]] = {}
+        self._ids: dict[PartKey, NDArray[np.int32]] = {}
 
     def column(self, spec: ColumnSpec) -> Column:
         """The column of a rule with an alphabet."""
@@ -124,31 +128,58 @@ class Derivation:
         """The code of each distinct text; all offsets of a part share it."""
         if rule.values not in self._ids:
             distinct = self._sources.texts[rule.source].distinct
-            self._ids[rule.values] = part_codes(alphabet, distinct, _part(rule), self._n_threads)
+            self._ids[rule.values] = part_codes(alphabet, distinct, part_to_read(rule), self._n_threads)
         return self._ids[rule.values]
 
     def fit(self, plan: Plan) -> list[ColumnSpec]:
         """The derived columns and their alphabets. The columns of a part at several offsets share one."""
-        texts = _part_alphabets(plan, self._sources, self._n_threads)
+        parts = part_values(plan, self._sources, self._n_threads)
         read = {name for column in plan for name in _members(column.rule)}
         specs: dict[str, ColumnSpec] = {}
         for name, rule, hidden in plan:
-            alphabet: Values | None = None
-            if isinstance(rule, Part):
-                alphabet = texts[rule.values]
-            elif isinstance(rule, Pair):
-                left, right = specs[rule.left].alphabet, specs[rule.right].alphabet
-                assert left is not None
-                assert right is not None
-                codes = self._codes[rule.left], self._codes[rule.right]
-                alphabet = PairAlphabet.fit(left, right, *codes, self._n_threads)
-            elif isinstance(rule, Bag):
-                alphabet = Alphabet.of({value for member in rule.members for value in specs[member].alphabet or ()})
-            kind: Kind = "numeric" if alphabet is None else "bag" if isinstance(rule, Bag) else "categorical"
-            specs[name] = ColumnSpec(name, kind, alphabet, local=True, rule=rule, hidden=hidden)
+            alphabet: Values | None
+            if isinstance(rule, Pair):
+                alphabet = self.fit_pairs(rule, _values(specs[rule.left]), _values(specs[rule.right]))
+            else:
+                alphabet = _alphabet_of(rule, parts, specs)
+            specs[name] = _spec(name, rule, alphabet, hidden)
             if name in read:
                 self.column(specs[name])
         return list(specs.values())
+
+    def fit_pairs(self, rule: Pair, left: Values, right: Values) -> PairAlphabet:
+        """The pairs of two columns that were computed before."""
+        return PairAlphabet.fit(left, right, self._codes[rule.left], self._codes[rule.right], self._n_threads)
+
+
+def derived_specs(plan: Plan, parts: Mapping[PartKey, Alphabet], pairs: Mapping[str, Values]) -> list[ColumnSpec]:
+    """The derived columns of a plan, from the alphabets of its parts and of its pairs."""
+    specs: dict[str, ColumnSpec] = {}
+    for name, rule, hidden in plan:
+        alphabet = pairs[name] if isinstance(rule, Pair) else _alphabet_of(rule, parts, specs)
+        specs[name] = _spec(name, rule, alphabet, hidden)
+    return list(specs.values())
+
+
+def _alphabet_of(
+    rule: Part | Bag | Summary, parts: Mapping[PartKey, Alphabet], specs: Mapping[str, ColumnSpec]
+) -> Alphabet | None:
+    """The alphabet of a rule that depends on no positions."""
+    if isinstance(rule, Part):
+        return parts[rule.values]
+    if isinstance(rule, Bag):
+        return Alphabet.of({value for member in rule.members for value in specs[member].alphabet or ()})
+    return None
+
+
+def _spec(name: str, rule: Rule, alphabet: Values | None, hidden: bool) -> ColumnSpec:
+    kind: Kind = "numeric" if alphabet is None else "bag" if isinstance(rule, Bag) else "categorical"
+    return ColumnSpec(name, kind, alphabet, local=True, rule=rule, hidden=hidden)
+
+
+def _values(spec: ColumnSpec) -> Values:
+    assert spec.alphabet is not None
+    return spec.alphabet
 
 
 def _members(rule: Rule) -> tuple[str, ...]:
@@ -166,7 +197,7 @@ def _in_bag(codes: NDArray[np.int32], values: Values, alphabet: Alphabet) -> NDA
     return np.concatenate([occurring[:n_negative], ids])[places]
 
 
-def _part(rule: Part) -> str:
+def part_to_read(rule: Part) -> str:
     """The part to read. CRF++ does not keep texts apart from what it writes outside the sequence."""
     return WHOLE if rule.part == "text" and rule.outside == "distance" else rule.part
 
@@ -179,15 +210,21 @@ def _outside(rule: Part) -> list[str]:
     return [f"{sign}{distance}" for distance in range(1, abs(rule.offset) + 1)]
 
 
-def _part_alphabets(plan: Plan, sources: Sources, n_threads: int) -> dict[tuple[str, str, Outside], Alphabet]:
+def part_values(plan: Plan, sources: Sources, n_threads: int) -> dict[PartKey, Alphabet]:
     """The alphabet of each part of each column, with the values outside the sequence that are read."""
-    parts: dict[str, dict[tuple[str, str, Outside], tuple[str, set[str]]]] = {name: {} for name in sources.texts}
+    parts: dict[str, dict[PartKey, tuple[str, set[str]]]] = {name: {} for name in sources.texts}
     for _, rule, _ in plan:
         if isinstance(rule, Part):
-            _, outside = parts[rule.source].setdefault(rule.values, (_part(rule), set()))
+            _, outside = parts[rule.source].setdefault(rule.values, (part_to_read(rule), set()))
             outside.update(_outside(rule))
-    alphabets: dict[tuple[str, str, Outside], Alphabet] = {}
+    alphabets: dict[PartKey, Alphabet] = {}
     for name, texts in sources.texts.items():
         found = part_alphabets(texts.distinct, list(parts[name].values()), n_threads)
         alphabets |= zip(parts[name], found, strict=True)
     return alphabets
+
+
+def values_outside(plan: Plan, key: PartKey) -> set[str]:
+    """The values outside the sequence that a part of the plan can read."""
+    rules = [rule for _, rule, _ in plan if isinstance(rule, Part) and rule.values == key]
+    return {value for rule in rules for value in _outside(rule)}

@@ -7,8 +7,11 @@ a word, from those of X; missing values are replaced before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -42,6 +45,7 @@ from hedgerow.encoding.imputation import (
     indicator_column,
     indicator_name,
 )
+from hedgerow.encoding.presence import Presence
 from hedgerow.encoding.rules import Bag, Pair, Part, Plan, Rule, Summary, Template
 from hedgerow.errors import InputError
 
@@ -104,21 +108,45 @@ class Encoder:
             specs = tuple(
                 replace(spec, fill_value=fill_value(_align(column, spec, n_threads)[0])) for spec, column in pairs
             )
-        raw = cls(specs + (_indicator_specs(sequences) if treatment == "indicator" else ()))
+        if treatment == "indicator":
+            names = [column.name for column in sequences.columns]
+            specs += indicator_specs(names, [column.name for column in sequences.columns if column.n_missing])
+        raw = cls(specs)
         return raw if features is None else raw._with_derived(features.plan(sequences), sequences, n_threads)
 
     def _with_derived(self, plan: Plan, sequences: Sequences, n_threads: int) -> Encoder:
         """This encoder of the columns of X, with derived columns."""
         rules = [column.rule for column in plan]
-        sources = _sources(rules, self.columns, sequences, self.transform(sequences, n_threads))
-        kept = tuple(spec for spec in self.columns if spec.name not in sources.texts)
-        twice = first_duplicate([*(spec.name for spec in kept), *(column.name for column in plan)])
-        if twice is not None:
-            raise InputError(
-                f"columns that features derive must have names of their own, but {twice!r} occurs twice; rename the "
-                "column of X"
+        sources = derived_sources(rules, self.columns, sequences, self.transform(sequences, n_threads))
+        refuse_names_twice(self.columns, sources.texts, plan)
+        return self.with_derived_specs(Derivation(sources, n_threads).fit(plan))
+
+    def with_derived_specs(self, derived: Sequence[ColumnSpec]) -> Encoder:
+        """This encoder of the columns of X, with derived columns; texts that these read are no columns any more."""
+        texts = {spec.rule.source for spec in derived if isinstance(spec.rule, Part)}
+        kept = (spec for spec in self.columns if spec.name not in texts)
+        return Encoder._of((*kept, *derived), self.columns)
+
+    def with_presence(self, presence: Mapping[str, Presence]) -> Encoder:
+        """The same encoder with another presence of some columns of X."""
+
+        def changed(specs: tuple[ColumnSpec, ...]) -> tuple[ColumnSpec, ...]:
+            return tuple(
+                replace(spec, presence=presence[spec.name]) if spec.rule is None and spec.name in presence else spec
+                for spec in specs
             )
-        return Encoder._of((*kept, *Derivation(sources, n_threads).fit(plan)), self.columns)
+
+        return Encoder(changed(self.columns), changed(self.raw), self.derived)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of everything that the encoder stores: equal for equal encoders."""
+        metadata, arrays = self.to_arrays()
+        found = blake2b(json.dumps(metadata, sort_keys=True).encode(), digest_size=16)
+        for name in sorted(arrays):
+            found.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
+            found.update(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data)
+        return found.hexdigest()
 
     @property
     def raw_columns(self) -> tuple[ColumnSpec, ...]:
@@ -174,6 +202,19 @@ class Encoder:
             return self._derived(sequences, Encoder(self.raw)._encode(sequences, n_threads, needed), n_threads)
         return self._encode(sequences, n_threads)
 
+    def encode_part(self, sequences: Sequences, n_threads: int = 1) -> Encoded:
+        """Encode a part of the training sequences. It may lack columns, as other parts have them."""
+        if self.raw:
+            return self._derived(sequences, Encoder(self.raw).encode_part(sequences, n_threads), n_threads)
+        return self._filled(self.aligned_part(sequences, n_threads))
+
+    def aligned_part(self, sequences: Sequences, n_threads: int = 1) -> Encoded:
+        """The columns of X of a part of the training sequences, in the alphabets of training, before values are filled
+        in.
+        """
+        specs = {spec.name: spec for spec in self.raw_columns}
+        return Encoder(self.raw_columns)._in_columns(refold(sequences, specs), {}, n_threads)
+
     def _encode(self, sequences: Sequences, n_threads: int, needed: frozenset[str] = frozenset()) -> Encoded:
         """The columns of X; `needed` are those that X must have."""
         aligned = self._is_aligned(sequences)
@@ -185,7 +226,7 @@ class Encoder:
 
     def _derived(self, sequences: Sequences, encoded: Encoded, n_threads: int) -> Encoded:
         """The encoded columns of X that are kept, and the derived ones."""
-        derivation = Derivation(_sources(self._rules, self.raw, sequences, encoded), n_threads)
+        derivation = Derivation(derived_sources(self._rules, self.raw, sequences, encoded), n_threads)
         kept = [encoded.column(spec.name) for spec in self.columns if spec.rule is None]
         derived = {spec.name: derivation.column(spec) for spec in self.derived}
         visible = [derived[spec.name] for spec in self.derived if not spec.hidden]
@@ -201,6 +242,10 @@ class Encoder:
         sequences = refold(self._as_attributes(sequences), {spec.name: spec for spec in self.columns})
         if len(sequences):
             check_columns([spec for spec in self.columns if spec.indicates is None], sequences, needed)
+        return self._in_columns(sequences, unseen, n_threads)
+
+    def _in_columns(self, sequences: Sequences, unseen: dict[str, int], n_threads: int) -> Encoded:
+        """The sequences in the columns and alphabets of the encoder; `unseen` counts values that were left out."""
         unread = {column.name: column for column in sequences.columns}
         columns: dict[str, Column] = {}
         for spec in self.columns:
@@ -317,7 +362,9 @@ def _check_derived(columns: tuple[ColumnSpec, ...], raw: tuple[ColumnSpec, ...])
             raise InputError(f"column {i} of an encoder, {spec.name!r}, must be derived from a column of X")
 
 
-def _sources(rules: Iterable[Rule], raw: tuple[ColumnSpec, ...], sequences: Sequences, encoded: Encoded) -> Sources:
+def derived_sources(
+    rules: Iterable[Rule], raw: tuple[ColumnSpec, ...], sequences: Sequences, encoded: Encoded
+) -> Sources:
     """What the rules read: the texts of X with alphabets of their own, and the encoded numbers; both without missing
     values if the encoder fills them in.
     """
@@ -369,17 +416,27 @@ def _alphabet(column: Column) -> Values | None:
     return None if isinstance(column, NumericColumn) else column.alphabet
 
 
-def _indicator_specs(sequences: Sequences) -> tuple[ColumnSpec, ...]:
-    """An indicator column for each column that has missing values."""
-    alphabet, names = Alphabet.of([INDICATOR]), {column.name for column in sequences.columns}
-    incomplete = [column.name for column in sequences.columns if column.n_missing]
+def indicator_specs(names: Sequence[str], incomplete: Sequence[str]) -> tuple[ColumnSpec, ...]:
+    """An indicator column for each of the columns that are `incomplete`: those that have missing values."""
+    alphabet, taken = Alphabet.of([INDICATOR]), set(names)
     for name in incomplete:
-        if indicator_name(name) in names:
+        if indicator_name(name) in taken:
             raise InputError(
                 f"missing values of column {name!r} are marked in a column {indicator_name(name)!r}, but X already has "
                 'a column of that name; rename it, or use missing="impute"'
             )
     return tuple(ColumnSpec(indicator_name(name), "categorical", alphabet, None, name) for name in incomplete)
+
+
+def refuse_names_twice(columns: Iterable[ColumnSpec], sources: Container[str], plan: Plan) -> None:
+    """Raise InputError if a derived column has the name of another column, except of a text that is only a source."""
+    kept = (spec.name for spec in columns if spec.name not in sources)
+    twice = first_duplicate([*kept, *(column.name for column in plan)])
+    if twice is not None:
+        raise InputError(
+            f"columns that features derive must have names of their own, but {twice!r} occurs twice; rename the "
+            "column of X"
+        )
 
 
 def _encode_checked(column: Column, spec: ColumnSpec, n_threads: int) -> tuple[Column, int]:

@@ -61,7 +61,15 @@ class Labels:
         """The code of the label of each position; -1 for a label that training never saw."""
         labels = self._read(y, sequences)
         if labels.alphabet is not None:
-            codes: NDArray[np.int32] = self._code_of_rank[labels.alphabet.into(self._alphabet)][labels.values]
+            places = self._code_of_rank[labels.alphabet.into(self._alphabet)]
+            if labels.values.min(initial=0) < 0 or labels.values.max(initial=-1) >= len(places):
+                raise InputError(
+                    f"codes of labels must lie in 0..{len(places) - 1}, but some do not; the corpus is damaged: see "
+                    "hedgerow.Encoded.open(path, verify=True)"
+                )
+            if (places == np.arange(len(places))).all():
+                return labels.values  # of a mapped file, perhaps: nothing is copied
+            codes: NDArray[np.int32] = places[labels.values]
             return codes
         ranks = np.searchsorted(self._sorted, labels.values)
         known = self._sorted[np.minimum(ranks, len(self) - 1)] == labels.values

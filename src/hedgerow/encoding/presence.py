@@ -25,7 +25,7 @@ class Presence:
     def of(cls, column: Column, starts: NDArray[np.int64]) -> Presence:
         if isinstance(column, CategoricalColumn) and column.codes.min() > ABSENT:
             return cls(1.0, 1.0)
-        present = _present(column)
+        present = present_positions(column)
         n_present = int(np.count_nonzero(present))
         if n_present == len(present):
             return cls(1.0, 1.0)
@@ -46,7 +46,7 @@ class Presence:
 NEVER = Presence(0.0, 0.0)
 
 
-def _present(column: Column) -> NDArray[np.bool_]:
+def present_positions(column: Column) -> NDArray[np.bool_]:
     """Where the column has a value or a missing one. An absent number is stored as 0, and so 0 counts as absent."""
     present: NDArray[np.bool_]
     if isinstance(column, CategoricalColumn):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.columns import NumericColumn
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.encoding.moments import Moments
 from hedgerow.errors import InputError
 
 
@@ -30,12 +31,14 @@ class Scaling:
     @classmethod
     def fit(cls, values: NDArray[np.float32]) -> Scaling:
         """The mean and standard deviation of the known values; the deviation of a constant column is set to 1."""
-        known = values[~np.isnan(values)].astype(np.float64)
-        if not len(known):
-            return cls(0.0, 1.0)
-        deviation = float(known.std())
-        negligible = 1e-6 * float(np.abs(known).max())  # within rounding errors of single precision
-        return cls(float(known.mean()), deviation if deviation > negligible else 1.0)
+        return cls.of(Moments.of(values))
+
+    @classmethod
+    def of(cls, moments: Moments) -> Scaling:
+        """The same from the moments of the values."""
+        mean, deviation = moments.mean_and_deviation()
+        negligible = 1e-6 * moments.largest  # within rounding errors of single precision
+        return cls(mean, deviation if deviation > negligible else 1.0)
 
     def transform(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """The standardised values; NaN stays NaN."""
@@ -45,7 +48,14 @@ class Scaling:
 AS_IS = Scaling(0.0, 1.0, zero_is_absent=True)
 
 
+def numeric_moments(sequences: Encoded) -> dict[str, Moments]:
+    """The moments of each numeric column, by name."""
+    numeric = [column for column in sequences.columns if isinstance(column, NumericColumn)]
+    return {column.name: Moments.of(column.values) for column in numeric}
+
+
 def fit_scalings(sequences: Encoded, *, scale: bool = True) -> dict[str, Scaling]:
     """The scaling of each numeric column, by name; the identity if `scale` is False."""
-    numeric = [column for column in sequences.columns if isinstance(column, NumericColumn)]
-    return {column.name: Scaling.fit(column.values) if scale else AS_IS for column in numeric}
+    if scale:
+        return {name: Scaling.of(moments) for name, moments in numeric_moments(sequences).items()}
+    return {column.name: AS_IS for column in sequences.columns if isinstance(column, NumericColumn)}

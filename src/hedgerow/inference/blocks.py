@@ -12,7 +12,11 @@ MAX_BLOCK_SCORES = 2**22  # 16 MB in single precision
 
 def blocks(starts: NDArray[np.int64], scores_per_position: int) -> Iterator[slice]:
     """Slices of consecutive sequences; a block has at most MAX_BLOCK_SCORES scores, or is a single sequence."""
-    max_positions = max(MAX_BLOCK_SCORES // scores_per_position, 1)
+    return sequence_blocks(starts, max(MAX_BLOCK_SCORES // scores_per_position, 1))
+
+
+def sequence_blocks(starts: NDArray[np.int64], max_positions: int) -> Iterator[slice]:
+    """Slices of consecutive sequences; a block has at most so many positions, or is a single sequence."""
     first = 0
     while first < len(starts) - 1:
         last = max(int(np.searchsorted(starts, starts[first] + max_positions, side="right")) - 1, first + 1)

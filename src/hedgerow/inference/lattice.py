@@ -192,10 +192,14 @@ class Lattice:
         return self._answer(log_z), state, pair
 
     def summed_pairs(
-        self, weights: NDArray[np.float64] | None = None
+        self, weights: NDArray[np.float64] | None = None, unit: float = 0.0
     ) -> tuple[NDArray[np.float64], Floats, NDArray[np.float64]]:
-        """(log Z, P(y_t), expected count of each cell of the transition table), sequences times `weights`."""
-        log_z, state, table = self._batch.sum_pairs(weights)
+        """(log Z, P(y_t), expected count of each cell of the transition table), sequences times `weights`.
+
+        With a `unit`, a power of two, what a sequence adds to a count is rounded to a multiple of it. The counts of
+        groups of sequences then add up to the same bits for any division into groups, while they are below 2^51 units.
+        """
+        log_z, state, table = self._batch.sum_pairs(weights, unit)
         if self._order > self.topology.order:
             table = table.sum(axis=0, keepdims=True)
         return self._answer(log_z), state, table

@@ -13,6 +13,7 @@ from hedgerow.learning.boosting import BoostingLearner, BoostingRules, check_sha
 from hedgerow.learning.cross_fitting import LearnedColumns
 from hedgerow.learning.early_stopping import Stopping
 from hedgerow.learning.folds import divide, draw_order, held_out
+from hedgerow.learning.running_scores import BoostingStep
 from hedgerow.learning.seeds import stream
 from hedgerow.potentials.tree_columns import TreeInput
 from hedgerow.potentials.trees import TreePotential
@@ -55,12 +56,26 @@ class AutoBoostingLearner:
         check_shared(training, rules)  # all of it: the message counts the missing values of X
         drawn = draw_order(training, stream(rules.seed, 3))
         self._held_out = held_out(training, search.share, drawn)
+        self._n_held_out = training.group.count(int(np.count_nonzero(self._held_out)))
         self._learner = self._searching() if self.searches else self._final(FIXED_ROUNDS)
+        self._to_resume: tuple[list[BoostingStep], list[Record]] = [], []  # of the second fit
 
     @property
     def searches(self) -> bool:
         """Whether there are sequences to hold out."""
-        return bool(self._held_out.any())
+        return self._n_held_out > 0
+
+    def resume(self, steps: list[BoostingStep], records: list[Record]) -> None:
+        """Go on after the steps of an interrupted fit, whose records these are; before iteration."""
+        n_search = sum(record.get("fit") == "search" for record in records)
+        first = n_search if self.searches else len(records)
+        self._learner.resume(steps[:first], records[:first])
+        self._to_resume = steps[first:], records[first:]
+
+    @property
+    def last_step(self) -> BoostingStep:
+        """What `resume` needs of the step whose record was yielded last."""
+        return self._learner.last_step
 
     @property
     def training_log(self) -> list[Record]:
@@ -77,17 +92,18 @@ class AutoBoostingLearner:
             if not self.search.refit:
                 return
             self._learner = self._final(max(self._learner.n_kept, 1))
+            self._learner.resume(*self._to_resume)
         for record in self._learner:
             yield record | {"fit": "all", "n_rounds": self._learner.rules.n_rounds}
 
     def _final(self, n_rounds: int) -> BoostingLearner:
         rules = replace(self.rules, n_rounds=n_rounds, stopping=None)
-        notes = self._notes | {"held_out": int(np.count_nonzero(self._held_out))}
+        notes = self._notes | {"held_out": self._n_held_out}
         return BoostingLearner(self.training, rules, learned=self.learned, notes=notes)
 
     def _searching(self) -> BoostingLearner:
         out, learned = self._held_out, self.learned
-        n_out = int(np.count_nonzero(out))
+        n_out = self._n_held_out
         rules = replace(self.rules, stopping=search_stopping(self.search.patience, n_out))
         if learned is not None:
             learned = LearnedColumns(learned.columns, _some(learned.training, ~out), _some(learned.training, out))

@@ -61,6 +61,17 @@ class BoostingRules:
     seed: int
 
 
+SCORE_UNIT = 2.0**-20  # scores are rounded to multiples of it where their sum must be exact
+
+
+def exact_sum(rows: Floats32) -> Floats64:
+    """The sum of rows of scores, each rounded once, so that it does not depend on their order."""
+    total = np.zeros(rows.shape[1:])
+    for first in range(0, len(rows), 4096):
+        total += np.rint(rows[first : first + 4096] / SCORE_UNIT).sum(axis=0, dtype=np.float64) * SCORE_UNIT
+    return total
+
+
 class TrainingInference(NamedTuple):
     """The training loss, and the expectations that a round subtracts from gold."""
 
@@ -128,7 +139,7 @@ class BoostingLearner(Timed):
 
     def _empty_potential(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
-        binnings = training.tree_inputs.binnings(training.sequences, training.n_threads)
+        binnings = training.tree_inputs.binnings(training.sequences, training.n_threads, training.group)
         table = None
         if self.rules.transitions == "table":
             table = np.zeros((training.topology.n_rows, k), dtype=np.float32)
@@ -153,6 +164,16 @@ class BoostingLearner(Timed):
         trees = Trees.none(start.trees.values.shape[1])
         table = None if start.table is None else np.zeros_like(start.table)
         return replace(start, trees=trees, table=table, table_steps=None, mean_edges=None), steps
+
+    def resume(self, steps: list[BoostingStep], records: list[Record]) -> None:
+        """Go on after the steps of an interrupted fit, whose records these are; before iteration."""
+        self._steps, self._earlier_records = [*self._steps, *steps], [*self._earlier_records, *records]
+        self.n_kept = len(self._steps)
+
+    @property
+    def last_step(self) -> BoostingStep:
+        """What `resume` needs of the step whose record was yielded last."""
+        return self._steps[-1]
 
     @property
     def training_log(self) -> list[Record]:
@@ -183,7 +204,9 @@ class BoostingLearner(Timed):
         blocks = []
         for m, there in enumerate(training.topology.positions_by_length(training.sequences.starts)):
             rows = scores[there, : k**m]
-            blocks.append(rows.mean(axis=0) if len(rows) else np.zeros((k**m, k), np.float32))
+            n = training.group.count(len(rows))
+            total = training.group.sum(exact_sum(rows))
+            blocks.append((total / max(n, 1)).astype(np.float32))
         return np.concatenate(blocks)
 
     def __iter__(self) -> Iterator[Record]:
@@ -234,9 +257,10 @@ class BoostingLearner(Timed):
     def _grower(self, running: RunningScores) -> _core.TreeGrower:
         rules = self.rules.growth
         data = self.training.tree_inputs.tree_data(
-            running.attributes, self._start.binnings, running.tree_order, rules, self.training.n_threads
-        )
-        return weighted_grower(data, running.n_labels, rules, self.training.position_weights)
+            running.attributes, self._start.binnings, running.tree_order, rules, self.training.n_threads,
+            self.training.group,
+        )  # fmt: skip
+        return weighted_grower(data, running.n_labels, rules, self.training.position_weights, self.training.group)
 
     @timed("inference_seconds")
     def _infer(self, running: RunningScores, at: int) -> TrainingInference:
@@ -249,8 +273,10 @@ class BoostingLearner(Timed):
             log_z, _, marginals = lattice.pair_marginals()
             expected = None
         else:
-            log_z, state, expected = lattice.summed_pairs(training.weights)
+            log_z, state, expected = lattice.summed_pairs(training.weights, training.limits.count_unit)
             marginals = state[:, None, :]
+        if expected is not None:
+            expected = training.group.sum(expected)
         return TrainingInference(training.mean(log_z - lattice.score(training.codes)), marginals, expected)
 
     @timed("growing_seconds")
@@ -293,10 +319,10 @@ class BoostingLearner(Timed):
         """Which positions round `at` learns from: those of sequences drawn without replacement; None for all."""
         if self.rules.subsample >= 1:
             return None
-        n = len(self.training.sequences)
+        n = self.training.n_sequences
         drawn = np.zeros(n, dtype=np.uint8)
         drawn[stream(self.rules.seed, at).permutation(n)[: max(1, round(self.rules.subsample * n))]] = 1
-        return np.repeat(drawn, self.training.sequences.lengths)
+        return np.repeat(drawn[self.training.own], self.training.sequences.lengths)
 
     def _fit_step_size(self, running: RunningScores, at: int, before: float) -> tuple[TrainingInference, float]:
         """Shorten or lengthen the last step; (inference after it, its factor: 0 if no step lowers the loss)."""

@@ -25,7 +25,7 @@ from hedgerow.learning.temperature import with_temperature
 from hedgerow.potentials.label_statistics import LabelStatistics
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.tree_columns import TreeColumns, TreeInput, log_marginals
-from hedgerow.utilities import Floats32
+from hedgerow.utilities import Floats32, Floats64
 
 N_FOLDS = 5
 MANY_VALUES = 50  # a column with more values is read through its statistics
@@ -79,9 +79,11 @@ def learn_columns(training: TrainingData, rules: ColumnRules) -> LearnedColumns 
             Window.of(rules.window),
             training.codes,
             len(training.labels),
-            weights=None if (training.weights == 1).all() else training.position_weights,
+            weights=_position_weights(training),
             folds=np.repeat(folds, encoded.lengths),
+            n_folds=min(N_FOLDS, n_units(training)),
             n_threads=training.n_threads,
+            group=training.group,
         )
     linear, scores = None, None
     if rules.linear is not None:
@@ -103,6 +105,13 @@ def _has_many_values(column: Column) -> bool:
     if isinstance(column, NumericColumn) or (isinstance(column, BagColumn) and column.weights is not None):
         return False
     return len(column.alphabet) > MANY_VALUES
+
+
+def _position_weights(training: TrainingData) -> Floats64 | None:
+    """The weights of positions, rounded so that their sums are exact; None if all are 1."""
+    if (training.all_weights == 1).all():
+        return None
+    return np.repeat(training.limits.rounded_weights(training.weights), training.sequences.lengths)
 
 
 def _cross_fitted(

@@ -14,7 +14,8 @@ import numpy as np
 from hedgerow import _core
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.epochs import by_content
-from hedgerow.learning.likelihood import Likelihood, LinearSpace
+from hedgerow.learning.likelihood import Likelihood
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.quasi_newton import IMPROVEMENT_PERIOD, QuasiNewtonLearner, QuasiNewtonRules
 from hedgerow.utilities import Floats64
 
@@ -22,6 +23,7 @@ MIN_SEQUENCES = 200  # with fewer, which are often long, L-BFGS is as fast
 MIN_BATCHES = 256  # if there are so many sequences; fewer make slower progress
 BATCH_SEQUENCES = 8  # more make slower progress, fewer leave little work for threads between two meetings
 MAX_N_GRAM_RESIDUALS = 2**27  # numbers kept for the n-grams of all batches: 1 GB
+MAX_RESIDUALS = 2**28  # numbers kept for all positions and labels: 1 GB
 # On a quarter of CoNLL-2000, sweeps to 1e-4 of the optimum: l2=1 15, l2=0.1 21 (L-BFGS: 62 and 105 iterations), l1=1
 # 30 to 5e-4 (OWL-QN: 270).
 CAUTION = 0.7  # factor of the first steps
@@ -38,8 +40,13 @@ class DualAscentLearner(QuasiNewtonLearner):
 
     @staticmethod
     def can_learn(training: TrainingData, space: LinearSpace) -> bool:
-        """Whether sweeps pay: there are many sequences and few n-grams, and neither edge features nor a beam."""
+        """Whether sweeps pay: there are many sequences and few n-grams, and neither edge features nor a beam.
+
+        They must fit into memory, too: sweeps keep a residual for each position and label.
+        """
         if space.edge is not None or training.prunes or np.count_nonzero(training.weights) < MIN_SEQUENCES:
+            return False
+        if training.sequences.n_positions * len(training.labels) > MAX_RESIDUALS:
             return False
         return _n_batches(training) * len(space.n_grams) <= MAX_N_GRAM_RESIDUALS
 

@@ -9,14 +9,18 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.columns import NumericColumn
+from hedgerow.data.mapped_pages import PAGE_POSITIONS, MappedPages
 from hedgerow.encoding import AttributeReader, Scaling, Window
-from hedgerow.inference.blocks import blocks
+from hedgerow.inference.blocks import blocks, sequence_blocks
 from hedgerow.inference.lattice import Lattice
 from hedgerow.learning.base import TrainingData
+from hedgerow.learning.feature_counts import FeatureCounts
+from hedgerow.learning.linear_space import gold_codes
 from hedgerow.potentials.base import ScoredPotential
-from hedgerow.potentials.linear import Features
 
 NO_SCALING = Scaling(0.0, 1.0)
+# Sequences read in random order before their pages are given back: the system maps 64 KB of every column around each.
+RANDOM_SEQUENCES = 512
 
 
 def epoch_orders(training: TrainingData, random_state: int | None) -> Iterator[NDArray[np.int64]]:
@@ -25,19 +29,24 @@ def epoch_orders(training: TrainingData, random_state: int | None) -> Iterator[N
     Sequences are sorted by a digest of their content before they are shuffled, so the order of the user's data does not
     change the result.
     """
-    order = by_content(training)
-    order = order[training.weights[order] > 0]
+    order = examples(training)
     rng = np.random.default_rng(random_state)
     while True:
         yield rng.permutation(order)
+
+
+def examples(training: TrainingData) -> NDArray[np.int64]:
+    """The sequences with positive weight, sorted by content."""
+    order = by_content(training)
+    return order[training.weights[order] > 0]
 
 
 def frequent_attributes(attributes: AttributeReader, training: TrainingData, min_freq: int) -> NDArray[np.bool_]:
     """By attribute, whether it may have weights: those that occur at least min_freq times."""
     if min_freq == 1:
         return np.ones(attributes.n_basic, np.bool_)
-    one_output = np.zeros_like(training.codes)
-    return np.diff(Features.observed(attributes, one_output, 1, min_freq=min_freq).starts) > 0
+    counts = FeatureCounts.of(attributes, lambda block: np.zeros_like(gold_codes(training, block)), 1)
+    return training.group.merged(counts).by_attribute >= min_freq
 
 
 def batch_size(n_examples: int) -> int:
@@ -49,12 +58,32 @@ def batch_size(n_examples: int) -> int:
 
 
 def by_content(training: TrainingData) -> NDArray[np.int64]:
-    """The sequences sorted by a digest of their content, labels and weight: an order that does not depend on theirs."""
-    sequences = training.sequences
+    """All sequences sorted by a digest of their content, labels and weight: an order that does not depend on theirs."""
+    sequences, starts = training.sequences, training.sequences.starts
     numeric = {column.name: NO_SCALING for column in sequences.columns if isinstance(column, NumericColumn)}
-    reader = AttributeReader(sequences, Window.of(0), numeric).reader
-    digests = _core.sequence_digests(reader, training.codes, training.weights, training.n_threads)
-    return np.argsort(digests, kind="stable")
+    pages = MappedPages.of_columns(sequences.columns, training.codes)
+    digests = [np.zeros(0, np.uint64)]
+    for block in sequence_blocks(starts, PAGE_POSITIONS):
+        reader = AttributeReader(sequences[block], Window.of(0), numeric).reader
+        codes = training.codes[starts[block.start] : starts[block.stop]]
+        digests.append(_core.sequence_digests(reader, codes, training.weights[block], training.n_threads))
+        pages.release()
+    return np.argsort(training.group.concatenated(np.concatenate(digests)), kind="stable")
+
+
+def learn_epoch(
+    trainer: _core.MarginTrainer, order: NDArray[np.int64], batch: int, n_threads: int, pages: MappedPages
+) -> int:
+    """Learn from the sequences in `order`; returns how many of them changed the weights.
+
+    With memory-mapped data some batches are learned at a time, and then the pages that they read are given back.
+    """
+    size = max(RANDOM_SEQUENCES // batch, 1) * batch if len(pages) else max(len(order), 1)
+    mistakes = 0
+    for first in range(0, len(order), size):
+        mistakes += trainer.epoch(order[first : first + size], batch, n_threads)
+        pages.release()
+    return mistakes
 
 
 def lattices(training: TrainingData, potential: ScoredPotential) -> Iterator[tuple[slice, slice, Lattice]]:

@@ -13,6 +13,9 @@ from hedgerow.inference.decoding import best_labels, log_likelihood
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.potentials.base import Potential
 
+NO_CODES = np.zeros(0, np.int32)
+NO_LIKELIHOODS = np.zeros(0)
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluator:
@@ -50,10 +53,10 @@ class Evaluator:
             predicted.append(best_labels(block, self.training.decode))
             likelihoods.append(log_likelihood(block, dev.codes[first:last]))
             first = last
-        codes = np.concatenate(predicted)
+        codes = dev.group.concatenated(np.concatenate([NO_CODES, *predicted]))
         record: Record = {
-            "dev_accuracy": float(np.mean(codes == dev.codes)),
-            "dev_loss": self._loss(np.concatenate(likelihoods)),
+            "dev_accuracy": float(np.mean(codes == dev.group.concatenated(dev.codes))),
+            "dev_loss": self._loss(np.concatenate([NO_LIKELIHOODS, *likelihoods])),
         }
         if dev.span_f1 is not None:
             record["dev_span_f1"] = dev.span_f1(codes)
@@ -62,7 +65,8 @@ class Evaluator:
     def _loss(self, likelihoods: NDArray[np.float64]) -> float | None:
         dev = self.training.dev
         assert dev is not None
-        known = np.logical_and.reduceat(dev.codes >= 0, dev.sequences.starts[:-1])
-        if not known.any() or np.isneginf(likelihoods[known]).any():
+        known = np.logical_and.reduceat(dev.codes >= 0, dev.sequences.starts[:-1]) if len(dev.codes) else NO_CODES > 0
+        compared = dev.group.concatenated(likelihoods[known])
+        if not len(compared) or np.isneginf(compared).any():
             return None
-        return -float(likelihoods[known].mean())
+        return -float(compared.mean())

@@ -20,8 +20,9 @@ from hedgerow import _core
 from hedgerow.encoding import Conjunctions
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.evaluation import Evaluator
-from hedgerow.learning.likelihood import Likelihood, LinearSpace
+from hedgerow.learning.likelihood import Likelihood
 from hedgerow.learning.linear_learner import LinearLearner
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.quasi_newton import QuasiNewtonRules, likelihood_minimizer
 from hedgerow.potentials.linear import Features
 from hedgerow.utilities import Floats64

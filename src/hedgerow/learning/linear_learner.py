@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.potentials.linear import LinearPotential
 
 

@@ -44,6 +44,15 @@ class LocalBoostingLearner:
     def __iter__(self) -> Iterator[Record]:
         return iter(self._boosting)
 
+    def resume(self, steps: list[BoostingStep], records: list[Record]) -> None:
+        """Go on after the steps of an interrupted fit, whose records these are; before iteration."""
+        self._boosting.resume(steps, records)
+
+    @property
+    def last_step(self) -> BoostingStep:
+        """What `resume` needs of the step whose record was yielded last."""
+        return self._boosting.last_step
+
     @property
     def training_log(self) -> list[Record]:
         return self._boosting.training_log

@@ -17,7 +17,7 @@ from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import check_dev_data, stop_early
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.label_contexts import with_n_grams
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.quasi_newton import QuasiNewtonLearner, QuasiNewtonRules
 from hedgerow.potentials.linear import Features, LinearPotential, NGrams
 from hedgerow.potentials.local import LocalPotential

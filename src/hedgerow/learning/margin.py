@@ -16,15 +16,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow import _core
+from hedgerow.data.mapped_pages import MappedPages
 from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import InputError
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
-from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes
+from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes, learn_epoch
 from hedgerow.learning.evaluation import Evaluator
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.temperature import with_temperature
 from hedgerow.potentials.linear import Features, LinearPotential
 from hedgerow.potentials.votes import VotedPotential
@@ -52,6 +54,22 @@ class MarginRules:
     batch: int | None = None
 
 
+def margin_trainer(
+    training: TrainingData, space: LinearSpace, kept: NDArray[np.bool_], rules: MarginRules, n_times_c: float = 0.0
+) -> _core.MarginTrainer:
+    """Learning that begins with weights of 0; `kept` says which attributes may have weights."""
+    topology = training.topology
+    return _core.MarginTrainer(
+        space.attributes(training).reader, training.codes, training.weights, kept,
+        len(training.labels), training.order, topology.forbidden_cells, topology.never_last,
+        bias=rules.scale and bool(space.scalings),
+        hamming=rules.loss == "hamming",
+        margin=0.0 if n_times_c else TIE, growth=2 / n_times_c if n_times_c else 0.0,
+        beam=(training.beam or 0) if training.prunes else 0, early=rules.early_update,
+        summed=rules.averaging == "average", recorded=rules.averaging == "vote",
+    )  # fmt: skip
+
+
 class MarginLearner:
     """The learner of StructuredPerceptron and StructuredSVM."""
 
@@ -63,16 +81,9 @@ class MarginLearner:
         self._n_examples = int(np.count_nonzero(training.weights))
         self._batch = rules.batch or batch_size(self._n_examples)
         self._n_times_c = 0.0 if rules.C is None else self._n_examples * rules.C  # N C of an SVM
+        self._pages = MappedPages.of_columns(training.sequences.columns, training.codes)
         frequent = frequent_attributes(attributes, training, rules.min_freq)
-        self._trainer = _core.MarginTrainer(
-            attributes.reader, training.codes, training.weights, frequent,
-            len(training.labels), training.order, training.topology.forbidden_cells, training.topology.never_last,
-            bias=rules.scale and bool(self._space.scalings),
-            hamming=rules.loss == "hamming",
-            margin=0.0 if self._n_times_c else TIE, growth=2 / self._n_times_c if self._n_times_c else 0.0,
-            beam=(training.beam or 0) if training.prunes else 0, early=rules.early_update,
-            summed=rules.averaging == "average", recorded=rules.averaging == "vote",
-        )  # fmt: skip
+        self._trainer = margin_trainer(training, self._space, frequent, rules, self._n_times_c)
         self._potential: LinearPotential | VotedPotential | None = None  # of the examples seen so far
 
     @property
@@ -94,14 +105,17 @@ class MarginLearner:
         """Learn without a training log, whose losses take as long as learning itself."""
         rules = self.rules
         for _, order in zip(range(rules.epochs), epoch_orders(self.training, rules.random_state), strict=False):
-            self._trainer.epoch(order, self._batch, self.training.n_threads)
+            self._learn(order)
         return self._linear()
+
+    def _learn(self, order: NDArray[np.int64]) -> int:
+        return learn_epoch(self._trainer, order, self._batch, self.training.n_threads, self._pages)
 
     def _epochs(self) -> Iterator[Record]:
         rules = self.rules
         for epoch, order in enumerate(epoch_orders(self.training, rules.random_state), 1):
             self._potential = None
-            mistakes = self._trainer.epoch(order, self._batch, self.training.n_threads)
+            mistakes = self._learn(order)
             converged = rules.C is None and mistakes == 0
             if converged:  # the remaining epochs would change nothing, but count in the mean
                 self._trainer.stay((rules.epochs - epoch) * len(order))

@@ -23,7 +23,7 @@ from hedgerow.errors import InputError
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.epochs import epoch_orders
 from hedgerow.learning.evaluation import Evaluator
-from hedgerow.learning.likelihood import LinearSpace
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.utilities import Floats64
 

@@ -16,6 +16,8 @@ from hedgerow.learning.base import TrainingData
 from hedgerow.topology import positions_in_sequence
 from hedgerow.utilities import Floats32, Floats64
 
+UNIT = 2.0**-30  # derivatives are rounded to multiples of it, so that their sums are exact
+
 
 class _Edges(NamedTuple):
     """The edges at t + lag when the label at t is v, by position t and label v; only where `exists`."""
@@ -97,7 +99,8 @@ def _summed(
             np.add.at(by_position, (position, context, label), derivative[there])
         elif of_lag.lag == 0:  # a state score does not depend on other labels
             np.add.at(by_position[:, 0], (position, label), derivative[there])
-        np.add.at(by_row, (of_lag.row[there], label), derivative[there] * weights[there])
+        weighted = np.rint(derivative[there] * weights[there] / UNIT) * UNIT
+        np.add.at(by_row, (of_lag.row[there], label), weighted)
     own = edges[0]
     by_position[np.arange(n), own.context[:, 0] if has_edges else 0, training.codes] += 1
     gold = np.zeros_like(by_row)

@@ -13,8 +13,9 @@ from hedgerow.errors import ConvergenceWarning, warn_user
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping
 from hedgerow.learning.evaluation import Evaluator
-from hedgerow.learning.likelihood import Likelihood, LinearSpace
+from hedgerow.learning.likelihood import Likelihood, Objective
 from hedgerow.learning.linear_learner import LinearLearner
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.utilities import Floats64
 
 Function = Callable[[Floats64], tuple[float, Floats64]]
@@ -181,18 +182,16 @@ class Minimizer:
         return 0.0
 
 
-def likelihood_minimizer(likelihood: Likelihood, start: Floats64, rules: QuasiNewtonRules) -> Minimizer:
+def likelihood_minimizer(likelihood: Objective, start: Floats64, rules: QuasiNewtonRules) -> Minimizer:
     """The minimiser of the penalised negative log-likelihood."""
-    training = likelihood.training
     return Minimizer(
         likelihood,
         start,
         rules.penalty,
         tol=rules.tol,
-        n_threads=training.n_threads,
-        noise=(DOUBLE_ROUNDING if rules.double else ROUNDING) * float(training.position_weights.sum()),
-        # While all weights are 0 all labels are tied, and which of them a beam keeps is arbitrary.
-        comparable=not training.prunes,
+        n_threads=likelihood.n_threads,
+        noise=(DOUBLE_ROUNDING if rules.double else ROUNDING) * likelihood.total_weight,
+        comparable=likelihood.comparable,
         memory=rules.memory,
         max_weight_step=rules.max_weight_step,
     )
@@ -207,9 +206,13 @@ class QuasiNewtonLearner(LinearLearner):
         self._evaluator = Evaluator(training)
 
     def _steps(self) -> Iterator[Record]:
-        yield from self._iterations(Likelihood(self.training, self.space, double=self.rules.double), 0)
+        yield from self._iterations(self._objective(), 0)
 
-    def _iterations(self, likelihood: Likelihood, n_before: int) -> Iterator[Record]:
+    def _objective(self) -> Objective:
+        """What the iterations minimise, without the penalty."""
+        return Likelihood(self.training, self.space, double=self.rules.double)
+
+    def _iterations(self, likelihood: Objective, n_before: int) -> Iterator[Record]:
         """Iterations from the weights so far, after `n_before` other steps."""
         minimizer = likelihood_minimizer(likelihood, self._weights, self.rules)
         if n_before >= self.rules.max_iter:

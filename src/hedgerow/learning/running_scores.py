@@ -73,7 +73,7 @@ class RunningScores:
             n_threads=training.n_threads,
         )  # fmt: skip
         for name, array in arrays.items():
-            assert getattr(self.lattice, name) is array, f"the lattice must read {name} in place"
+            assert np.shares_memory(getattr(self.lattice, name), array), f"the lattice must read {name} in place"
         self.restart(start, steps)
 
     def add(self, step: BoostingStep) -> None:

@@ -14,8 +14,8 @@ from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping
 from hedgerow.learning.epochs import epoch_orders, lattices
 from hedgerow.learning.evaluation import Evaluator
-from hedgerow.learning.likelihood import LinearSpace
 from hedgerow.learning.linear_learner import LinearLearner
+from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.quasi_newton import IMPROVEMENT_PERIOD
 from hedgerow.potentials.linear import LinearPotential
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import is_
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from hedgerow.data.columns import NumericColumn, ScoreColumn
 from hedgerow.encoding import AttributeReader, Binning
 from hedgerow.encoding.binning import MAX_BINS
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.group import Group
+from hedgerow.learning.group_binning import fit_binnings
 
 SCORE_BINS = 32  # there are many such columns, and trees split each of them often
 
@@ -32,13 +34,16 @@ class TreeInputs:
         self._binnings: dict[int, tuple[NumericColumn, Binning]] = {}  # by id of the column, which is kept
         self._first: tuple[_Key, _core.TreeData] | None = None
 
-    def binnings(self, sequences: Encoded, n_threads: int) -> dict[str, Binning]:
-        """Bins of the numeric columns, by name."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TreeInputs, ()  # a copy in another process builds its own
+
+    def binnings(self, sequences: Encoded, n_threads: int, group: Group) -> dict[str, Binning]:
+        """Bins of the numeric columns, by name; of the values of all processes of a group."""
         numeric = [column for column in sequences.columns if isinstance(column, NumericColumn)]
         with self._lock:
             new = [column for column in numeric if id(column) not in self._binnings]
         max_bins = [SCORE_BINS if isinstance(column, ScoreColumn) else MAX_BINS for column in new]
-        fitted = Binning.fit_all([column.values for column in new], max_bins, n_threads)
+        fitted = fit_binnings([column.values for column in new], max_bins, group, n_threads)
         with self._lock:
             for column, binning in zip(new, fitted, strict=True):  # of two threads with one column, the first counts
                 self._binnings.setdefault(id(column), (column, binning))
@@ -51,6 +56,7 @@ class TreeInputs:
         order: int,
         rules: _core.GrowthRules,
         n_threads: int,
+        group: Group,
     ) -> _core.TreeData:
         """The binned matrix of the attributes. `binnings` are those with which the reader was built."""
         sequences = attributes.sequences
@@ -59,11 +65,12 @@ class TreeInputs:
             (*sequences.columns, *binnings.values()),
             (attributes.window, order, rules.min_leaf, rules.category_splits),
         )
+        exchange: dict[str, Any] = {"exchange": group} if group.size > 1 else {}
         with self._lock:
             if self._first is None:
-                self._first = key, _core.TreeData(attributes.reader, order, rules, n_threads)
+                self._first = key, _core.TreeData(attributes.reader, order, rules, n_threads, **exchange)
         first, data = self._first
-        return data if first.equals(key) else _core.TreeData(attributes.reader, order, rules, n_threads)
+        return data if first.equals(key) else _core.TreeData(attributes.reader, order, rules, n_threads, **exchange)
 
 
 class _Key(NamedTuple):

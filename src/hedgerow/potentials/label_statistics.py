@@ -23,8 +23,9 @@ from hedgerow.data.columns import NumericColumn, ScoreColumn, is_local, trusted
 from hedgerow.encoding import HERE, AttributeReader, Encoder, Window
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
+from hedgerow.group import ALONE, Group
 from hedgerow.potentials.base import require_array
-from hedgerow.utilities import Floats64
+from hedgerow.utilities import Floats32, Floats64
 
 SMOOTHING = 1.0  # how many positions the prior P(label) counts as
 LEAST_PRIOR = 1e-3  # positions that every label has in the prior, at least
@@ -59,17 +60,20 @@ class LabelStatistics:
         *,
         weights: Floats64 | None,
         folds: NDArray[np.int32],
+        n_folds: int,
         n_threads: int,
+        group: Group = ALONE,
     ) -> tuple[Self, list[ScoreColumn]]:
         """(the statistics of all positions, the numbers of each position from the other folds).
 
         `folds` has the fold of each position; a sequence must lie in one fold. Trees that learn from numbers in which
-        a position's own label is counted would trust them too much.
+        a position's own label is counted would trust them too much. In a group, positions are those of this process,
+        and the statistics those of all.
         """
         reader = _reader(encoded, columns, window)
-        n_folds = int(folds.max()) + 1
-        starts, labels, by_fold = _core.count_labels(reader.reader, codes, n_labels, folds, n_folds, weights, n_threads)
-        prior = np.bincount(codes, weights, minlength=n_labels) + LEAST_PRIOR
+        counted = _core.count_labels(reader.reader, codes, n_labels, folds, n_folds, weights, n_threads)
+        starts, labels, by_fold = counted if group.size == 1 else _summed(*counted, n_labels, n_folds, group)
+        prior = group.sum(np.bincount(codes, weights, minlength=n_labels).astype(np.float64)) + LEAST_PRIOR
         statistics = cls(
             columns=tuple(columns),
             window=window,
@@ -80,12 +84,16 @@ class LabelStatistics:
             counts=by_fold.reshape(-1, n_folds).sum(axis=1),
         )
         out_of_fold = statistics._log_ratios(fold_counts=by_fold, folds=folds, n_folds=n_folds)
-        return statistics, statistics._columns(out_of_fold.sum(reader.reader, n_threads))
+        return statistics, statistics._named(_rows(out_of_fold.sum(reader.reader, n_threads)))
 
     def numbers(self, encoded: Encoded, n_threads: int) -> list[ScoreColumn]:
         """For each family a column for each label, and one with the logarithms of counts."""
+        return self._named(self.matrix(encoded, n_threads))
+
+    def matrix(self, encoded: Encoded, n_threads: int) -> Floats32:
+        """The values of the columns of `numbers`: (columns, positions)."""
         reader = _reader(encoded, self.columns, self.window).reader
-        return self._columns(self._ratios.sum(reader, n_threads))
+        return _rows(self._ratios.sum(reader, n_threads))
 
     @cached_property
     def _ratios(self) -> _core.LogRatios:
@@ -96,9 +104,8 @@ class LabelStatistics:
             self.starts, self.labels, self.counts, self.prior, SMOOTHING, self.families, self.n_families, **out_of_fold
         )
 
-    def _columns(self, ratios: NDArray[np.float32]) -> list[ScoreColumn]:
-        values = ratios.reshape(-1, ratios.shape[-1])
-        return [trusted(ScoreColumn, name, values[i]) for i, name in enumerate(self.names())]
+    def _named(self, matrix: Floats32) -> list[ScoreColumn]:
+        return [trusted(ScoreColumn, name, values) for name, values in zip(self.names(), matrix, strict=True)]
 
     def equals(self, other: LabelStatistics) -> bool:
         same = self.columns == other.columns and self.window == other.window
@@ -152,6 +159,30 @@ _ARRAYS = {
     "labels": np.dtype(np.int32),
     "counts": np.dtype(np.float64),
 }
+
+
+def _summed(
+    starts: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    counts: Floats64,
+    n_labels: int,
+    n_folds: int,
+    group: Group,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats64]:
+    """The counts of all processes as one sparse matrix."""
+    n_attributes = len(starts) - 1
+    cells = np.repeat(np.arange(n_attributes), np.diff(starts)) * n_labels + labels
+    all_cells, all_counts = group.concatenated(cells), group.concatenated(counts.reshape(-1, n_folds))
+    found, entry = np.unique(all_cells, return_inverse=True)
+    summed = np.zeros((len(found), n_folds))
+    np.add.at(summed, entry, all_counts)
+    starts = np.searchsorted(found, np.arange(n_attributes + 1) * n_labels)
+    return starts, (found % n_labels).astype(np.int32), summed.reshape(-1)
+
+
+def _rows(ratios: NDArray[np.float32]) -> Floats32:
+    """(families, labels + 1, positions) as (columns, positions)."""
+    return ratios.reshape(-1, ratios.shape[-1])
 
 
 def _reader(encoded: Encoded, columns: Sequence[str], window: Window) -> AttributeReader:

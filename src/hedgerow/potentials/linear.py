@@ -29,6 +29,8 @@ from hedgerow.potentials.trial import is_cheap, try_once
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats32, Floats64
 
+MAX_FEATURES = 2**31  # kernels count features of an attribute or a batch in 32 bits
+
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -40,20 +42,15 @@ class Features:
     core: _core.LinearFeatures = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if len(self.outputs) >= MAX_FEATURES:
+            raise InputError(
+                f"a linear model must have fewer than {MAX_FEATURES} features, but the data have {len(self.outputs)}; "
+                "raise min_freq, or leave out columns"
+            )
         object.__setattr__(self, "core", _core.LinearFeatures(self.starts, self.outputs, self.width))
 
-    @classmethod
-    def observed(
-        cls,
-        attributes: AttributeReader,
-        outputs: NDArray[np.int32],
-        width: int,
-        *,
-        min_freq: int = 1,
-        all_outputs: bool = False,
-    ) -> Features:
-        """Features that occur at least min_freq times; with `all_outputs`, every output of attributes that do."""
-        return cls(*_core.observed_features(attributes.reader, outputs, width, min_freq, all_outputs), width)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.starts, self.outputs, self.width)
 
     def __len__(self) -> int:
         return len(self.outputs)

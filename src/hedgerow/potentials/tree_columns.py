@@ -29,6 +29,14 @@ class TreeInput(NamedTuple):
     offset: Floats32 | None
 
 
+class TreeMatrices(NamedTuple):
+    """The input of trees with few objects: to a single sequence, hundreds of columns cost more than its trees."""
+
+    sequences: Encoded  # the columns of the encoder that trees read as they are
+    matrices: list[Floats32]  # (columns, positions): the columns that follow them
+    offset: Floats32 | None
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeColumns:
     """How the input of trees is made from encoded sequences.
@@ -46,6 +54,20 @@ class TreeColumns:
         """The input of the trees for these sequences."""
         numbers = [] if self.statistics is None else self.statistics.numbers(encoded, n_threads)
         return self.joined(encoded, numbers, self._linear_scores(encoded, n_threads))
+
+    def read_matrices(self, encoded: Encoded, n_threads: int) -> TreeMatrices:
+        """The same input, with the columns that the encoder does not have as matrices."""
+        matrices = [] if self.statistics is None else [self.statistics.matrix(encoded, n_threads)]
+        linear = self._linear_scores(encoded, n_threads)
+        if linear is not None:
+            matrices.append(np.ascontiguousarray(linear.T))
+        kept = tuple(encoded.column(name) for name in self.kept)
+        return TreeMatrices(Encoded.trusted(encoded.starts, kept, encoded.unseen), matrices, linear)
+
+    def matrix_names(self) -> list[list[str]]:
+        """The names of the rows of each matrix."""
+        names = [] if self.statistics is None else [self.statistics.names()]
+        return names if self.linear is None else [*names, [linear_name(i) for i in range(self.topology.n_labels)]]
 
     def joined(self, encoded: Encoded, numbers: Sequence[ScoreColumn], linear: Floats32 | None) -> TreeInput:
         """The input of the trees from statistics and linear scores that were computed elsewhere."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -185,8 +186,7 @@ class TreePotential(ScoredPotential):
     kind: ClassVar[str] = "trees"
 
     def scores(self, encoded: Encoded, n_threads: int = 1) -> Scores:
-        sequences, offset = self.read(encoded, n_threads)
-        attributes = AttributeReader(sequences, self.window, self.binnings, n_threads=n_threads)
+        attributes, offset = self._attributes(encoded, n_threads)
         if not hasattr(self, "_forest"):  # compiled once, at the first use
             object.__setattr__(self, "_forest", self.trees.compiled(attributes, self.n_labels, self.tree_order))
         scores = first_scores(encoded.n_positions, self.n_labels, self.tree_order, offset)
@@ -194,6 +194,22 @@ class TreePotential(ScoredPotential):
         if self.table is None:
             return Scores(edge=scores)
         return Scores(state=scores[:, 0], table=self.table)
+
+    def _attributes(self, encoded: Encoded, n_threads: int) -> tuple[AttributeReader, Floats32 | None]:
+        """(what the trees read, the scores to which theirs are added); the ids are those of a reader of `read`."""
+        if self.columns is None:
+            return AttributeReader(encoded, self.window, self.binnings, n_threads=n_threads), None
+        sequences, matrices, offset = self.columns.read_matrices(encoded, n_threads)
+        attributes = AttributeReader(sequences, self.window, self.binnings, n_threads=n_threads)
+        for matrix, edges in zip(matrices, self._edges, strict=True):
+            attributes.add_rows(matrix, edges, n_threads)
+        return attributes, offset
+
+    @cached_property
+    def _edges(self) -> list[_core.BinEdges]:
+        """The edges of the bins of each matrix that `columns` reads."""
+        names = [] if self.columns is None else self.columns.matrix_names()
+        return [_core.BinEdges([self.binnings[name].edges for name in rows]) for rows in names]
 
     def read(self, encoded: Encoded, n_threads: int = 1) -> TreeInput:
         """What the trees read of these sequences."""
