@@ -18,15 +18,17 @@ Functions
     from_frame, to_frame   read a data frame, write predictions beside its rows
     from_padded            cut padding off
     read, write            sequences and labels of a file
+    encode                 data of any size as a folder of mapped files
 
 Classes
     Sequences              sequences that are read once and used often
+    Encoded                sequences that encode wrote, mapped from their files
     Span                   a span of labels with its probability, of predict_spans
     StopTraining           raised by a callback to end a fit
     TuningResult           what tune returns
 
 Modules
-    callbacks, compat, datasets, errors, formats, inspection, metrics, significance, templates
+    callbacks, compat, datasets, distributed, errors, formats, inspection, metrics, significance, templates
 """
 
 from __future__ import annotations
@@ -38,16 +40,19 @@ if TYPE_CHECKING:
     from hedgerow import callbacks as callbacks
     from hedgerow import compat as compat
     from hedgerow import datasets as datasets
+    from hedgerow import distributed as distributed
     from hedgerow import errors as errors
     from hedgerow import formats as formats
     from hedgerow import inspection as inspection
     from hedgerow import metrics as metrics
     from hedgerow import significance as significance
     from hedgerow import templates as templates
+    from hedgerow.corpora import encode as encode
     from hedgerow.data.frames import from_frame as from_frame
     from hedgerow.data.frames import to_frame as to_frame
     from hedgerow.data.padded import from_padded as from_padded
     from hedgerow.data.sequences import Sequences as Sequences
+    from hedgerow.encoding.encoded import Encoded as Encoded
     from hedgerow.errors import StopTraining as StopTraining
     from hedgerow.estimators import HMM as HMM
     from hedgerow.estimators import MEMM as MEMM
@@ -70,6 +75,7 @@ __version__ = "0.1.0"
 
 # Names are loaded on first use: a bare `import hedgerow` costs milliseconds.
 _HOME = {
+    "Encoded": "hedgerow.encoding.encoded",
     "FutureMEMM": "hedgerow.estimators",
     "HMM": "hedgerow.estimators",
     "LinearCRF": "hedgerow.estimators",
@@ -87,6 +93,8 @@ _HOME = {
     "compat": "hedgerow.compat",
     "cross_val_predict": "hedgerow.tuning",
     "datasets": "hedgerow.datasets",
+    "distributed": "hedgerow.distributed",
+    "encode": "hedgerow.corpora",
     "errors": "hedgerow.errors",
     "formats": "hedgerow.formats",
     "from_frame": "hedgerow.data.frames",

@@ -201,7 +201,7 @@ def test_what_bits_share_changes_no_bit(monkeypatch, base):
     shared = hr.OutputCode(base=base, n_bits=8, random_state=0).fit(data, Y)
     monkeypatch.setattr(
         "hedgerow.learning.tree_inputs.TreeInputs.tree_data",
-        lambda self, rows, binnings, order, rules, n_threads: _core.TreeData(rows.reader, order, rules, n_threads),
+        lambda self, rows, binnings, order, rules, n_threads, _: _core.TreeData(rows.reader, order, rules, n_threads),
     )
     alone = hr.OutputCode(base=base, n_bits=8, random_state=0).fit(data, Y)
     assert_same(shared.predict_bits(data), alone.predict_bits(data))

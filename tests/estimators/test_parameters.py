@@ -201,6 +201,17 @@ def test_n_jobs_none_is_all_processors():
     assert hr.HMM(n_jobs=None).fit(X, Y).score(X, Y) == 1.0
 
 
+def test_one_thread_labels_a_sentence():
+    from hedgerow.estimators.threads import FEW_POSITIONS, n_threads, threads_to_label, threads_to_read
+
+    sentence = ["word"] * FEW_POSITIONS
+    assert threads_to_read(4, [sentence]) == threads_to_read(4, ["x" * 9, "y"]) == 1
+    assert threads_to_label(4, FEW_POSITIONS) == 1
+    assert threads_to_label(4, FEW_POSITIONS + 1) == threads_to_read(4, [sentence, ["word"]]) == 4
+    for others in (hr.Sequences(["x"]), iter(["x"]), [np.zeros((9, 9))], None):  # not looked into
+        assert threads_to_read(-1, others) == n_threads(-1)
+
+
 def test_min_freq_counts_pairs_or_attributes():
     """In y, the letter a has the label 1 three times and 0 once; b occurs once."""
     X, y = [["a", "a", "a", "a", "b"], ["c", "c", "c", "d", "d"]], [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]]

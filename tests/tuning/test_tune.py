@@ -18,9 +18,10 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 import hedgerow as hr
 from hedgerow.errors import InputError
-from hedgerow.tuning import candidates, entry, plan, race, spaces
+from hedgerow.tuning import candidates, entry, plan, spaces
 from hedgerow.tuning.budget import about
 from hedgerow.tuning.data import RaceData
+from hedgerow.tuning.fits import Fits
 from hedgerow.tuning.traits import Traits
 from oracles import tuning as oracle
 
@@ -99,14 +100,14 @@ def test_the_rungs_are_those_of_the_slow_version(monkeypatch):
 
 def test_each_rung_learns_from_its_share_of_the_data(monkeypatch):
     halving_only(monkeypatch)
-    learned, real = {}, race.Race._parts_of
+    learned, real = {}, Fits._parts_of
 
     def noted(self, task):
         train, test = real(self, task)
         learned.setdefault(task.share, set()).add((len(train.X), len(test.X)))
         return train, test
 
-    monkeypatch.setattr(race.Race, "_parts_of", noted)
+    monkeypatch.setattr(Fits, "_parts_of", noted)
     result = tuned(cv=4)
     large = max(learned)
     assert len(learned) == 2
@@ -144,13 +145,13 @@ def test_a_checkpoint_continues_to_the_same_result(tmp_path, monkeypatch):
 
 def count_fits(monkeypatch):
     fits = []
-    real = race.Race._parts_of
+    real = Fits._parts_of
 
     def counted(self, task):
         fits.append(task.key)
         return real(self, task)
 
-    monkeypatch.setattr(race.Race, "_parts_of", counted)
+    monkeypatch.setattr(Fits, "_parts_of", counted)
     return fits
 
 
@@ -189,7 +190,7 @@ def test_an_interrupt_before_the_first_score_is_raised(monkeypatch, n_jobs):
     def interrupt(self, task):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(race.Race, "_parts_of", interrupt)
+    monkeypatch.setattr(Fits, "_parts_of", interrupt)
     with pytest.raises(KeyboardInterrupt):
         tuned(n_jobs=n_jobs)
 

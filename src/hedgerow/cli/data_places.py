@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hedgerow.cli.reading import name_of
@@ -37,7 +38,7 @@ def _line(path: str, corpus: Corpus, encoding: str | None, sequence: int, positi
     from hedgerow.formats import read_blocks
 
     where = f"sequence {sequence}, position {position}"
-    if path == "-":
+    if path == "-" or Path(path).is_dir():
         return where
     first = 0
     for block in read_blocks(path, layout=corpus.layout, encoding=encoding or "utf-8"):

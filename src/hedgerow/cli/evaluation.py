@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hedgerow as hr
+from hedgerow.cli.corpus_folders import is_corpus, open_labelled, refuse_file_flags
 from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model
 from hedgerow.cli.plain_text import escaped, many
 from hedgerow.cli.probabilities import label_probabilities, uncalibrated
@@ -83,6 +84,9 @@ def _scores(gold: Sequence[Any], predicted: Sequence[Any], known: list[Any]) -> 
 
 
 def _labelled(model: Estimator, model_path: str, path: str, choice: FileChoice) -> Corpus:
+    if is_corpus(path):
+        refuse_file_flags(path, **vars(choice))
+        return open_labelled(path)
     try:
         with naming_flags():
             corpus = hr.read(path, **arguments_for(model, model_path, choice))

@@ -9,12 +9,12 @@ import warnings
 from typing import Any
 
 from hedgerow.cli.plain_text import escaped
-from hedgerow.errors import ImpossibleLatticeError, InputError, ModelFileError
+from hedgerow.errors import CorpusError, ImpossibleLatticeError, InputError, ModelFileError
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 
 #: What a command raises for input, flags and files that it cannot use; any other error is a bug.
-BAD_INPUT = (InputError, ModelFileError, ImpossibleLatticeError, OSError)
+BAD_INPUT = (InputError, ModelFileError, CorpusError, ImpossibleLatticeError, OSError)
 
 
 #: Errors of the system that are not about the input: no space, too much for a quota, a broken device.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import hedgerow as hr
+from hedgerow.cli.corpus_folders import is_corpus, open_labelled, refuse_file_flags
 from hedgerow.cli.documents import note_documents
 from hedgerow.cli.failures import INTERRUPTED, say
 from hedgerow.cli.models import estimator_class
@@ -15,6 +16,7 @@ from hedgerow.cli.plain_text import escaped, size
 from hedgerow.cli.reading import FileChoice, describe, naming_flags, read_labelled
 from hedgerow.cli.suggestions import did_you_mean
 from hedgerow.errors import InputError
+from hedgerow.formats import Corpus
 from hedgerow.tuning.budget import seconds_of
 from hedgerow.tuning.scoring import NAMES as SCORES
 
@@ -50,10 +52,11 @@ def race(path: str, choice: FileChoice, options: RaceOptions) -> int:
         raise InputError(f"--scoring must be one of {', '.join(SCORES)}; it is {options.scoring!r}; {meant}")
     if options.output is not None:
         check_output(options.output, force=options.force, inputs=[path])
-    corpus = read_labelled(path, choice)
+    corpus = _labelled(path, choice)
     if not options.quiet:
         describe(path, corpus)
-        note_documents(path)
+        if not is_corpus(path):
+            note_documents(path)
     with naming_flags():
         result = hr.tune(
             corpus.X,
@@ -74,6 +77,13 @@ def race(path: str, choice: FileChoice, options: RaceOptions) -> int:
     if options.output is not None and not options.quiet:
         say(f"{options.output} has {size(Path(options.output).stat().st_size)}")
     return INTERRUPTED if result.stopped == "interrupted" else 0
+
+
+def _labelled(path: str, choice: FileChoice) -> Corpus:
+    if not is_corpus(path):
+        return read_labelled(path, choice)
+    refuse_file_flags(path, **vars(choice))
+    return open_labelled(path)
 
 
 def _facts(result: hr.TuningResult, options: RaceOptions) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from hedgerow import storage
+from hedgerow.cli.corpus_folders import is_corpus
 from hedgerow.cli.failures import say
 from hedgerow.cli.loading import arguments_for, check_columns, check_items, layout_of, load_model
 from hedgerow.cli.output import check_output
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 def tag(model_path: str, path: str, options: TagOptions, *, output: str | None, force: bool) -> None:
     """Label a file or a stream."""
     options.check()
+    if is_corpus(path):
+        raise InputError(f"tag writes labels beside the lines of a file, but {path} is a corpus; name the file")
     if output is not None:
         check_output(output, force=force, inputs=[model_path, path])
     model = load_model(model_path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.reading import name_of
 from hedgerow.cli.suggestions import did_you_mean
+from hedgerow.data.columns import is_local
 from hedgerow.encoding.rules import Part
 from hedgerow.errors import InputError
 
@@ -58,7 +59,7 @@ def naming_template(path: str, corpus: Corpus) -> Iterator[None]:
 def reads_through_window(template: Any, corpus: Corpus) -> bool:
     """Whether a column is left that is read through the window: templates replace text by columns of their own."""
     if template is None:
-        return True
+        return not all(map(is_local, corpus.X.columns))  # those of a folder that was encoded with a template are
     replaced = {column.rule.source for column in template.plan(corpus.X) if isinstance(column.rule, Part)}
     return any(column.name not in replaced for column in corpus.X.columns)
 

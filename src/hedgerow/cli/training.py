@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.config import PARAMETERS, read_config
+from hedgerow.cli.corpus_folders import is_corpus, open_labelled, refuse_file_flags
+from hedgerow.cli.corpus_folders import scores as score_corpus
 from hedgerow.cli.data_places import naming_lines
 from hedgerow.cli.documents import note_documents
 from hedgerow.cli.failures import INTERRUPTED, say
@@ -109,9 +111,13 @@ class _Run:
         if given is not None:
             template_of(given)  # before the files are read
         corpus, dev = self.read()
-        template = hr.templates.choose(corpus.X) if given is None else template_of(given, corpus.layout)
-        with naming_template(self.options.train_file, corpus):
-            self.say(features_in_words(template, corpus, chosen=given is None))
+        if is_corpus(self.options.train_file):
+            template = None
+            self.say("features: those of the corpus")
+        else:
+            template = hr.templates.choose(corpus.X) if given is None else template_of(given, corpus.layout)
+            with naming_template(self.options.train_file, corpus):
+                self.say(features_in_words(template, corpus, chosen=given is None))
         if "window" in parameters and not reads_through_window(template, corpus):
             self.say("note: --window has no effect: the features have offsets of their own; see --template")
         estimator = configured(cls, {**_defaults(cls, template, len(corpus.X)), **parameters, "features": template})
@@ -173,13 +179,15 @@ class _Run:
         """(training data, dev data if there are any)."""
         import hedgerow as hr
 
-        corpus = read_labelled(self.options.train_file, self.options.files)
+        corpus = self._read_training()
         if not self.options.quiet:
             describe(self.options.train_file, corpus)
-            if self.options.model == AUTO:
+            if self.options.model == AUTO and not is_corpus(self.options.train_file):
                 note_documents(self.options.train_file)
         if self.options.dev is None:
             return corpus, None
+        if is_corpus(self.options.dev):
+            return corpus, open_labelled(self.options.dev)
         with naming_flags():
             dev = hr.read(self.options.dev, layout=corpus.layout, encoding=self.options.encoding or "utf-8")
         if dev.y is None:
@@ -187,6 +195,13 @@ class _Run:
         if not self.options.quiet:
             describe(self.options.dev, dev)
         return corpus, dev
+
+    def _read_training(self) -> Corpus:
+        path = self.options.train_file
+        if not is_corpus(path):
+            return read_labelled(path, self.options.files)
+        refuse_file_flags(path, template=self.options.template, **vars(self.options.files))
+        return open_labelled(path)
 
     def finish(
         self, estimator: Estimator, corpus: Corpus, dev: Corpus | None, seconds: float, *, interrupted: bool
@@ -196,7 +211,8 @@ class _Run:
         model.save(self.output)
         n_bytes = Path(self.output).stat().st_size
         scored, name = (corpus, "training") if dev is None else (dev, "dev")
-        scores = {} if interrupted else _scores(estimator, scored)
+        encoded = is_corpus(self.options.train_file if dev is None else self.options.dev)
+        scores = {} if interrupted else (score_corpus if encoded else _scores)(estimator, scored)
         shown = "".join(f", {name} {score.replace('_', ' ')} {value:.2%}" for score, value in scores.items())
         if interrupted:
             say(f"interrupted after {duration(seconds)}; {self.output} has what was learned so far, {size(n_bytes)}")

@@ -22,6 +22,7 @@ VERBS = {
     "evaluate": "Measure a model on a file of labelled sequences.",
     "inspect": "Show what a model is and what it learned.",
     "tune": "Find the best estimator and setting by a race.",
+    "encode": "Write files of any size as a folder that train takes.",
     "convert": "Convert between file formats and label schemes.",
     "datasets": "List, describe or write the data sets.",
     "demo": "Learn to pronounce English words, offline, in seconds.",

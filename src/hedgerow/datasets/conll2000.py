@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from io import StringIO
 
 import numpy as np
 
@@ -26,26 +27,29 @@ _KNOWN = {
     "test": {"sentences": 2012, "tokens": 47377, "chunk tags": 19, "POS tags": 43},
 }
 
-_Token = tuple[str, str, str]  # word, POS, chunk
+_Sentence = tuple[list[str], list[str], list[str]]  # words, POS tags, chunk tags
 
 
-def _sentences(split: str) -> list[list[_Token]]:
+def _sentences(split: str) -> list[_Sentence]:
+    """Equal texts are one object, and no line is kept: that halves the memory of a process which loads the data."""
     file = _FILES[split]
-    sentences: list[list[_Token]] = [[]]
-    for number, line in enumerate(read_text(file).splitlines(), start=1):
+    sentences: list[_Sentence] = [([], [], [])]
+    shared: dict[str, str] = {}
+    for number, line in enumerate(StringIO(read_text(file)), start=1):
         match line.split():
             case []:
-                sentences.append([])
-            case [word, pos, chunk]:
-                sentences[-1].append((word, pos, chunk))
+                sentences.append(([], [], []))
+            case [_, _, _] as token:
+                for column, text in zip(sentences[-1], token, strict=True):
+                    column.append(shared.setdefault(text, text))
             case _:
-                raise bad_line(file, number, "word, POS tag and chunk tag, or a blank line", line)
-    sentences = [sentence for sentence in sentences if sentence]
+                raise bad_line(file, number, "word, POS tag and chunk tag, or a blank line", line.rstrip("\n"))
+    sentences = [sentence for sentence in sentences if sentence[0]]
     counted = {
         "sentences": len(sentences),
-        "tokens": sum(map(len, sentences)),
-        "chunk tags": len({chunk for sentence in sentences for _, _, chunk in sentence}),
-        "POS tags": len({pos for sentence in sentences for _, pos, _ in sentence}),
+        "tokens": sum(len(words) for words, _, _ in sentences),
+        "chunk tags": len({chunk for _, _, chunks in sentences for chunk in chunks}),
+        "POS tags": len({tag for _, tags, _ in sentences for tag in tags}),
     }
     verify(file, _KNOWN[split], counted)
     return sentences
@@ -53,14 +57,14 @@ def _sentences(split: str) -> list[list[_Token]]:
 
 def _read_chunks(split: str) -> SplitData:
     sentences = _sentences(split)
-    X = [[{"word": word, "pos": pos} for word, pos, _ in sentence] for sentence in sentences]
-    return SplitData(X, [np.array([chunk for _, _, chunk in sentence]) for sentence in sentences])
+    X = [[{"word": word, "pos": pos} for word, pos in zip(*both, strict=True)] for *both, _ in sentences]
+    return SplitData(X, [np.array(chunks) for _, _, chunks in sentences])
 
 
 def _read_joint(split: str) -> SplitData:
     sentences = _sentences(split)
-    X = [[{"word": word} for word, _, _ in sentence] for sentence in sentences]
-    return SplitData(X, [np.array([_joint(pos, chunk) for _, pos, chunk in sentence]) for sentence in sentences])
+    X = [[{"word": word} for word in words] for words, _, _ in sentences]
+    return SplitData(X, [np.array(list(map(_joint, tags, chunks))) for _, tags, chunks in sentences])
 
 
 def _joint(pos: str, chunk: str) -> str:

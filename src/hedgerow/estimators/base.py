@@ -93,6 +93,7 @@ class Estimator(Predictions):
         sample_weight: Any = None,
         groups: Any = None,
         callbacks: Iterable[Callback] = (),
+        client: Any = None,
     ) -> Self:
         """Learn from sequences and their labels.
 
@@ -113,6 +114,9 @@ class Estimator(Predictions):
         callbacks : list of callable
             Each is called with every `TrainingRecord` as it comes. One that returns True or raises
             `hedgerow.StopTraining` ends the fit with what has been learned so far.
+        client : dask.distributed.Client, optional
+            Fits on the workers of a Dask cluster; X and y may then be Dask collections. See the guide to distributed
+            fits.
 
         Returns
         -------
@@ -131,18 +135,25 @@ class Estimator(Predictions):
         >>> model.classes_.tolist()
         ['-', 'a', 'o']
         """
-        from hedgerow.estimators.fitting import checked_callbacks, prepare, run_learner
+        from hedgerow.estimators.fitting import Frame, checked_callbacks, prepare, run_learner
 
         began = time.perf_counter()
         self.check_parameters()
         settings = self._converted()
         functions = checked_callbacks(callbacks, settings.verbose)
         earlier = getattr(self, "model_", None) if settings._continues else None
+        if client is not None:
+            from hedgerow.distributed.fit import fit_on_workers
+
+            fit_on_workers(
+                settings, X, y, X_dev, y_dev, sample_weight, groups, earlier, client, functions, began, self._set_model
+            )
+            return self
         training, report = prepare(settings, X, y, X_dev, y_dev, sample_weight, groups, earlier)
         checkpoint = settings._checkpoint(training)
         earlier = (checkpoint.load() if checkpoint else None) or earlier
         learner = settings._learner(training, earlier)
-        run_learner(learner, settings, training, checkpoint, functions, began, report, self._set_model)
+        run_learner(learner, settings, Frame.of(training), checkpoint, functions, began, report, self._set_model)
         return self
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:

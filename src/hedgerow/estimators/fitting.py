@@ -5,30 +5,36 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.callbacks import Callback, Progress, TrainingRecord
+from hedgerow.constraints import Constraints
 from hedgerow.data.padded import warn_of_padding
+from hedgerow.data.ragged import starts_of
 from hedgerow.data.read_y import read_labels
-from hedgerow.data.sequences import read_sequences
+from hedgerow.data.sequences import Sequences, read_sequences
 from hedgerow.data.value_reader import ValueReader
 from hedgerow.encoding import Encoder, Labels
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import BeamWarning, InputError, StopTraining, first_few, warn_user
 from hedgerow.estimators.allowed_labels import check_gold, constraints_of
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.checkpoint import EVERY, Checkpoint, check_unchanged
 from hedgerow.estimators.dev_spans import span_f1_function
+from hedgerow.estimators.encoded_input import check_recipe, missing_rates
 from hedgerow.estimators.groups import group_codes
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST
 from hedgerow.estimators.threads import n_threads
+from hedgerow.group import ALONE, Group
 from hedgerow.learning.base import DevData, Learner, Record, TrainingData
 from hedgerow.learning.folds import draw_order, split_off_dev
 from hedgerow.learning.seeds import fit_seeds
+from hedgerow.learning.sum_limits import SumLimits
 from hedgerow.model import Model
 
 # The parameter that bounds the number of steps, by what a step is.
@@ -60,17 +66,14 @@ def prepare(
     earlier: Model | None,
 ) -> tuple[TrainingData, Record]:
     """(encoded data, fields of the first record); raises InputError if the data break a rule."""
-    if (X_dev is None) != (y_dev is None):
-        passed, other = ("X_dev", "y_dev") if y_dev is None else ("y_dev", "X_dev")
-        raise InputError(f"X_dev and y_dev must be passed together, but only {passed} was; pass {other} as well")
-    _check_edge_columns(settings)
-    raw = read_sequences(X, ValueReader(n_threads=n_threads(settings.n_jobs)))
+    check_dev_pair(X_dev, y_dev)
+    check_edge_columns(settings)
+    raw = _read(settings, X)
     gold_labels = read_labels(y, raw)  # once, because y may be a generator
     warn_of_padding(gold_labels)
-    warn_of_missing_columns(raw)
     labels = Labels.fit(gold_labels, raw) if earlier is None else earlier.labels
     if earlier is None:
-        encoder = Encoder.fit(raw, settings._treatment, settings.features, n_threads(settings.n_jobs))
+        encoder = _fitted_encoder(settings, raw)
     else:
         plain = settings._plain_params()
         check_unchanged({name: (earlier.parameters.get(name), plain[name]) for name in ("features", "constraints")})
@@ -83,37 +86,93 @@ def prepare(
         )
     constraints = constraints_of(settings.constraints, labels)
     check_gold(constraints, codes, raw.starts, labels, "y")
-    encoded, dev = settings._encode_checked(encoder, raw, settings.get_params()), None
-    if X_dev is not None:
-        dev_encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
-        gold = read_labels(y_dev, dev_encoded)
-        span_f1 = span_f1_function(labels.classes.tolist(), gold.tolist(), dev_encoded.starts)
-        dev = DevData(dev_encoded, label_codes(labels, gold, dev_encoded, "y_dev"), span_f1)
-        check_gold(constraints, dev.codes, dev_encoded.starts, labels, "y_dev")
+    training = training_data(
+        settings,
+        encoder=encoder,
+        labels=labels,
+        sequences=settings._encode_checked(encoder, raw, settings.get_params()),
+        codes=codes,
+        weights=checked_weights(sample_weight, len(raw), raw.n_positions),
+        groups=None if groups is None else group_codes(groups, len(raw)),
+        dev=None if X_dev is None else read_dev(settings, encoder, labels, X_dev, y_dev),
+        constraints=constraints,
+    )
+    _warn_of_wide_beam(training)
+    report = missing_rates if isinstance(raw, Encoded) else missing_report
+    return training, {"decode": training.decode, **report(raw, settings._missing)}  # type: ignore[arg-type]
+
+
+def check_dev_pair(X_dev: object, y_dev: object) -> None:
+    """Raise InputError if one is passed without the other."""
+    if (X_dev is None) != (y_dev is None):
+        passed, other = ("X_dev", "y_dev") if y_dev is None else ("y_dev", "X_dev")
+        raise InputError(f"X_dev and y_dev must be passed together, but only {passed} was; pass {other} as well")
+
+
+def read_dev(settings: Estimator, encoder: Encoder, labels: Labels, X_dev: object, y_dev: object) -> DevData:
+    """The dev data; raises InputError if they do not fit the encoder or break the constraints."""
+    encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
+    read = read_labels(y_dev, encoded)
+    gold = read.tolist()
+    span_f1 = span_f1_function(labels.classes.tolist(), gold, encoded.starts)
+    dev = DevData(encoded, label_codes(labels, read, encoded, "y_dev"), span_f1, gold=gold)
+    check_gold(constraints_of(settings.constraints, labels), dev.codes, encoded.starts, labels, "y_dev")
+    return dev
+
+
+def training_data(
+    settings: Estimator,
+    *,
+    encoder: Encoder,
+    labels: Labels,
+    sequences: Encoded,
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    groups: NDArray[np.int64] | None,
+    dev: DevData | None,
+    constraints: Constraints | None,
+    group: Group = ALONE,
+) -> TrainingData:
+    """What a learner learns from; without dev data, some sequences are split off if early stopping needs them."""
     training = TrainingData(
         encoder=encoder,
         labels=labels,
-        sequences=encoded,
+        sequences=sequences,
         codes=codes,
-        weights=checked_weights(sample_weight, len(raw)),
-        groups=None if groups is None else group_codes(groups, len(raw)),
+        weights=weights,
+        groups=groups,
         order=settings._order,
         dev=dev,
         decode=settings._decoding(labels.classes.tolist(), settings.decode),
         n_threads=n_threads(settings.n_jobs),
         beam=settings._training_beam,
         constraints=constraints,
+        group=group,
     )
-    _warn_of_wide_beam(training)
     if dev is None and settings._validation_fraction is not None:
-        training = _with_random_dev_split(training, settings, settings._validation_fraction)
-    return training, {"decode": training.decode, **missing_report(raw, settings._missing)}
+        return _with_random_dev_split(training, settings, settings._validation_fraction)
+    return training
+
+
+def _read(settings: Estimator, X: object) -> Sequences | Encoded:
+    """The sequences of X; those of a corpus stay as they are."""
+    if isinstance(X, Encoded):
+        check_recipe(settings, X)
+        return X
+    raw = read_sequences(X, ValueReader(n_threads=n_threads(settings.n_jobs)))
+    warn_of_missing_columns(raw)
+    return raw
+
+
+def _fitted_encoder(settings: Estimator, raw: Sequences | Encoded) -> Encoder:
+    if isinstance(raw, Encoded):
+        return raw.encoder
+    return Encoder.fit(raw, settings._treatment, settings.features, n_threads(settings.n_jobs))
 
 
 def _with_random_dev_split(training: TrainingData, settings: Estimator, fraction: float) -> TrainingData:
     """The training data with a share of the sequences as dev data; raises InputError if there is only one sequence."""
-    n = len(training.sequences)
-    if n < 2:
+    if training.n_sequences < 2:
         raise InputError(
             "early_stopping needs dev data, but X has only one sequence to split; pass X_dev and y_dev to fit"
         )
@@ -130,15 +189,29 @@ def with_dev_split(training: TrainingData, fraction: float, drawn: NDArray[np.in
     training = split_off_dev(training, fraction, drawn)
     dev = training.dev
     assert dev is not None
-    gold = training.labels.decode(dev.codes).tolist()
-    span_f1 = span_f1_function(training.labels.classes.tolist(), gold, dev.sequences.starts)
-    return replace(training, dev=replace(dev, span_f1=span_f1))
+    gold = training.labels.decode(dev.group.concatenated(dev.codes)).tolist()
+    starts = starts_of(dev.group.concatenated(dev.sequences.lengths))
+    span_f1 = span_f1_function(training.labels.classes.tolist(), gold, starts)
+    return replace(training, dev=replace(dev, span_f1=span_f1, gold=gold))
+
+
+class Frame(NamedTuple):
+    """What a model has besides its potential."""
+
+    labels: Labels
+    encoder: Encoder
+    order: int
+    constraints: Constraints | None
+
+    @classmethod
+    def of(cls, training: TrainingData) -> Frame:
+        return cls(training.labels, training.encoder, training.order, training.constraints)
 
 
 def run_learner(
     learner: Learner,
     settings: Estimator,
-    training: TrainingData,
+    frame: Frame,
     checkpoint: Checkpoint | None,
     callbacks: list[Callback],
     began: float,
@@ -156,15 +229,15 @@ def run_learner(
 
     def model() -> Model:
         return Model(
-            labels=training.labels,
-            encoder=training.encoder,
+            labels=frame.labels,
+            encoder=frame.encoder,
             potential=learner.potential,
-            order=training.order,
+            order=frame.order,
             estimator=name,
             parameters=parameters,
             training_log=training_log,
             origin=origin,
-            constraints=training.constraints,
+            constraints=frame.constraints,
         )
 
     finished = False
@@ -221,7 +294,7 @@ def _steps_at_most(settings: Estimator, record: Record) -> int | None:
     return steps if isinstance(steps, int) else None
 
 
-def _check_edge_columns(settings: Estimator) -> None:
+def check_edge_columns(settings: Estimator) -> None:
     """Raise InputError if the template has columns for two labels, and the estimator no weights for them."""
     template = settings.features
     if template is None or not template.edge_columns:
@@ -244,8 +317,11 @@ def _warn_of_wide_beam(training: TrainingData) -> None:
         )
 
 
-def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
-    """The weight of each of n sequences, 1 by default; raises InputError if there is not one valid weight for each."""
+def checked_weights(sample_weight: Any, n: int, n_positions: int) -> NDArray[np.float64]:
+    """The weight of each of n sequences, 1 by default; raises InputError if there is not one valid weight for each.
+
+    Weights are rounded so that every sum of weights of positions is exact, in any order.
+    """
     if sample_weight is None:
         return np.ones(n)
     rule = f"sample_weight must hold one number for each of the {n} sequences"
@@ -264,4 +340,4 @@ def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
         raise InputError(
             "sample_weight must not be 0 for every sequence, but it is: there is nothing to learn from; raise a weight"
         )
-    return weights
+    return SumLimits(n_positions, float(weights.max())).rounded_weights(weights)

@@ -118,7 +118,7 @@ class LinearCRF(LinearEstimator):
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.dual_ascent import DualAscentLearner
-        from hedgerow.learning.likelihood import LinearSpace
+        from hedgerow.learning.linear_space import LinearSpace
         from hedgerow.learning.quasi_newton import QuasiNewtonLearner
         from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 
@@ -176,7 +176,7 @@ class LinearCRF(LinearEstimator):
 
     def _inducer(self, training: TrainingData) -> Learner:
         from hedgerow.learning.induction import InductionLearner
-        from hedgerow.learning.likelihood import LinearSpace
+        from hedgerow.learning.linear_space import LinearSpace
         from hedgerow.learning.seeds import fit_seeds
 
         space = LinearSpace.bare(

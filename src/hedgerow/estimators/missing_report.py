@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hedgerow.data.columns import CategoricalColumn, Column, NumericColumn
@@ -11,7 +12,11 @@ from hedgerow.errors import MissingColumnWarning, first_few, warn_user
 
 def warn_of_missing_columns(sequences: Sequences) -> None:
     """Warn once about all columns that hold only missing values."""
-    empty = [column.name for column in sequences.columns if column.n_missing and not _has_values(column)]
+    warn_of_columns([column.name for column in sequences.columns if column.n_missing and not _has_values(column)])
+
+
+def warn_of_columns(empty: Sequence[str]) -> None:
+    """Warn of columns without any value, if there are some."""
     if empty:
         warn_user(
             f"these columns have only missing values in training: {first_few(empty)}; nothing is learned from them: "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.constraints import Constraints
+from hedgerow.data.lazy import is_lazy
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.missing_values import refuse_missing
@@ -17,7 +18,8 @@ from hedgerow.errors import ImpossibleLatticeError, InputError, no_path, not_fit
 from hedgerow.estimators.allowed_labels import known_codes, overriding_constraints
 from hedgerow.estimators.conventions import Conventions
 from hedgerow.estimators.dev_spans import marks_spans
-from hedgerow.estimators.threads import n_threads
+from hedgerow.estimators.encoded_input import check_encoder
+from hedgerow.estimators.threads import threads_to_label, threads_to_read
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, DecodeSetting, best_labels
 from hedgerow.inference.spans import SpanRules
@@ -77,11 +79,30 @@ class ModelInference(Conventions):
 
     def _encode(self, X: object) -> Encoded:
         model = self._fitted()
+        if is_lazy(X):
+            raise InputError(
+                "X is a Dask collection, which only predict and predict_proba label; compute X first, or map a "
+                "function over its partitions"
+            )
         return self._encode_checked(model.encoder, X, model.parameters)
+
+    def _predict_lazily(self, method: str, X: object, known: object, constraints: object, **options: Any) -> Any:
+        """The predictions for a Dask collection, as one of the same kind; raises InputError before work is done."""
+        from hedgerow.distributed.prediction import lazy_predictions
+
+        labels = self._fitted().labels
+        if constraints is not None:
+            choice = self._value("constraints", constraints, method)
+            overriding_constraints(choice, labels, self._fitted().parameters.get("constraints"))
+        return lazy_predictions(self, method, X, known, {"constraints": constraints, **options})  # type: ignore[arg-type]
 
     def _encode_checked(self, encoder: Encoder, X: object, fitted_with: Mapping[str, Any], data: str = "X") -> Encoded:
         """X as codes; raises InputError where a value is missing and neither encoder nor model handles that."""
-        encoded = encoder.encode(X, n_threads=n_threads(self._value("n_jobs")))
+        if isinstance(X, Encoded):
+            check_encoder(encoder, X, data)
+            encoded = X
+        else:
+            encoded = encoder.encode(X, n_threads=threads_to_read(self._value("n_jobs"), X))
         if not (encoder.fills_missing or self._takes_missing):
             setting = f" with missing={fitted_with['missing']!r}" if "missing" in fitted_with else ""
             refuse_missing(encoded, data, f"this {type(self).__name__}{setting}")
@@ -119,7 +140,7 @@ class ModelInference(Conventions):
     def _answers(self, encoded: Encoded, evidence: Evidence | None = None) -> Iterator[Answers]:
         """Inference over one block of sequences at a time, to bound memory."""
         constraints, known = evidence or Evidence()
-        threads = n_threads(self._value("n_jobs"))
+        threads = threads_to_label(self._value("n_jobs"), encoded.n_positions)
         return self._fitted().answers_by_block(
             encoded, constraints=constraints, known=known, beam=self._beam, n_threads=threads
         )

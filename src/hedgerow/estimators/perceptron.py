@@ -56,8 +56,10 @@ class StructuredPerceptron(MarginEstimator):
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.margin import MarginLearner
+        from hedgerow.learning.parameter_mixing import MixingLearner
 
-        return MarginLearner(training, self._rules(training))
+        learner = MarginLearner if training.group.size == 1 else MixingLearner
+        return learner(training, self._rules(training))
 
     def _rules(self, training: TrainingData) -> MarginRules:
         from hedgerow.learning.margin import MarginRules

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sized
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.frame_columns import is_frame
-from hedgerow.data.sequences import Sequences, with_sequences
+from hedgerow.data.lazy import is_lazy
+from hedgerow.data.sequences import with_sequences
 from hedgerow.encoding import Labels
 from hedgerow.errors import InputError
 from hedgerow.estimators.label_codes import label_codes
@@ -21,12 +23,24 @@ from hedgerow.inference.spans import Span, SpanRules
 from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
-    from hedgerow.typing import ConstraintsLike, KnownLike, LabelsLike, SequenceLike, SequencesLike
+    from hedgerow.data.sequences import Sequences
+    from hedgerow.encoding.encoded import Encoded
+    from hedgerow.typing import ConstraintsLike, KnownLike, LabelsLike, LazySequences, SequenceLike, SequencesLike
 
 
 class Predictions(ModelInference):
     """The methods of a fitted estimator that answer questions about sequences."""
 
+    @overload
+    def predict(
+        self,
+        X: LazySequences,
+        *,
+        decode: DecodeSetting | None = None,
+        known: Any = None,
+        constraints: ConstraintsLike | None = None,
+    ) -> Any: ...
+    @overload
     def predict(
         self,
         X: SequencesLike,
@@ -34,13 +48,22 @@ class Predictions(ModelInference):
         decode: DecodeSetting | None = None,
         known: KnownLike | None = None,
         constraints: ConstraintsLike | None = None,
-    ) -> list[NDArray[Any]]:
+    ) -> list[NDArray[Any]]: ...
+    def predict(
+        self,
+        X: SequencesLike | LazySequences,
+        *,
+        decode: DecodeSetting | None = None,
+        known: KnownLike | None = None,
+        constraints: ConstraintsLike | None = None,
+    ) -> Any:
         """Predict the labels of each sequence.
 
         Parameters
         ----------
-        X : list of sequences
-            Read as in `fit`, and with the same columns.
+        X : list of sequences, or Dask collection
+            Read as in `fit`, and with the same columns. A Dask bag of sequences, a list of delayed lists of sequences,
+            or the X of `hedgerow.distributed.from_frame` is labelled when its predictions are computed.
         decode : {"auto", "viterbi", "marginal"}, optional
             Overrides the parameter `decode` of the estimator.
         known : list of lists, optional
@@ -53,7 +76,8 @@ class Predictions(ModelInference):
         -------
         list of 1-D arrays
             The labels of each sequence, of the same type as in `fit`. `.tolist()` converts them to Python's str, int
-            or bool, which JSON and seqeval need: `[p.tolist() for p in model.predict(X)]`.
+            or bool, which JSON and seqeval need: `[p.tolist() for p in model.predict(X)]`. For a Dask collection a
+            collection of the same kind; a data frame has the labels in its new column "prediction".
 
         Raises
         ------
@@ -72,15 +96,17 @@ class Predictions(ModelInference):
         >>> [labels.tolist() for labels in model.predict(["cot", "at"])]
         [['-', 'o', '-'], ['a', '-']]
         """
-        decode = self._value("decode", decode, "predict")
+        chosen = self._value("decode", decode, "predict")
+        if is_lazy(X):
+            return self._predict_lazily("predict", X, known, constraints, decode=decode)
         if _is_empty(X):
             return self._nothing()
         encoded = self._encode(X)
-        chosen = self._decoding(self._fitted().labels.classes.tolist(), decode)
-        codes = self._best_labels(encoded, chosen, self._evidence(encoded, known, constraints, "predict"))
+        decoding = self._decoding(self._fitted().labels.classes.tolist(), chosen)
+        codes = self._best_labels(encoded, decoding, self._evidence(encoded, known, constraints, "predict"))
         return with_sequences(_by_sequence(self._fitted().labels.decode(codes), encoded.starts), X)
 
-    def predict_single(self, x: SequenceLike | Sequences) -> NDArray[Any]:
+    def predict_single(self, x: SequenceLike | Sequences | Encoded) -> NDArray[Any]:
         """Predict the labels of one sequence.
 
         Parameters
@@ -107,14 +133,14 @@ class Predictions(ModelInference):
         >>> model.predict_single("dot").tolist()
         ['-', 'o', '-']
         """
-        if isinstance(x, Sequences) and len(x) != 1:
+        if isinstance(x, ColumnStore) and len(x) != 1:
             raise InputError(f"predict_single labels one sequence, but there are {len(x)}; use predict")
         if isinstance(x, Mapping):
             raise InputError(
                 f"predict_single labels a list of positions, but x is a {type(x).__name__}, which is one position; "
                 "pass [x] if the sequence has only this position"
             )
-        if isinstance(x, Sequences):
+        if isinstance(x, ColumnStore):
             return self.predict(x)[0]
         try:
             return self.predict([x])[0]
@@ -124,15 +150,28 @@ class Predictions(ModelInference):
                 raise InputError(f"predict_single labels one sequence, but x is a list of {n}; use predict") from None
             raise
 
+    @overload
+    def predict_proba(
+        self, X: LazySequences, *, known: Any = None, constraints: ConstraintsLike | None = None
+    ) -> Any: ...
+    @overload
     def predict_proba(
         self, X: SequencesLike, *, known: KnownLike | None = None, constraints: ConstraintsLike | None = None
-    ) -> list[NDArray[np.floating[Any]]]:
+    ) -> list[NDArray[np.floating[Any]]]: ...
+    def predict_proba(
+        self,
+        X: SequencesLike | LazySequences,
+        *,
+        known: KnownLike | None = None,
+        constraints: ConstraintsLike | None = None,
+    ) -> Any:
         """Compute the probability of each label at each position.
 
         Parameters
         ----------
-        X : list of sequences
-            Read as in `fit`, and with the same columns.
+        X : list of sequences, or Dask collection
+            Read as in `fit`, and with the same columns. A Dask bag of sequences, a list of delayed lists of sequences,
+            or the X of `hedgerow.distributed.from_frame` is labelled when its predictions are computed.
         known : list of lists, optional
             For each sequence the labels that are known, such as those of an annotator, and None where none is known; or
             None for a sequence without any. The other labels are predicted given these.
@@ -142,7 +181,8 @@ class Predictions(ModelInference):
         Returns
         -------
         list of arrays of shape (positions, labels)
-            P(label at position | sequence), columns in the order of `classes_`; rows sum to 1.
+            P(label at position | sequence), columns in the order of `classes_`; rows sum to 1. For a Dask collection a
+            collection of the same kind; a data frame has a new column "prediction_{label}" for each label.
 
         Raises
         ------
@@ -161,6 +201,8 @@ class Predictions(ModelInference):
         >>> model.predict_proba(["cat"])[0].shape
         (3, 3)
         """
+        if is_lazy(X):
+            return self._predict_lazily("predict_proba", X, known, constraints)
         if _is_empty(X):
             return self._nothing()
         encoded = self._encode(X)

@@ -284,7 +284,7 @@ class TreeCRF(TreeEstimator):
                 share, refit = chosen["validation_fraction"], chosen["refit"]
                 search = SearchRules(share=share, patience=self.patience, refit=refit)
                 return AutoBoostingLearner(training, rules, search, learned, notes)
-            rules = replace(rules, stopping=search_stopping(self.patience, len(training.dev.sequences)))
+            rules = replace(rules, stopping=search_stopping(self.patience, training.dev.n_sequences))
         start = None if earlier is None else _start(earlier, rules, training, self.missing, learned)
         return BoostingLearner(training, rules, start=start, learned=learned, notes=notes)
 
@@ -292,8 +292,8 @@ class TreeCRF(TreeEstimator):
         """The parameters that can be "auto", with what was chosen for these data."""
         from hedgerow.learning.adaptive_rules import Situation, adapted
 
-        has_missing = any(column.n_missing for column in training.sequences.columns)
-        situation = Situation(training.sequences.n_positions, len(training.labels), reads_scores, has_missing)
+        has_missing = training.has_missing
+        situation = Situation(training.n_positions, len(training.labels), reads_scores, has_missing)
         return adapted(situation, self.get_params())
 
     def _boosting_rules(self, training: TrainingData, chosen: dict[str, Any]) -> BoostingRules:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.codes.code_words import checked_length, most_bits
+from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.window import Window
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.output_code import BIT_ROUNDS, OutputCode
@@ -99,6 +100,7 @@ def _count(value: Any, usual: int) -> int:
 
 def _attributes(estimator: Estimator, traits: Traits) -> float:
     """How many attributes a position has: values of columns through the window, and those of a template."""
-    derived = 0 if estimator.features is None else len(estimator.features.plan(traits.X))
+    raw = traits.X if isinstance(traits.X, Sequences) else None
+    derived = 0 if estimator.features is None or raw is None else len(estimator.features.plan(raw))
     read = traits.attributes if derived == 0 or traits.kind == "numbers" else 0
     return derived + read * len(Window.of(getattr(estimator, "window", 0)).offsets)

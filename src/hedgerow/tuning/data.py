@@ -15,6 +15,7 @@ from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.data.read_y import FlatLabels, read_labels
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Labels
+from hedgerow.encoding.encoded import Encoded
 from hedgerow.estimators.groups import group_codes
 from hedgerow.tuning.cross_validation import Index
 
@@ -23,7 +24,7 @@ from hedgerow.tuning.cross_validation import Index
 class Part:
     """Some of the sequences, with labels as `fit` takes them and as codes of all labels."""
 
-    X: Sequences
+    X: Sequences | Encoded
     y: Any  # FlatLabels, which `fit` does not read again
     codes: NDArray[np.int32]
     groups: Index
@@ -33,7 +34,7 @@ class Part:
 class RaceData:
     """All sequences with their labels and groups."""
 
-    X: Sequences
+    X: Sequences | Encoded
     y: FlatLabels
     labels: Labels
     codes: NDArray[np.int32]
@@ -42,7 +43,7 @@ class RaceData:
     @classmethod
     def read(cls, X: object, y: object, groups: object) -> RaceData:
         """Raises InputError if X, y or groups break a rule."""
-        sequences = Sequences(X)
+        sequences = X if isinstance(X, Encoded) else Sequences(X)
         flat = read_labels(y, sequences)
         warn_of_padding(flat)
         labels = Labels.fit(flat, sequences)

@@ -22,6 +22,7 @@ from hedgerow.tuning.checks import check_training_parts, checked_jobs, checked_s
 from hedgerow.tuning.costs import fit_seconds
 from hedgerow.tuning.cross_validation import make_folds
 from hedgerow.tuning.data import RaceData
+from hedgerow.tuning.fits import Fits
 from hedgerow.tuning.plan import Rung, make_plan, too_slow
 from hedgerow.tuning.race import Race, Trial, ranked
 from hedgerow.tuning.refine import checked_count, refine
@@ -52,6 +53,7 @@ def tune(
     checkpoint: str | os.PathLike[str] | None = None,
     callbacks: Iterable[Callable[[TrialRecord], Any]] = (),
     verbose: int | None = None,
+    client: Any = None,
 ) -> TuningResult:
     """Find the best estimator and setting by a race, and fit it on all data.
 
@@ -100,6 +102,9 @@ def tune(
         ends the race.
     verbose : int or None, default=None
         1 shows progress, 0 does not; None shows a bar on a terminal or in a notebook only.
+    client : distributed.Client, optional
+        Runs the fits of the race on the workers of this Dask cluster, one in each of their threads, instead of threads
+        of this process. The data are sent to every worker once. Results are the same. The final fit is made here.
 
     Returns
     -------
@@ -137,7 +142,7 @@ def tune(
     plan = make_plan(costs, len(folds), seconds_of(budget))
     name, score = scoring_of(scoring, data)
     results = Results(checkpoint, origin_of(data, folds, name, seed))
-    race = Race(data, folds, score, results, stop, n_workers)
+    race = Race(Fits(data, folds, score), results, stop, n_workers, client)
     total = sum(rung.n_candidates for rung in plan) + n_optuna
     teller = _Teller(functions, total, plan, stop)
     call_all(functions, "begin", "tune")

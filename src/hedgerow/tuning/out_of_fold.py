@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from hedgerow.data.sequences import with_sequences
+from hedgerow.distributed.tasks import WorkerTasks
 from hedgerow.errors import InputError, type_name
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.threads import n_threads
@@ -16,7 +18,7 @@ from hedgerow.tuning.candidates import with_parameters_of
 from hedgerow.tuning.checks import check_training_parts, checked_jobs, checked_seed
 from hedgerow.tuning.cross_validation import Fold, make_folds
 from hedgerow.tuning.data import RaceData
-from hedgerow.tuning.workers import ordered_map
+from hedgerow.tuning.workers import map_on_workers, ordered_map
 from hedgerow.utilities import Floats
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def cross_val_predict(
     method: Literal["predict", "predict_proba"] = "predict",
     n_jobs: int | None = -1,
     random_state: Any = None,
+    client: Any = None,
 ) -> list[Any]:
     """Predict every sequence with a model that was fitted on the other folds.
 
@@ -57,6 +60,9 @@ def cross_val_predict(
         Number of fits at the same time; -1 or None for all processors. Results do not depend on it.
     random_state : int, numpy generator or None, default=None
         Seed of the folds, and of the estimator if it has no seed of its own.
+    client : distributed.Client, optional
+        Fits the folds on the workers of this Dask cluster, instead of threads of this process. The data are sent to
+        every worker once. Results are the same.
 
     Returns
     -------
@@ -96,27 +102,46 @@ def cross_val_predict(
         raise InputError(
             f"cv must have every sequence in exactly one test part, but sequence {i} is in {tested[i]}; use a number"
         )
+    n_each = 1 if client is not None else max(1, n_workers // len(folds))  # a worker fits a fold in each of its threads
     own = {} if estimator.random_state is not None else {"random_state": seed}
-    copy = with_parameters_of(estimator, {**own, "n_jobs": max(1, n_workers // len(folds))})
+    copy = with_parameters_of(estimator, {**own, "n_jobs": n_each})
     copy.check_parameters()
-    stop = Stop(np.inf)
-
-    def predict(fold: Fold) -> list[Any]:
-        train = data.part(np.sort(fold.train))
-        model = with_parameters_of(copy, {}).fit(train.X, train.y, callbacks=[lambda record: stop.is_due()])
-        test = data.X[fold.test]
-        if method == "predict":
-            return model.predict(test)
-        columns = np.searchsorted(data.labels.classes, model.classes_)
-        return [_spread(p, columns, len(data.labels)) for p in model.predict_proba(test)]
-
+    stop, work = Stop(np.inf), FoldPredictions(data, copy, method)
+    if client is None:
+        found_by_fold = ordered_map(lambda fold: work.of(fold, stop.is_due), folds, n_workers, stop)
+    else:
+        found_by_fold = map_on_workers(WorkerTasks(client, work), predictions_on_worker, folds, stop)
     found: list[Any] = [None] * len(data.X)
-    for fold, predictions in zip(folds, ordered_map(predict, folds, n_workers, stop), strict=True):
+    for fold, predictions in zip(folds, found_by_fold, strict=True):
         if predictions is None:
             raise KeyboardInterrupt
         for i, prediction in zip(fold.test, predictions, strict=True):
             found[i] = prediction
     return with_sequences(found, X)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldPredictions:
+    """What all folds share."""
+
+    data: RaceData
+    estimator: Estimator
+    method: str
+
+    def of(self, fold: Fold, is_due: Callable[[], bool]) -> list[Any]:
+        """The predictions for the test part of a fold, by a model of its training part."""
+        train = self.data.part(np.sort(fold.train))
+        model = with_parameters_of(self.estimator, {}).fit(train.X, train.y, callbacks=[lambda record: is_due()])
+        test = self.data.X[fold.test]
+        if self.method == "predict":
+            return model.predict(test)
+        columns = np.searchsorted(self.data.labels.classes, model.classes_)
+        return [_spread(p, columns, len(self.data.labels)) for p in model.predict_proba(test)]
+
+
+def predictions_on_worker(work: FoldPredictions, fold: Fold, is_due: Callable[[], bool]) -> list[Any]:
+    """`FoldPredictions.of` for the workers of a cluster."""
+    return list(work.of(fold, is_due))
 
 
 def _spread(probabilities: Floats, columns: Any, n_labels: int) -> Floats:

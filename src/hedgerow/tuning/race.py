@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,16 +9,14 @@ from itertools import islice
 from typing import Any
 
 from hedgerow import errors
-from hedgerow.errors import InputError
+from hedgerow.distributed.tasks import WorkerTasks
 from hedgerow.tuning.budget import Stop
 from hedgerow.tuning.candidates import Candidate
-from hedgerow.tuning.cross_validation import Fold, share_of
-from hedgerow.tuning.data import Part, RaceData
 from hedgerow.tuning.evidence import Evidence, pooled
+from hedgerow.tuning.fits import Fits, Task, outcome_on_worker
 from hedgerow.tuning.plan import Rung
 from hedgerow.tuning.results_file import Outcome, Results
-from hedgerow.tuning.scoring import Scoring
-from hedgerow.tuning.workers import ordered_map
+from hedgerow.tuning.workers import map_on_workers, ordered_map
 
 # Of a trial on a part of the data; the fit on all data warns.
 _UNSEEN_WARNINGS = (
@@ -44,29 +41,12 @@ class Trial:
         return self.evidence.score
 
 
-@dataclass(frozen=True)
-class Task:
-    """One fit: a candidate on a share of the training part of a fold."""
-
-    candidate: Candidate
-    fold: int
-    share: float
-
-    @property
-    def key(self) -> str:
-        return f"{self.candidate.key} fold {self.fold} share {self.share!r}"
-
-
 class Race:
     """Runs trials; `trials` holds those that ended, and `unfinished` the candidates that a stop left without one."""
 
-    def __init__(
-        self, data: RaceData, folds: Sequence[Fold], scoring: Scoring, results: Results, stop: Stop, n_workers: int
-    ) -> None:
-        self._data, self._folds, self._scoring = data, folds, scoring
-        self._results, self._stop, self._n_workers = results, stop, n_workers
-        self._labels = data.labels_of_sequences()
-        self._parts: dict[tuple[int, float], tuple[Part, Part]] = {}
+    def __init__(self, fits: Fits, results: Results, stop: Stop, n_workers: int, client: Any = None) -> None:
+        self._fits, self._results, self._stop, self._n_workers = fits, results, stop, n_workers
+        self._cluster = None if client is None else WorkerTasks(client, fits)
         self.trials: list[Trial] = []
         self.unfinished: list[Candidate] = []
 
@@ -82,14 +62,14 @@ class Race:
 
     def run_rung(self, field: Sequence[Candidate], number: int, rung: Rung, tell: Callable[[Trial], None]) -> None:
         """Run each candidate on the folds of a rung, and tell of each trial as it ends."""
-        self._parts.clear()
+        self._fits.forget_parts()
         tasks = [Task(candidate, fold, rung.share) for candidate in field for fold in range(rung.n_folds)]
         n_before = len(self.trials)
         try:
             with warnings.catch_warnings():
                 for category in _UNSEEN_WARNINGS:
                     warnings.simplefilter("ignore", category)
-                outcomes = ordered_map(self._outcome, tasks, self._n_workers, self._stop)
+                outcomes = self._outcomes(tasks)
                 for i in range(len(field)):
                     of_candidate = tasks[i * rung.n_folds : (i + 1) * rung.n_folds]
                     trial = _trial(of_candidate, number, list(islice(outcomes, rung.n_folds)))
@@ -103,30 +83,29 @@ class Race:
         ended = {trial.candidate.key for trial in self.trials[n_before:]}
         self.unfinished = [candidate for candidate in field if candidate.key not in ended]
 
-    def _outcome(self, task: Task) -> Outcome:
+    def _outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
+        """The outcome of each fit, in order; None for one that the stop cut short."""
+        if self._cluster is None:
+            yield from ordered_map(self._outcome, tasks, self._n_workers, self._stop)
+            return
+        known = [self._results.get(task.key) for task in tasks]
+        new = [task for task, outcome in zip(tasks, known, strict=True) if outcome is None]
+        computed = map_on_workers(self._cluster, outcome_on_worker, new, self._stop)
+        for task, outcome in zip(tasks, known, strict=True):
+            if outcome is None:
+                outcome = next(computed)
+                if outcome is not None:
+                    self._results.add(task.key, outcome)
+            yield outcome
+
+    def _outcome(self, task: Task) -> Outcome | None:
         known = self._results.get(task.key)
         if known is not None:
             return known
-        began = time.perf_counter()
-        train, test = self._parts_of(task)
-        try:
-            model = task.candidate.fresh().fit(train.X, train.y, callbacks=[lambda record: self._stop.is_due()])
-            evidence = None if self._stop.is_due() else self._scoring(model, test)
-            outcome = Outcome(time.perf_counter() - began, evidence)
-        except InputError as error:
-            outcome = Outcome(time.perf_counter() - began, failure=str(error))
-        if not self._stop.is_due():  # a fit that the stop cut short is no result
+        outcome = self._fits.outcome(task, self._stop.is_due)
+        if outcome is not None:
             self._results.add(task.key, outcome)
         return outcome
-
-    def _parts_of(self, task: Task) -> tuple[Part, Part]:
-        """(what to learn from, what to score) of a fold."""
-        place = task.fold, task.share
-        if place not in self._parts:
-            fold = self._folds[task.fold]
-            train = share_of(fold.train, self._data.groups, self._labels, task.share)
-            self._parts[place] = self._data.part(train), self._data.part(fold.test)
-        return self._parts[place]
 
 
 def _trial(tasks: Sequence[Task], rung: int, outcomes: Sequence[Outcome | None]) -> Trial | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def scoring_of(scoring: Any, data: RaceData) -> tuple[str, Scoring]:
     if callable(scoring):
         _check_arguments(scoring)
         name = f"{getattr(scoring, '__module__', '')}.{getattr(scoring, '__qualname__', type(scoring).__qualname__)}"
-        return name, lambda model, part: _by_function(scoring, data, model, part)
+        return name, partial(_by_function, scoring, data)
     classes = data.labels.classes.tolist()
     marks_spans = span_counts_function(classes, classes, np.array([0, len(classes)])) is not None
     if scoring is None:
@@ -45,7 +46,7 @@ def scoring_of(scoring: Any, data: RaceData) -> tuple[str, Scoring]:
         )
     by_name = {"accuracy": _accuracy, "span_f1": _span_f1, "log_likelihood": _log_likelihood}
     function = by_name[scoring]
-    return scoring, lambda model, part: function(data, model, part)
+    return scoring, partial(function, data)
 
 
 def _check_arguments(function: Callable[..., Any]) -> None:

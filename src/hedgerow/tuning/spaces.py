@@ -55,7 +55,7 @@ def space_of(name: str, traits: Traits) -> list[Grid]:
         "StructuredSVM": [{**inputs, "C": [0.5, 2.0]}],
         "StructuredPerceptron": [inputs],
         "SearchTagger": [inputs],
-        "MEMM": [{"window": _WINDOWS[traits.kind]}],
+        "MEMM": [{"window": _windows(traits)}],
         "HMM": [{"order": [1, 2]}],
     }
     known = parameters(REGISTRY[name])
@@ -65,18 +65,24 @@ def space_of(name: str, traits: Traits) -> list[Grid]:
 def _inputs(traits: Traits) -> Grid:
     """What linear models read: they need templates where there are any, because weights do not combine attributes."""
     found = _templates(traits)
-    return {"features": found} if found else {"window": _WINDOWS[traits.kind]}
+    return {"features": found} if found else {"window": _windows(traits)}
 
 
 def _tree_space(traits: Traits) -> list[Grid]:
     """Trees combine letters through a window themselves; words, numbers and a linear part profit from a template."""
-    found, windows = _templates(traits), _WINDOWS[traits.kind]
+    found, windows = _templates(traits), _windows(traits)
     derived: list[Grid] = [{"features": found[:1]}] if found and traits.kind != "letters" else []
     linear: Grid = {"features": found[:1]} if found else {"window": windows}
     return [{"window": windows}, *derived, {**linear, "linear": [True]}]
 
 
+def _windows(traits: Traits) -> list[int]:
+    return _WINDOWS[traits.kind] if traits.reads_windows else [0]
+
+
 def _templates(traits: Traits) -> list[Any]:
+    if traits.is_encoded:
+        return []
     if traits.kind == "words":
         return [templates.words()]
     if traits.kind == "letters":

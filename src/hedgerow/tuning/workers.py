@@ -1,11 +1,12 @@
-"""Tasks in threads, with results in the order of the tasks, whatever the number of threads."""
+"""Tasks in threads or on the workers of a cluster, with results in the order of the tasks, however many there are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from hedgerow.distributed.tasks import TaskFunction, WorkerTasks
 from hedgerow.tuning.budget import Stop
 
 T = TypeVar("T")
@@ -47,3 +48,17 @@ def _waited_for(future: Future[R | None], stop: Stop) -> R | None:
             return future.result()
         except KeyboardInterrupt:
             stop.because("interrupted")  # the fit sees it at its next step
+
+
+def map_on_workers(cluster: WorkerTasks, function: TaskFunction, tasks: Sequence[Any], stop: Stop) -> Iterator[Any]:
+    """The result of each task, in order; None for a task that had not finished when the stop came. Ctrl-C is a stop."""
+    results = cluster.run(function, tasks, stop.is_due)
+    try:
+        for _ in tasks:
+            try:
+                yield None if stop.is_due() else next(results)
+            except KeyboardInterrupt:
+                stop.because("interrupted")
+                yield None
+    finally:
+        results.close()  # type: ignore[attr-defined]
