@@ -1,0 +1,190 @@
+"""The crew of a distributed fit: one member on each worker, and what to do when a worker is lost."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+from hedgerow.distributed.blueprint import Blueprint
+from hedgerow.distributed.member import Advance, Member
+from hedgerow.distributed.post import GivenUp
+from hedgerow.distributed.shards import Shard
+from hedgerow.errors import InputError
+
+LOG = logging.getLogger("hedgerow.distributed")
+POLL = 0.2  # seconds between two looks at whether another member failed
+WAIT_FOR_WORKERS = 60  # seconds, after all are lost
+MOST_LOSSES = 10  # attempts at one step
+SLOW = 2.0  # a member that is busy so many times as long as the median of all is reported
+
+
+class Lost(Exception):  # noqa: N818 - an event that is handled
+    """A worker was lost, so that this attempt cannot go on."""
+
+
+class Crew:
+    """The members of one attempt. `shards` are futures or values, divided among the workers in order."""
+
+    def __init__(
+        self, client: Any, blueprint: Blueprint, shards: Sequence[Any], sizes: Sequence[int], dev: Any
+    ) -> None:
+        self._client = client
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+        addresses = sorted(workers)[: len(shards)]
+        if not addresses:
+            raise Lost
+        self.addresses = addresses
+        n_threads = [int(workers[address]["nthreads"]) for address in addresses]
+        ranges = divide(sizes, n_threads)
+        size, fit = len(addresses), uuid4().hex
+        futures = [
+            client.submit(
+                Member, fit, rank, addresses, blueprint, self._placed(shards[first:last], address),
+                dev(rank, size), n_threads[rank],
+                actor=True, workers=[address], allow_other_workers=False, pure=False, retries=0,
+            )
+            for rank, (address, (first, last)) in enumerate(zip(addresses, ranges, strict=True))
+        ]  # fmt: skip
+        self.members = [self._actor(future) for future in futures]
+
+    def _placed(self, shards: Sequence[Any], address: str) -> list[Any]:
+        """Futures of the shards of a worker. Those of this process are sent to it again in every attempt."""
+        own = [shard for shard in shards if isinstance(shard, Shard)]
+        try:
+            return self._client.scatter(own, workers=[address], hash=False) if own else list(shards)
+        except (OSError, TimeoutError) as error:
+            raise Lost from error
+
+    def _actor(self, future: Any) -> Any:
+        try:
+            return future.result()
+        except Exception as error:
+            raise cause(future, error) from error
+
+    def all(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of all members at once; raises Lost, or the error of a member."""
+        try:
+            futures = [getattr(member, method)(*arguments) for member in self.members]
+            results = [self._result(future, futures) for future in futures]
+        except Lost:
+            self.give_up()
+            raise
+        errors = [result.error for result in results if isinstance(result, Advance) and result.error is not None]
+        real = [error for error in errors if not isinstance(error, GivenUp)]
+        if errors:
+            self.give_up()
+            raise (real or [Lost()])[0]
+        return results
+
+    def _result(self, future: Any, others: Sequence[Any]) -> Any:
+        while True:
+            try:
+                result = future.result(timeout=POLL)
+            except TimeoutError:
+                if any(_failed(other) for other in others):
+                    self.give_up()
+                continue
+            except Exception as error:
+                raise Lost from error
+            if isinstance(result, Advance) and result.error is not None:
+                self.give_up()
+            return result
+
+    def give_up(self) -> None:
+        """End the attempt on all members that can still be reached."""
+        self._tell("give_up")
+
+    def close(self) -> None:
+        """Free the workers."""
+        self._tell("close")
+
+    def _tell(self, method: str) -> None:
+        for member in self.members:
+            try:
+                getattr(member, method)()
+            except Exception:
+                LOG.debug("a member is lost", exc_info=True)
+
+    def report(self, results: Sequence[Advance]) -> None:
+        """Log the traffic of a step, and members that took much longer than the others."""
+        n_calls = max(result.n_calls for result in results)
+        n_bytes = max(result.n_bytes for result in results)
+        longest = max(result.busy for result in results)
+        LOG.info(
+            "%d exchanges, %.1f MB sent by a worker, busy for %.2f s", n_calls, n_bytes / 1e6, longest,
+            extra={"step": (n_calls, n_bytes, longest)},
+        )  # fmt: skip
+        busy = sorted(result.busy for result in results)
+        median = busy[(len(busy) - 1) // 2]
+        for address, result in zip(self.addresses, results, strict=True):
+            if len(busy) > 1 and result.busy > SLOW * median + POLL:
+                LOG.warning(
+                    "worker %s was busy for %.2f s in this step, others for %.2f s", address, result.busy, median
+                )
+
+
+def _failed(future: Any) -> bool:
+    if not future.done():
+        return False
+    try:
+        result = future.result()
+    except Exception:
+        return True
+    return isinstance(result, Advance) and result.error is not None
+
+
+def cause(future: Any, error: Exception) -> Exception:
+    """What to raise when a future fails: the error of its task, such as a file that cannot be read, or Lost."""
+    from distributed import KilledWorker
+
+    return error if future.status == "error" and not isinstance(error, KilledWorker) else Lost(str(error))
+
+
+def divide(sizes: Sequence[int], capacities: Sequence[int]) -> list[tuple[int, int]]:
+    """Ranges of consecutive shards, one for each worker, of about as many positions as its threads ask for.
+
+    Every range has at least one shard.
+    """
+    total, wanted = sum(sizes), sum(capacities)
+    ranges, first, done, share = [], 0, 0, 0
+    for rank, capacity in enumerate(capacities):
+        share += capacity
+        left = len(capacities) - rank - 1
+        last, filled = first + 1, done + sizes[first]
+        while last < len(sizes) - left and filled + sizes[last] / 2 <= total * share / wanted:
+            filled += sizes[last]
+            last += 1
+        if left == 0:
+            last = len(sizes)
+        ranges.append((first, last))
+        first, done = last, filled
+    return ranges
+
+
+def retrying(attempt: Callable[[], Any], client: Any, on_loss: Callable[[], None]) -> Any:
+    """What an attempt returns; after the loss of a worker another is made, as long as there are workers."""
+    for _ in range(MOST_LOSSES):
+        try:
+            return attempt()
+        except Lost:
+            LOG.warning("a worker was lost; the fit goes on with those that are there")
+            on_loss()
+            _wait_for_workers(client)
+    raise InputError(
+        f"a distributed fit needs workers that live for one step, but {MOST_LOSSES} attempts at one step lost a "
+        "worker; the usual cause is memory: use more workers, or give each more memory"
+    )
+
+
+def _wait_for_workers(client: Any) -> None:
+    deadline = time.monotonic() + WAIT_FOR_WORKERS
+    while not client.nthreads():
+        if time.monotonic() > deadline:
+            raise InputError(
+                f"a distributed fit needs workers, but all are lost and none came back within {WAIT_FOR_WORKERS} "
+                "seconds; start workers and call fit again, with checkpoint= to go on"
+            )
+        time.sleep(POLL)

@@ -1,0 +1,291 @@
+"""A fit on workers gives, array by array, the model of a fit in one process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from hedgerow.distributed.shards import Shard
+from hedgerow.errors import ConvergenceWarning, InputError
+
+dask = pytest.importorskip("dask", reason="dask is not installed")
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+
+import dask.bag as bags  # noqa: E402
+
+N = 60
+
+
+def data(seed: int = 0, n: int = N, missing: float = 0.0) -> tuple[list[Any], list[list[str]]]:
+    draw = np.random.default_rng(seed)
+
+    def position() -> dict[str, Any]:
+        number = None if draw.random() < missing else float(draw.normal())
+        return {"word": f"w{draw.integers(70)}", "number": number, "kind": "abc"[draw.integers(3)]}
+
+    X = [[position() for _ in range(draw.integers(1, 9))] for _ in range(n)]
+    y = [["A" if p["kind"] == "a" or p["word"] > "w6" else "BC"[(p["number"] or 0) > 0] for p in x] for x in X]
+    return X, y
+
+
+def arrays(model: Any) -> dict[str, Any]:
+    return dict(model.model_._to_arrays()[1])
+
+
+def assert_identical(one: Any, other: Any) -> None:
+    a, b = arrays(one), arrays(other)
+    assert a.keys() == b.keys()
+    for name in a:
+        np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+    for mine, theirs in zip(one.training_log_, other.training_log_, strict=True):
+        timeless = [{k: v for k, v in record.items() if not k.endswith("seconds")} for record in (mine, theirs)]
+        assert timeless[0] == timeless[1]
+
+
+ESTIMATORS: dict[str, Callable[[], Any]] = {
+    "trees": lambda: hr.TreeCRF(window=1, n_rounds=4, random_state=1),
+    "number of rounds found": lambda: hr.TreeCRF(window=1, random_state=1, patience=2),
+    "table": lambda: hr.TreeCRF(n_rounds=4, transitions="table", label_statistics=False, random_state=1),
+    "shared": lambda: hr.TreeCRF(n_rounds=3, trees="shared", label_statistics=False, max_leaves=9, random_state=1),
+    "published": lambda: hr.TreeCRF.published(n_rounds=3, max_leaves=8, order=2),
+    "samples": lambda: hr.TreeCRF(n_rounds=4, subsample=0.5, max_features=0.5, influence_trim=0.01, random_state=2),
+    "pseudo-likelihood": lambda: hr.TreeCRF(n_rounds=4, pseudo_rounds=2, transitions="table", random_state=2),
+    "line search": lambda: hr.TreeCRF(n_rounds=3, line_search=True, learning_rate=1.0, random_state=2),
+    "early stopping": lambda: hr.TreeCRF(n_rounds=9, early_stopping="loss", patience=2, random_state=2),
+    "L-BFGS": lambda: hr.LinearCRF(window=1, solver="lbfgs", max_iter=9, tol=1e-9),
+    "OWL-QN": lambda: hr.LinearCRF(l1=0.2, max_iter=9, tol=1e-9),
+    "edges": lambda: hr.LinearCRF(edge_features=True, solver="lbfgs", max_iter=5, tol=1e-9),
+    "template": lambda: hr.LinearCRF(features=hr.templates.words("word"), solver="lbfgs", max_iter=5, tol=1e-9),
+    "HMM": lambda: hr.HMM(order=2),
+    "MEMM": lambda: hr.MEMM(n_rounds=3, random_state=0),
+}
+
+
+def fitted(make: Callable[[], Any], *args: Any, **kwargs: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return make().fit(*args, **kwargs)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_two_workers_fit_the_model_of_one_process(name: str, client: Any) -> None:
+    X, y = data()
+    assert_identical(fitted(ESTIMATORS[name], X, y), fitted(ESTIMATORS[name], X, y, client=client))
+
+
+@pytest.mark.parametrize("policy", ["weighting", "surrogate", "learned", "impute", "indicator"])
+def test_missing_values(policy: Any, client: Any) -> None:
+    X, y = data(1, missing=0.2)
+
+    def make() -> Any:
+        return hr.TreeCRF(window=1, n_rounds=3, missing=policy, random_state=1)
+
+    assert_identical(make().fit(X, y), make().fit(X, y, client=client))
+
+
+def test_weights_groups_and_dev_data(client: Any) -> None:
+    X, y = data(2, 80)
+    more = {"sample_weight": np.random.default_rng(0).random(N) * 3, "groups": [i // 3 for i in range(N)]}
+    arguments = X[:N], y[:N], X[N:], y[N:]
+    for make in (ESTIMATORS["trees"], ESTIMATORS["number of rounds found"], ESTIMATORS["L-BFGS"], ESTIMATORS["HMM"]):
+        assert_identical(fitted(make, *arguments, **more), fitted(make, *arguments, **more, client=client))
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3, 7])
+def test_partitions_of_any_size(n_partitions: int, client: Any) -> None:
+    X, y = data(3, missing=0.1)
+    parts = [bags.from_sequence(values, npartitions=n_partitions) for values in (X, y)]
+    weights = np.random.default_rng(0).random(N)
+    for name in ("early stopping", "template"):
+        make = ESTIMATORS[name]
+        local = fitted(make, X, y, sample_weight=weights)
+        assert_identical(local, fitted(make, *parts, sample_weight=weights, client=client))
+
+
+def test_shards_of_a_corpus(client: Any, tmp_path: Path) -> None:
+    X, y = data(4)
+    encoded = hr.encode(list(zip(X, y, strict=True)), tmp_path / "corpus", shard_positions=60)
+    shards = encoded.shards()
+    assert len(shards) > 2
+    local = ESTIMATORS["trees"]().fit(X, y)
+    assert_identical(local, ESTIMATORS["trees"]().fit(encoded, encoded.y, client=client))
+    labels = [shard.y for shard in shards]
+    assert_identical(local, ESTIMATORS["trees"]().fit(shards, labels, client=client))
+
+
+def test_shards_of_different_encoders_are_refused(client: Any, tmp_path: Path) -> None:
+    X, y = data(4)
+    halves = [
+        hr.encode(list(zip(X[some], y[some], strict=True)), tmp_path / str(i))
+        for i, some in enumerate((slice(30), slice(30, None)))
+    ]
+    with pytest.raises(InputError, match=r"all shards must have one encoder, but those of shards 0 and 1 differ"):
+        ESTIMATORS["trees"]().fit(halves, [half.y for half in halves], client=client)
+
+
+def test_a_shard_that_cannot_be_read_names_its_file(tmp_path: Path) -> None:
+    X, y = data(4)
+    encoded = hr.encode(list(zip(X, y, strict=True)), tmp_path / "corpus")
+    sent = pickle.dumps(Shard.of(encoded, np.zeros(encoded.n_positions, np.int32), np.ones(N), None))
+    assert len(sent) < 100 * N  # the path and the range, not the columns
+    (tmp_path / "corpus").rename(tmp_path / "moved")
+    with pytest.raises(FileNotFoundError, match="corpus"):
+        pickle.loads(sent)
+
+
+def test_the_perceptron_mixes_the_weights_of_parts(client: Any) -> None:
+    X, y = data(5, 200)
+    model = hr.StructuredPerceptron(window=1, random_state=0, epochs=5).fit(X, y, client=client)
+    again = hr.StructuredPerceptron(window=1, random_state=0, epochs=5).fit(X, y, client=client)
+    assert_identical(model, again)
+    assert model.training_log_[0]["parts"] == 2
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (hr.TreeCRF(linear=True), "linear is set"),
+        (hr.LinearCRF(), 'set solver="lbfgs"'),
+        (hr.LinearCRF(solver="lbfgs", induce="mccallum"), "set induce=None"),
+        (hr.StructuredSVM(), "StructuredSVM cannot be fitted on several workers"),
+        (hr.SearchTagger(), "SearchTagger cannot be fitted on several workers"),
+        (hr.FutureMEMM(), "FutureMEMM cannot be fitted on several workers"),
+        (hr.MEMM(learner="linear"), 'learner="trees"'),
+        (hr.TreeCRF(n_rounds=3, checkpoint="c.hedgerow"), "checkpoint needs a random_state"),
+    ],
+)
+def test_fits_that_cannot_be_divided_are_refused(estimator: Any, message: str, client: Any) -> None:
+    with pytest.raises(InputError, match=message):
+        estimator.fit(*data(), client=client)
+
+
+def test_a_callback_ends_the_fit_with_the_model_so_far(client: Any) -> None:
+    X, y = data()
+    make = ESTIMATORS["trees"]
+
+    def stop(record: Any) -> bool:
+        return bool(record["step"] == 2)
+
+    assert_identical(make().fit(X, y, callbacks=[stop]), make().fit(X, y, client=client, callbacks=[stop]))
+
+
+def test_ctrl_c_leaves_the_model_so_far_and_frees_the_workers(client: Any) -> None:
+    X, y = data()
+    model = ESTIMATORS["trees"]()
+
+    def interrupt(record: Any) -> None:
+        if record["step"] == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, client=client, callbacks=[interrupt])
+    assert [record["step"] for record in model.training_log_] == [1, 2]
+    assert client.submit(sum, [1, 2], pure=False).result(timeout=10) == 3
+
+
+def test_a_checkpoint_goes_on_after_everything_was_lost(client: Any, tmp_path: Path) -> None:
+    X, y = data()
+    parts = [bags.from_sequence(values, npartitions=3) for values in (X, y)]
+    path = tmp_path / "fit.hedgerow"
+
+    def make(**more: Any) -> Any:
+        return hr.TreeCRF(window=1, n_rounds=14, random_state=1, **more)
+
+    def fail(record: Any) -> None:
+        if record["step"] == 12:
+            raise RuntimeError
+
+    for arguments in ((X, y), parts):
+        path.unlink(missing_ok=True)
+        with pytest.raises(RuntimeError):
+            make(checkpoint=path).fit(*arguments, client=client, callbacks=[fail])
+        records: list[Any] = []
+        model = make(checkpoint=path).fit(*arguments, client=client, callbacks=[records.append])
+        assert [record["step"] for record in records] == [13, 14]
+        assert_identical(make().fit(X, y), model)
+
+
+def test_a_warm_start_goes_on(client: Any) -> None:
+    X, y = data()
+    model = hr.TreeCRF(window=1, n_rounds=2, random_state=1, warm_start=True).fit(X, y)
+    model.set_params(n_rounds=5).fit(X, y, client=client)
+    assert_identical(hr.TreeCRF(window=1, n_rounds=5, random_state=1).fit(X, y), model)
+
+
+def test_traffic_and_slow_workers_are_logged(client: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "hedgerow.distributed"):
+        ESTIMATORS["trees"]().fit(*data(), client=client)
+    steps = [record for record in caplog.records if hasattr(record, "step")]
+    assert len(steps) == 4
+    assert all(record.step[0] > 0 and record.step[1] > 0 for record in steps)
+
+
+@contextmanager
+def processes(n: int) -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(
+            n_workers=n, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_killed_worker_changes_nothing() -> None:
+    X, y = data(6)
+    make = ESTIMATORS["trees"]
+    local = make().fit(X, y)
+    with processes(2) as client:
+        pids = client.run(os.getpid)
+
+        def kill(record: Any) -> None:
+            if record["step"] == 2 and pids:
+                os.kill(pids.popitem()[1], signal.SIGKILL)
+                pids.clear()
+
+        model = make().fit(X, y, client=client, callbacks=[kill])
+    assert_identical(local, model)
+
+
+@pytest.fixture
+def tcp_cluster(tmp_path: Path) -> Iterator[str]:
+    """The address of a scheduler with two workers, all started from the command line."""
+    file = tmp_path / "scheduler.json"
+    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    shown = ["--scheduler-file", str(file)]
+    place = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
+    running = [subprocess.Popen([sys.executable, "-m", "dask", "scheduler", *shown, *place], **options)]  # type: ignore[call-overload]
+    try:
+        while not file.exists():
+            assert running[0].poll() is None
+            time.sleep(0.05)
+        one = ["--nthreads", "1", "--nworkers", "1", "--host", "127.0.0.1", "--no-dashboard", "--no-nanny"]
+        worker = [sys.executable, "-m", "dask", "worker", *shown, *one]
+        running += [subprocess.Popen(worker, **options) for _ in range(2)]  # type: ignore[call-overload]
+        yield str(file)
+    finally:
+        for process in reversed(running):
+            process.kill()
+            process.wait()
+
+
+def test_two_workers_of_the_command_line(tcp_cluster: str) -> None:
+    X, y = data(7)
+    with distributed.Client(scheduler_file=tcp_cluster) as client:
+        client.wait_for_workers(2, timeout=30)
+        assert_identical(ESTIMATORS["trees"]().fit(X, y), ESTIMATORS["trees"]().fit(X, y, client=client))
