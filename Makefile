@@ -85,7 +85,8 @@ sanitize: build/sanitize-address/installed  ## Run the kernel tests under the ad
 # Tests that use several threads have "thread" in their name.
 sanitize-threads: SANITIZER = thread
 sanitize-threads: build/sanitize-thread/installed  ## Run the tests of parallel code under the thread sanitizer
-	$(under_sanitizer) -k thread tests/encoding tests/inference tests/learning tests/project/test_limits.py
+	$(under_sanitizer) -k thread tests/encoding tests/estimators/test_threads.py tests/inference tests/learning \
+		tests/project/test_limits.py
 
 wheel: $(VENV)/build-tools  ## Build an sdist and a wheel from it, and try the wheel in an empty environment
 	@rm -rf dist && mkdir -p build

@@ -36,10 +36,10 @@ def encode(path: str) -> Figures:
 
 
 def encoded(path: str) -> tuple[hr.Sequences, list[list[str]]]:
-    """Read what `encode` wrote."""
+    """Read what `encode` wrote. Equal labels are one object, so that y takes a word of memory for each position."""
     with Path(path).open("rb") as file:
         X, y = pickle.load(file)
-    return X, [sentence.split(" ") for sentence in y]
+    return X, [[sys.intern(label) for label in sentence.split(" ")] for sentence in y]
 
 
 @contextmanager

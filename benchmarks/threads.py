@@ -4,13 +4,21 @@ python benchmarks/threads.py
 
 Seconds of the wall clock, the best of two. Fits start from sequences that have been read and take a few rounds, epochs
 or iterations, enough to last a second or more. The machine must have two idle cores.
+
+The part "serial" estimates what more cores would bring. By Amdahl's law a function that takes t1 seconds on one thread
+and t2 on two has 2 t2 - t1 seconds that do not shrink; the sum over all functions, divided by the time of one thread,
+is the serial share s, and 16 cores are at most 1 / (s + (1 - s) / 16) times as fast.
 """
 
 from __future__ import annotations
 
+import cProfile
+import pstats
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import hedgerow as hr
@@ -23,6 +31,8 @@ from printing import log, print_table
 from treecrf import CHUNKER
 
 Row = tuple[str, str, str, str]
+Work = Callable[[int], Callable[[], Any]]  # for a number of threads, what is measured
+MANY = 16  # cores to predict for
 
 FITS: dict[str, tuple[str, Callable[[int], Any]]] = {
     "TreeCRF": ("attributes", lambda n: hr.TreeCRF(n_rounds=few(10, 2), n_jobs=n, random_state=0, **CHUNKER)),
@@ -56,8 +66,7 @@ def clock(work: Callable[[], Any]) -> float:
     return time.perf_counter() - begin
 
 
-def compared(name: str, work: Callable[[int], Callable[[], Any]]) -> Row:
-    """The row of `work(threads)`, which returns what is measured."""
+def compared(name: str, work: Work) -> Row:
     log(name)
     one, two = (repeated(lambda n=n: clock(work(n)), 2) for n in (1, 2))  # type: ignore[misc]
     return name, f"{one:.2f}", f"{two:.2f}", f"{one / two:.2f}"
@@ -74,22 +83,22 @@ def fit(make: Callable[[int], Any], X: hr.Sequences, y: list[list[str]], n_threa
     return lambda: make(n_threads).fit(X, y)
 
 
-def fits() -> Iterator[Row]:
+def fits() -> Iterator[tuple[str, Work]]:
     forms = {name: (hr.Sequences(X), y) for name, (X, y) in
              {"attributes": chunking("train"), "sentences": positions("train")}.items()}  # fmt: skip
     for name, (form, make) in FITS.items():
         X, y = forms[form]
-        yield compared(f"{name}: fit", partial(fit, make, X, y))
+        yield f"{name}: fit", partial(fit, make, X, y)
 
 
-def tagging() -> Iterator[Row]:
+def tagging() -> Iterator[tuple[str, Work]]:
     """From fresh strings: a new list of dicts for each repetition."""
     X, y = chunking("train")
     X_words, _ = positions("train")
     by_columns = hr.LinearCRF(tol=0.1).fit(X, y)
     by_template = hr.LinearCRF(features=hr.templates.words(), tol=0.1).fit(X_words, y)
 
-    def work(model: Any, make: Callable[[], Any]) -> Callable[[int], Callable[[], Any]]:
+    def work(model: Any, make: Callable[[], Any]) -> Work:
         def prepare(n: int) -> Callable[[], Any]:
             fresh = make()
             model.set_params(n_jobs=n)
@@ -97,23 +106,23 @@ def tagging() -> Iterator[Row]:
 
         return prepare
 
-    yield compared("tag dicts, 19 attributes", work(by_columns, lambda: chunking("train")[0]))
-    yield compared("tag words by a template", work(by_template, lambda: positions("train")[0]))
-    yield compared("tag encoded sequences", work(by_columns, lambda: hr.Sequences(X)))
+    yield "tag dicts, 19 attributes", work(by_columns, lambda: chunking("train")[0])
+    yield "tag words by a template", work(by_template, lambda: positions("train")[0])
+    yield "tag encoded sequences", work(by_columns, lambda: hr.Sequences(X))
 
 
-def encoding() -> Iterator[Row]:
+def encoding() -> Iterator[tuple[str, Work]]:
     """What a fit does with fresh X before it learns: reads, learns the columns, encodes."""
 
-    def work(make: Callable[[], Any], features: Any) -> Callable[[int], Callable[[], Any]]:
+    def work(make: Callable[[], Any], features: Any) -> Work:
         def prepare(n: int) -> Callable[[], Any]:
             fresh = make()
             return lambda: read_and_encode(fresh, features, n)
 
         return prepare
 
-    yield compared("encode dicts, 19 attributes", work(lambda: chunking("train")[0], None))
-    yield compared("encode words by a template", work(lambda: positions("train")[0], hr.templates.words()))
+    yield "encode dicts, 19 attributes", work(lambda: chunking("train")[0], None)
+    yield "encode words by a template", work(lambda: positions("train")[0], hr.templates.words())
 
 
 def read_and_encode(X: Any, features: Any, n_threads: int) -> None:
@@ -121,9 +130,44 @@ def read_and_encode(X: Any, features: Any, n_threads: int) -> None:
     Encoder.fit(sequences, features=features, n_threads=n_threads).encode(sequences, n_threads=n_threads)
 
 
-def table(rows: Callable[[], Iterator[Row]]) -> Callable[[], None]:
-    return lambda: print_table(["CoNLL-2000, s", "one thread", "two threads", "times as fast"], rows())
+def profile(work: Work, n_threads: int) -> dict[str, float]:
+    """Seconds by function of hedgerow, with the compiled functions that it calls; of the faster of two runs."""
+    runs = []
+    for _ in range(2):
+        measured, profiler = work(n_threads), cProfile.Profile()
+        profiler.runcall(measured)
+        seconds: dict[str, float] = {}
+        for (file, _, function), (_, _, own, *_) in pstats.Stats(profiler).stats.items():  # type: ignore[attr-defined]
+            name = f"{Path(file).stem}.{function}"
+            seconds[name] = seconds.get(name, 0.0) + own
+        runs.append(seconds)
+    return min(runs, key=lambda seconds: sum(seconds.values()))
+
+
+def serial_row(name: str, work: Work) -> list[str]:
+    """The serial share of the work, what it allows 16 cores, and the functions that most of it is in."""
+    log(name)
+    one, two = (profile(work, n) for n in (1, 2))
+    total = sum(one.values())
+    serial = {function: min(max(2 * two.get(function, 0.0) - t, 0.0), t) for function, t in one.items()}
+    share = sum(serial.values()) / total
+    largest = sorted(serial, key=lambda function: -serial[function])[:3]
+    parts = ", ".join(f"`{function}` {100 * serial[function] / total:.0f} %" for function in largest)
+    return [name, f"{total:.2f}", f"{100 * share:.0f} %", f"{1 / (share + (1 - share) / MANY):.1f}", parts]
+
+
+def print_serial() -> None:
+    chosen = ("TreeCRF: fit", "TreeCRF, defaults on words: fit", "LinearCRF: fit")
+    works = chain((pair for pair in fits() if pair[0] in chosen), tagging(), encoding())
+    head = ["CoNLL-2000", "one thread, s", "serial share", f"{MANY} cores, times as fast, at most", "most of it"]
+    print_table(head, (serial_row(*pair) for pair in works))
+
+
+def table(works: Callable[[], Iterator[tuple[str, Work]]]) -> Callable[[], None]:
+    head = ["CoNLL-2000, s", "one thread", "two threads", "times as fast"]
+    return lambda: print_table(head, (compared(*pair) for pair in works()))
 
 
 if __name__ == "__main__":
-    main(__doc__, {"fits": table(fits), "tagging": table(tagging), "encoding": table(encoding)})
+    parts = {"fits": table(fits), "tagging": table(tagging), "encoding": table(encoding), "serial": print_serial}
+    main(__doc__, parts)

@@ -181,7 +181,8 @@ def choose(
 
 def predict_test(choice: Choice, train: Split, test: Split) -> list[NDArray[Any]]:
     """Train the chosen model on all training data and label the test data."""
-    return fit(choice.candidate, choice.n_rounds, train).predict(test.X, decode=choice.decode)
+    predicted: list[NDArray[Any]] = fit(choice.candidate, choice.n_rounds, train).predict(test.X, decode=choice.decode)
+    return predicted
 
 
 def describe(model: Model) -> str:

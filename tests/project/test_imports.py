@@ -14,6 +14,7 @@ import pytest
 import hedgerow
 
 HEAVY = {
+    "dask", "distributed",
     "matplotlib", "narwhals", "pandas", "polars", "pooch", "rich", "safetensors", "scipy", "sklearn", "typer",
 }  # fmt: skip
 
