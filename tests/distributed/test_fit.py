@@ -67,7 +67,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "line search": lambda: hr.TreeCRF(n_rounds=3, line_search=True, learning_rate=1.0, random_state=2),
     "early stopping": lambda: hr.TreeCRF(n_rounds=9, early_stopping="loss", patience=2, random_state=2),
     "L-BFGS": lambda: hr.LinearCRF(window=1, solver="lbfgs", max_iter=9, tol=1e-9),
-    "OWL-QN": lambda: hr.LinearCRF(l1=0.2, max_iter=9, tol=1e-9),
+    "OWL-QN": lambda: hr.LinearCRF(l1=0.2, solver="owlqn", max_iter=9, tol=1e-9),
     "edges": lambda: hr.LinearCRF(edge_features=True, solver="lbfgs", max_iter=5, tol=1e-9),
     "template": lambda: hr.LinearCRF(features=hr.templates.words("word"), solver="lbfgs", max_iter=5, tol=1e-9),
     "HMM": lambda: hr.HMM(order=2),
@@ -160,7 +160,7 @@ def test_the_perceptron_mixes_the_weights_of_parts(client: Any) -> None:
     ("estimator", "message"),
     [
         (hr.TreeCRF(linear=True), "linear is set"),
-        (hr.LinearCRF(), 'set solver="lbfgs"'),
+        (hr.LinearCRF(solver="sgd"), 'set solver="lbfgs"'),
         (hr.LinearCRF(solver="lbfgs", induce="mccallum"), "set induce=None"),
         (hr.StructuredSVM(), "StructuredSVM cannot be fitted on several workers"),
         (hr.SearchTagger(), "SearchTagger cannot be fitted on several workers"),
@@ -172,6 +172,19 @@ def test_the_perceptron_mixes_the_weights_of_parts(client: Any) -> None:
 def test_fits_that_cannot_be_divided_are_refused(estimator: Any, message: str, client: Any) -> None:
     with pytest.raises(InputError, match=message):
         estimator.fit(*data(), client=client)
+
+
+@pytest.mark.parametrize(("l1", "solver"), [(0.0, "lbfgs"), (0.1, "owlqn")])
+def test_the_solver_of_a_linear_crf_does_not_depend_on_the_number_of_workers(
+    l1: float, solver: Any, client: Any
+) -> None:
+    X, y = data(8, 220)  # in this process "auto" would use dual ascent
+    local = fitted(lambda: hr.LinearCRF(l1=l1, solver=solver, max_iter=6), X, y)
+    one_part = [dask.delayed(X)], [dask.delayed(y)]
+    for arguments in ((X, y), one_part):
+        model = fitted(lambda: hr.LinearCRF(l1=l1, max_iter=6), *arguments, client=client)
+        assert model.training_log_[0].pop("solver") == solver
+        assert_identical(local, model)
 
 
 def test_a_callback_ends_the_fit_with_the_model_so_far(client: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.linear_crf import LinearCRF
+from hedgerow.learning.base import Record
 
 # Learners that go through the sequences one after the other, or that need all of them at once.
 INDIVISIBLE = {
@@ -34,9 +36,16 @@ def _check_linear_crf(settings: Estimator) -> None:
         raise InputError(
             "LinearCRF: induce needs all sequences at once, which cannot be divided among workers; set induce=None"
         )
-    solver, l1 = getattr(settings, "solver", "auto"), getattr(settings, "l1", 0.0)
-    if solver == "sgd" or (solver == "auto" and l1 == 0):
+    if settings.get_params()["solver"] == "sgd":
         raise InputError(
-            f"LinearCRF: solver={solver!r} learns from one sequence after the other, which cannot be divided among "
-            'workers; set solver="lbfgs", which reaches the same optimum'
+            'LinearCRF: solver="sgd" learns from one sequence after the other, which cannot be divided among workers; '
+            'set solver="lbfgs", which reaches the same optimum'
         )
+
+
+def choose_divisible(settings: Estimator) -> Record:
+    """Replace parameters that are "auto" by what can be divided among workers; returns fields of the first record."""
+    if not isinstance(settings, LinearCRF) or settings.solver != "auto":
+        return {}
+    settings.solver = settings._solver
+    return {"solver": settings.solver}

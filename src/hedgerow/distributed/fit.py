@@ -17,7 +17,7 @@ from hedgerow.distributed.bits import code_learner
 from hedgerow.distributed.blueprint import Blueprint, DevShard
 from hedgerow.distributed.cluster import checked_client
 from hedgerow.distributed.crew import Crew
-from hedgerow.distributed.divisible import check_divisible
+from hedgerow.distributed.divisible import check_divisible, choose_divisible
 from hedgerow.distributed.encoding import encode_partitions
 from hedgerow.distributed.partitions import gathered, partitions
 from hedgerow.distributed.remote_learner import RemoteLearner
@@ -75,6 +75,7 @@ def fit_on_workers(
         return
     check_divisible(settings)
     seeded = type(settings)._from_plain(settings._plain_params())
+    chosen = choose_divisible(seeded)
     path = getattr(settings, "checkpoint", None)
     if settings.random_state is None:  # all workers must draw the same numbers
         if path is not None:
@@ -104,7 +105,7 @@ def fit_on_workers(
     log = [] if earlier is None else list(earlier.training_log)
     learner = RemoteLearner(make_crew, client, frame.encoder, len(frame.labels), frame.order, log)
     try:
-        run_learner(learner, settings, frame, checkpoint, callbacks, began, provision.report, keep)
+        run_learner(learner, settings, frame, checkpoint, callbacks, began, chosen | provision.report, keep)
     finally:
         learner.close()
 

@@ -58,7 +58,7 @@ class LinearCRF(LinearEstimator):
         'How the weights are found: "lbfgs" by quasi-Newton steps, "owlqn" the same with an L1 penalty, "sgd" by a '
         'gradient step for each sequence. "auto" finds the same weights as "lbfgs" or "owlqn" in fewer passes over the '
         "data, by dual coordinate ascent; fewer than 200 sequences, edge features and beams are learned by "
-        "quasi-Newton steps alone.",
+        "quasi-Newton steps alone. So are fits on workers, whose first record has the solver.",
     ] = "auto"
     l1: Annotated[
         float,
