@@ -153,8 +153,8 @@ def test_threads_of_a_member_change_nothing(n_threads):
     check_group(2, *whole_case(8, 1, k=6), n_threads=n_threads, newton=True, rounds=2)
 
 
-def test_a_round_takes_as_many_exchanges_as_its_largest_tree():
-    """Labels grow in lockstep: more of them cost no exchanges."""
+def test_a_round_takes_as_many_exchanges_as_its_two_largest_trees():
+    """Labels grow in two teams, each in lockstep: more labels cost no exchanges."""
 
     def n_exchanges(k):
         rows, order, k, marginals, gold = whole_case(2, 1, k=k)
@@ -172,7 +172,8 @@ def test_a_round_takes_as_many_exchanges_as_its_largest_tree():
         return run_group(2, work)
 
     for k in (2, 7):
-        assert n_exchanges(k) == [11, 11]  # two for the root and for each split, one for the last split
+        # For each team, two for the root and for each split, one for the last split.
+        assert n_exchanges(k) == [22, 22]
 
 
 def test_a_group_of_one_exchanges_nothing():

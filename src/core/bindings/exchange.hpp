@@ -24,28 +24,42 @@ class PythonExchange : public Exchange {
                 "the rank of a member is below the group's size");
     }
 
-    // Called without Python's lock, on the thread that entered the core.
-    std::vector<Message> all_to_all(std::vector<Message> outgoing) override {
+    // Called without Python's lock, on the thread that entered the core. The own message does not pass
+    // through Python.
+    std::vector<Received> all_to_all(std::vector<Message>& outgoing) override {
         const nb::gil_scoped_acquire acquire;
         nb::list arrays;
-        for (Message& message : outgoing) arrays.append(to_array(std::move(message)));
+        for (std::size_t j = 0; j < outgoing.size(); ++j)
+            arrays.append(to_array(is_own(j) ? Message() : std::move(outgoing[j])));
         const nb::object answer = object_(arrays);
-        std::vector<Message> incoming;
-        for (nb::handle one : answer) incoming.push_back(bytes_of(one));
+        std::vector<Received> incoming;
+        for (nb::handle one : answer)
+            incoming.push_back(is_own(incoming.size()) ? Received::in_place(outgoing[incoming.size()])
+                                                       : received(one));
         require(static_cast<std::int64_t>(incoming.size()) == size(),
                 "an exchange returns one message of each member");
         return incoming;
     }
 
   private:
-    static Message bytes_of(nb::handle object) {
+    bool is_own(std::size_t member) const { return static_cast<std::int64_t>(member) == rank(); }
+
+    static Received received(nb::handle object) {
         if (nb::isinstance<nb::bytes>(object)) {
             const auto bytes = nb::borrow<nb::bytes>(object);
-            const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.c_str());
-            return {data, data + bytes.size()};
+            return {reinterpret_cast<const std::uint8_t*>(bytes.c_str()), bytes.size(), kept(bytes)};
         }
         const auto array = nb::cast<Input<std::uint8_t, 1>>(object);
-        return {array.data(), array.data() + array.shape(0)};
+        return {array.data(), array.shape(0), kept(array)};
+    }
+
+    // Keeps an object alive, and releases it with Python's lock.
+    template <class Object>
+    static std::shared_ptr<const void> kept(Object object) {
+        return {new Object(std::move(object)), [](Object* own) {
+                    const nb::gil_scoped_acquire acquire;
+                    delete own;
+                }};
     }
 
     nb::object object_;

@@ -3,8 +3,8 @@
 namespace hedgerow {
 
 Range CellOrder::fill(const TreeData& data) {
-    cells = data.cell;
-    where = data.position;
+    cells.assign(data.cell.begin(), data.cell.end());
+    where.assign(data.position.begin(), data.position.end());
     return {0, data.n_positions};
 }
 

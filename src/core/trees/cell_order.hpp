@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trees/tree_data.hpp"
+#include "util/large_vector.hpp"
 
 namespace hedgerow {
 
@@ -18,9 +19,9 @@ struct Range {
 };
 
 struct CellOrder {
-    std::vector<std::int32_t> cells;
+    LargeVector<std::int32_t> cells;
     // By cell: its place. Cells outside the order keep old places, so compare with `cells`.
-    std::vector<std::int32_t> where;
+    LargeVector<std::int32_t> where;
     bool indexed = true;  // whether `where` is kept up to date; not worth it for a short order
 
     void place(std::int64_t i, std::int32_t c) {

@@ -1,7 +1,7 @@
 #include "trees/entry_map.hpp"
 
-#include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace hedgerow {
 
@@ -24,23 +24,16 @@ EntryMap::EntryMap(const TreeData& data, std::size_t first, std::size_t last) {
     for (std::int32_t place = 0; place < n_places(); ++place) index_[entries_[place]] = place;
 }
 
-void EntryMap::keep(const TreeData& data, const Histogram& root, bool marked, const GrowthRules& rules,
-                    const Packing& packing) {
-    entries_.clear();
+void EntryMap::assign(const TreeData& data, std::vector<std::int32_t> entries) {
+    entries_ = std::move(entries);
     slot_starts_.clear();
+    index_.assign(static_cast<std::size_t>(data.n_entries), n_places());
+    std::int32_t place = 0;
     for (const TreeData::Slot& slot : data.slots) {
-        slot_starts_.push_back(static_cast<std::int32_t>(entries_.size()));
-        const bool alone =
-            slot.column->kind != TreeData::Kind::numeric && !rules.uses_subsets(slot.column->n_values);
-        const std::int64_t least = alone ? rules.min_leaf : 1;
-        root.each(marked, slot.first_entry, slot.absent_entry(), [&](std::int32_t e) {
-            if (packing.count(root.entries[e].packed) >= least) entries_.push_back(e);
-        });
-        if (slot.column->has_missing) entries_.push_back(slot.end() - 1);
+        slot_starts_.push_back(place);
+        for (; place < n_places() && entries_[place] < slot.end(); ++place) index_[entries_[place]] = place;
     }
     slot_starts_.push_back(n_places());
-    std::fill(index_.begin(), index_.end(), n_places());
-    for (std::int32_t place = 0; place < n_places(); ++place) index_[entries_[place]] = place;
 }
 
 }  // namespace hedgerow

@@ -20,23 +20,35 @@ class EntrySlices {
     std::size_t end_slot(std::int64_t member) const { return slots_[member + 1]; }
     std::int32_t first_entry(std::int64_t member) const { return entries_[member]; }
     std::int32_t end_entry(std::int64_t member) const { return entries_[member + 1]; }
-    std::int32_t size(std::int64_t member) const { return end_entry(member) - first_entry(member); }
-
-    // Writes what a histogram of all entries has in the slice of a member, without empty entries. `marked`:
-    // only marked entries are not empty.
-    void write(const Histogram& histogram, bool marked, std::int64_t member, Message& to);
-    // Adds what a member wrote to a histogram of the slice. `marking`: also marks its places.
-    void add(MessageReader& from, std::int64_t member, Histogram& slice, bool marking) const;
 
   private:
-    enum class Form : std::int32_t { list, bitmap };
-
     std::vector<std::size_t> slots_;
     std::vector<std::int32_t> entries_;
-    // Memory of write(): the places of a slice that are not empty, and their sums.
+};
+
+// Writes consecutive places of a histogram into a message, without those that are empty.
+class PlacesWriter {
+  public:
+    // The places [first, end). `marked`: only marked places are not empty.
+    void write(const Histogram& histogram, bool marked, std::int32_t first, std::int32_t end, Message& to);
+    // The same, with the number of positions at each place instead of sums.
+    void write_counts(const Histogram& histogram, bool marked, std::int32_t first, std::int32_t end,
+                      const Packing& packing, Message& to);
+
+  private:
+    void write_places(const Histogram& histogram, bool marked, std::int32_t first, std::int32_t end,
+                      MessageWriter& to);
+
+    // Memory of these functions: the places that are not empty, and their sums.
     std::vector<std::int32_t> places_;
     std::vector<Sums> sums_;
     std::vector<std::uint64_t> bits_;
 };
+
+// Adds what a PlacesWriter wrote of n places to a histogram whose first places these are. `marking`: also
+// marks them.
+void add_places(MessageReader& from, std::int32_t n, Histogram& to, bool marking);
+// Adds the counts of n places.
+void add_counts(MessageReader& from, std::int32_t n, std::vector<std::int64_t>& to);
 
 }  // namespace hedgerow

@@ -15,8 +15,9 @@ namespace hedgerow {
 struct GroupLayout {
     std::int64_t rank;
     EntrySlices slices;
-    EntryMap map;  // of the own slice
-    double reads;  // entries of a position of any member, on average
+    EntryMap map;        // of the own slice
+    double reads;        // entries of a position of any member, on average
+    bool lists_entries;  // whether some member does
 
     GroupLayout(const TreeData& data, Exchange& exchange);
 };

@@ -31,7 +31,7 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, const GrowthRules& r
       splits_positions_(splits_positions(data, rules.missing)),
       examples_{data, Objective{rules.l2, rules.newton, rules.max_step, rules.min_leaf, packing}, n_labels,
                 data.order, weights},
-      histograms_(data, rules),
+      histograms_(data, rules, layout ? layout->lists_entries : data.lists_entries()),
       group_(layout ? std::make_unique<Group>(*layout) : nullptr),
       evaluator_(make_evaluator(examples_, layers_, histograms_, rules, group_.get())),
       partitioner_(make_partitioner(examples_, layers_, histograms_, rules, group_.get())),

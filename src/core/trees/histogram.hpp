@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "trees/sums.hpp"
+#include "util/large_vector.hpp"
 
 namespace hedgerow {
 
 // Where a node has few positions, the entries they touch are marked, so that only these are read and cleared.
 struct Histogram {
-    std::vector<Sums> entries;
+    LargeVector<Sums> entries;
     std::vector<std::uint64_t> marks;
 
     explicit Histogram(std::size_t n_entries) : entries(n_entries), marks((n_entries + 63) / 64, 0) {}
@@ -39,6 +40,11 @@ struct Histogram {
             if (w == (last - 1) >> 6) word &= ~std::uint64_t{0} >> (63 - ((last - 1) & 63));
             for (; word != 0; word &= word - 1) visit((w << 6) + std::countr_zero(word));
         }
+    }
+    // Empties a histogram, of which only marked entries may not be empty.
+    void clear(bool marked) {
+        if (marked) return clear_marked();
+        std::fill(entries.begin(), entries.end(), Sums{});
     }
     void clear_marked() {
         each_marked(0, static_cast<std::int32_t>(entries.size()), [&](std::int32_t e) { entries[e] = {}; });

@@ -45,17 +45,19 @@ std::int64_t n_reads(const TreeData& data) {
     return n;
 }
 
-HistogramBuilder::HistogramBuilder(const TreeData& data, const GrowthRules& rules)
+HistogramBuilder::HistogramBuilder(const TreeData& data, const GrowthRules& rules, bool lists_entries)
     : data_(data),
       groups_(data.groups()),
       rules_(rules),
+      uses_entry_map_(data.n_entries > TreeData::kFewEntries && !lists_entries &&
+                      rules.missing != Missing::surrogate),
       reads_(static_cast<double>(n_reads(data)) /
              static_cast<double>(std::max<std::int64_t>(1, data.n_positions))),
       all_(data),
       reduced_(data),
       map_(&all_),
-      scratch_(static_cast<std::size_t>(data.n_entries) + 1),
-      root_(uses_entry_map() ? static_cast<std::size_t>(data.n_entries) + 1 : 0) {
+      scratch_(uses_entry_map_ ? 0 : static_cast<std::size_t>(data.n_entries) + 1),
+      root_(uses_entry_map_ ? static_cast<std::size_t>(data.n_entries) + 1 : 0) {
     for (const TreeData::Slot& slot : data.slots) {
         if (slot.column->kind == TreeData::Kind::bag) continue;
         auto& alike = slot.column->code_bytes == 1 ? bytes_ : slot.column->code_bytes == 2 ? pairs_ : fours_;
@@ -63,27 +65,29 @@ HistogramBuilder::HistogramBuilder(const TreeData& data, const GrowthRules& rule
     }
 }
 
-bool HistogramBuilder::uses_entry_map() const {
-    return data_.n_entries > TreeData::kFewEntries && !data_.lists_entries() &&
-           rules_.missing != Missing::surrogate;
-}
-
 std::unique_ptr<Histogram> HistogramBuilder::build_reduced_root(const PositionRange& root,
                                                                 const Packing& packing) {
     const bool marking = !is_large(root.range);
     build(root, root_, marking);
-    reduced_.keep(data_, root_, marking, rules_, packing);
+    reduce(EntryMap::usable(data_, 0, data_.slots.size(), rules_, [&](auto first, auto end, auto visit) {
+        root_.each(marking, first, end,
+                   [&](std::int32_t entry) { visit(entry, packing.count(root_.entries[entry].packed)); });
+    }));
+    std::unique_ptr<Histogram> histogram = take();
+    move_root(*histogram, marking);
+    return histogram;
+}
+
+void HistogramBuilder::move_root(Histogram& to, bool marked) {
+    for (std::int32_t place = 0; place < reduced_.n_places(); ++place)
+        to.entries[place] = root_.entries[reduced_.entry(place)];
+    root_.clear(marked);
+}
+
+void HistogramBuilder::reduce(std::vector<std::int32_t> entries) {
+    reduced_.assign(data_, std::move(entries));
     map_ = &reduced_;
     scratch_.resize(static_cast<std::size_t>(reduced_.n_places()) + 1);
-    std::unique_ptr<Histogram> histogram = take();
-    for (std::int32_t place = 0; place < reduced_.n_places(); ++place)
-        histogram->entries[place] = root_.entries[reduced_.entry(place)];
-    if (marking) {
-        root_.clear_marked();
-    } else {
-        std::fill(root_.entries.begin(), root_.entries.end(), Sums{});
-    }
-    return histogram;
 }
 
 void HistogramBuilder::build(const PositionRange& positions, Histogram& histogram, bool marking) {

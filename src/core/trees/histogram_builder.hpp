@@ -26,7 +26,8 @@ std::int64_t n_reads(const TreeData& data);
 
 class HistogramBuilder {
   public:
-    HistogramBuilder(const TreeData& data, const GrowthRules& rules);
+    // lists_entries: of the data, or of any member of a group.
+    HistogramBuilder(const TreeData& data, const GrowthRules& rules, bool lists_entries);
 
     // Which entry each place of a histogram is for.
     const EntryMap& map() const { return *map_; }
@@ -35,9 +36,15 @@ class HistogramBuilder {
     void start_tree() { map_ = &all_; }
     // Whether trees use a reduced map: if there are many entries, and most of them have few positions. A
     // surrogate may be a test that holds for few positions.
-    bool uses_entry_map() const;
+    bool uses_entry_map() const { return uses_entry_map_; }
     // The histogram of the root, reduced to the entries that the tree can use; so are all later histograms.
     std::unique_ptr<Histogram> build_reduced_root(const PositionRange& root, const Packing& packing);
+    // The same in steps. A histogram for the root, with a place for every entry; empty between trees.
+    Histogram& root() { return root_; }
+    // Later histograms of this tree have places for these entries only, which ascend.
+    void reduce(std::vector<std::int32_t> entries);
+    // Writes the histogram of the root into a reduced one, and empties it. `marked`: it has been built so.
+    void move_root(Histogram& to, bool marked);
 
     // Adds positions to an empty histogram. `marking`: also marks the places it touches.
     void build(const PositionRange& positions, Histogram& histogram, bool marking);
@@ -72,6 +79,7 @@ class HistogramBuilder {
     const TreeData& data_;
     const SlotGroups& groups_;
     GrowthRules rules_;
+    bool uses_entry_map_;
     std::vector<DenseSlot> bytes_, pairs_, fours_;  // by the bytes of their codes: 1, 2 and 4
     double reads_;                                  // entries of a position, on average
     EntryMap all_, reduced_;                        // of all entries; of those that the tree can use

@@ -15,7 +15,7 @@ namespace hedgerow {
 
 struct Layer {
     CellOrder order;
-    std::vector<Sums> sums;        // by place in the order: the sums of the position over the node's contexts
+    LargeVector<Sums> sums;        // by place in the order: the sums of the position over the node's contexts
     std::vector<float> fractions;  // by place: how much of the position is there; empty if all are whole
 
     void exchange(std::int64_t i, std::int64_t j) {

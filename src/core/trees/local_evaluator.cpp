@@ -76,7 +76,7 @@ void LocalEvaluator::evaluate_position_split(GrowingNode& parent, GrowingNode& y
         return;
     }
     large.histogram = std::move(parent.histogram);
-    std::vector<Sums>& left = large.histogram->entries;
+    LargeVector<Sums>& left = large.histogram->entries;
     if (histograms_.is_large(small.counted)) {
         small.histogram = histograms_.take();
         count(small, *small.histogram, false);

@@ -150,7 +150,7 @@ void MultiOutputGrower::count_nodes(Nodes nodes) {
         release(std::move(node->histogram));
     }
     if (!group_) return;
-    const std::vector<Message> incoming = group_->exchange->all_to_all(std::move(outgoing));
+    const std::vector<Received> incoming = group_->exchange->all_to_all(outgoing);
     std::vector<MessageReader> from = readers_of(incoming);
     for (Node* node : nodes) read_node(*node, from);
 }
@@ -264,7 +264,7 @@ void MultiOutputGrower::find_best(Nodes nodes) {
         to.put(best);
     }
     if (!group_) return;
-    const std::vector<Message> all = group_->exchange->gather(own);
+    const std::vector<Received> all = group_->exchange->gather(own);
     std::vector<MessageReader> from = readers_of(all);
     for (Node* node : nodes) {
         Found best;

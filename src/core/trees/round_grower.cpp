@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "trees/group_evaluator.hpp"
 #include "trees/packing.hpp"
 #include "util/lockstep.hpp"
 #include "util/parallel.hpp"
@@ -19,7 +20,7 @@ constexpr std::int64_t kBytesOfBlock = 1 << 23;  // of residuals that are transp
 
 // A group grows the trees of a block of labels at the same time, so every label of a block has memory of its
 // own. This is the bound of that memory in each process, if a label alone does not exceed it.
-constexpr std::int64_t kBytesOfGroupBlock = std::int64_t{1} << 29;
+constexpr std::int64_t kBytesOfGroupBlock = std::int64_t{3} << 29;
 constexpr std::int64_t kMostTasks = 64;  // threads of a block
 
 // The highest power of two whose product with `value` is at most `limit`; 1 if the value is 0.
@@ -56,7 +57,7 @@ void RoundGrower::join_group() {
     MessageWriter to(own);
     to.put(std::int64_t{!weights_.empty()});
     to.put(bytes_of_label());
-    const std::vector<Message> all = exchange_->gather(own);
+    const std::vector<Received> all = exchange_->gather(own);
     for (MessageReader from : readers_of(all)) {
         weighted |= from.get<std::int64_t>() != 0;
         most_bytes = std::max(most_bytes, from.get<std::int64_t>());
@@ -68,15 +69,10 @@ void RoundGrower::join_group() {
 
 // An estimate: residuals, layers of positions, histograms and messages of a label that grows in a group.
 std::int64_t RoundGrower::bytes_of_label() const {
-    constexpr std::int64_t kBytesOfPlace = 24, kHistograms = 6;
+    constexpr std::int64_t kBytesOfPlace = 24, kBytesOfEntry = 40;  // the latter: histograms, maps, messages
     const std::int64_t layers = data_->order == 0 ? 1 : 4;
     const std::int64_t places = residuals_.bytes_of_label() + kBytesOfPlace * layers * data_->n_cells();
-    const std::int64_t n_entries = std::max<std::int64_t>(1, data_->n_entries);
-    const auto all_reads =
-        static_cast<std::int64_t>(layout_->reads * static_cast<double>(data_->n_all_positions));
-    const std::int64_t kept = std::min(rules_.max_leaves, 4 * all_reads / n_entries + 1);
-    return places + static_cast<std::int64_t>(sizeof(Sums)) *
-                        (kHistograms * n_entries + kept * layout_->map.n_places());
+    return places + kBytesOfEntry * data_->n_entries + GroupEvaluator::kBytesKept;
 }
 
 bool RoundGrower::adds_scores(bool samples) const {

@@ -96,7 +96,7 @@ void SlotGroups::list(const TreeData& data, const std::vector<std::uint8_t>& gro
     starts_.push_back(static_cast<std::int64_t>(list_.size()));
 }
 
-void SlotGroups::add_up(std::vector<Sums>& tables, std::vector<Sums>& entries) const {
+void SlotGroups::add_up(std::vector<Sums>& tables, LargeVector<Sums>& entries) const {
     Sums* table = tables.data();
     Sums halves[kMostPlaces + 64];  // rows and columns of each level, half as many as one level above
     for (const Group& group : groups_) {

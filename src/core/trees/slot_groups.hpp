@@ -28,7 +28,7 @@ class SlotGroups {
     const std::vector<std::uint16_t>& list() const { return list_; }
 
     // Adds the tables to entries. OUT: tables, all zero.
-    void add_up(std::vector<Sums>& tables, std::vector<Sums>& entries) const;
+    void add_up(std::vector<Sums>& tables, LargeVector<Sums>& entries) const;
 
   private:
     static constexpr std::int64_t kFewCells = 1 << 23;  // in all lists

@@ -127,7 +127,7 @@ void Splitter::collect_simple(const Run& run, const Histogram& histogram, bool m
 void Splitter::collect_prefixes(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key,
                                 const Sums& more) {
     if (!is_drawn(key, run.slot->first_entry, rules_.max_features)) return;
-    const std::vector<Sums>& sums = histogram.entries;
+    const LargeVector<Sums>& sums = histogram.entries;
     histogram.each(marked, run.first, run.end, [&](std::int32_t place) {
         if (sums[place].packed != 0) places_.push_back(place);
     });
@@ -144,7 +144,7 @@ void Splitter::collect_prefixes(const Run& run, const Histogram& histogram, bool
 
 // The highest mean residual first, and of equals the first place. For a squared error the best subset is then
 // a prefix.
-void Splitter::sort_by_value(const std::vector<Sums>& sums) {
+void Splitter::sort_by_value(const LargeVector<Sums>& sums) {
     ranked_.clear();
     for (const std::int32_t place : places_) {
         const Sums& one = sums[place];

@@ -69,7 +69,7 @@ class Splitter {
                         const Sums& more);
     void collect_prefixes(const Run& run, const Histogram& histogram, bool marked, std::uint64_t key,
                           const Sums& more);
-    void sort_by_value(const std::vector<Sums>& sums);
+    void sort_by_value(const LargeVector<Sums>& sums);
 
     const TreeData& data_;
     Objective objective_;

@@ -17,7 +17,6 @@ SurrogatePartitioner::SurrogatePartitioner(const Examples& examples, Layers& lay
       histograms_(histograms),
       group_(group) {
     if (!group) return;
-    slices_ = std::make_unique<EntrySlices>(group->layout.slices);
     of_slice_ = std::make_unique<Histogram>(static_cast<std::size_t>(group->layout.map.n_places()) + 1);
 }
 
@@ -103,7 +102,7 @@ void SurrogatePartitioner::vote(const GrowingNode& parent, Range voters, Range m
 }
 
 void SurrogatePartitioner::add_rest(const GrowingNode& parent, std::int64_t sign, Histogram& votes) const {
-    const std::vector<Sums>& all = parent.histogram->entries;
+    const LargeVector<Sums>& all = parent.histogram->entries;
     for (std::size_t e = 0; e + 1 < all.size(); ++e) {
         const std::int64_t n = packing_.count(all[e].packed);
         votes.entries[e] += Sums{-sign * n, n * packing_.one()};
@@ -123,16 +122,15 @@ std::vector<SurrogatePartitioner::Surrogate> SurrogatePartitioner::find_in_group
     const bool marking = !histograms_.is_large(voters);
     vote(parent, voters, missing, sign, local, marking);
     std::vector<Message> outgoing(static_cast<std::size_t>(group_->exchange->size()));
-    for (std::size_t member = 0; member < outgoing.size(); ++member)
-        slices_->write(local, marking, static_cast<std::int64_t>(member), outgoing[member]);
-    if (marking) {
-        local.clear_marked();
-    } else {
-        std::fill(local.entries.begin(), local.entries.end(), Sums{});
+    const EntrySlices& slices = group_->layout.slices;
+    for (std::size_t j = 0; j < outgoing.size(); ++j) {
+        const auto member = static_cast<std::int64_t>(j);
+        writer_.write(local, marking, slices.first_entry(member), slices.end_entry(member), outgoing[j]);
     }
-    const std::vector<Message> incoming = group_->exchange->all_to_all(std::move(outgoing));
+    local.clear(marking);
+    const std::vector<Received> incoming = group_->exchange->all_to_all(outgoing);
     for (MessageReader from : readers_of(incoming))
-        slices_->add(from, group_->layout.rank, *of_slice_, false);
+        add_places(from, group_->layout.map.n_places(), *of_slice_, false);
     if (parent.histogram) add_rest(parent, sign, *of_slice_);
     const std::vector<Surrogate> own = rank(slot, {group_->layout.map, *of_slice_, false, total_of(parent)});
     std::fill(of_slice_->entries.begin(), of_slice_->entries.end(), Sums{});
@@ -152,7 +150,7 @@ std::vector<SurrogatePartitioner::Surrogate> SurrogatePartitioner::share(
         to.put(one.agreement);
     }
     std::vector<Surrogate> found;
-    const std::vector<Message> all = group_->exchange->gather(message);
+    const std::vector<Received> all = group_->exchange->gather(message);
     for (MessageReader from : readers_of(all)) {
         for (auto n = from.get<std::int64_t>(); n > 0; --n) {
             const auto s = from.get<std::int64_t>();
@@ -190,7 +188,7 @@ void SurrogatePartitioner::keep_best(std::vector<Surrogate>& found) {
 void SurrogatePartitioner::consider(std::size_t s, const Votes& votes, std::vector<Surrogate>& found) const {
     const TreeData::Slot& slot = data_.slots[s];
     const EntryMap& map = votes.map;
-    const std::vector<Sums>& entries = votes.histogram.entries;
+    const LargeVector<Sums>& entries = votes.histogram.entries;
     const std::int32_t end = map.first_place(s + 1) - slot.column->has_missing;
     const Sums known = slot.column->has_missing ? votes.total - entries[end] : votes.total;
     const std::int64_t n_known = packing_.count(known.packed);

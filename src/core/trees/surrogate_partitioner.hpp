@@ -52,9 +52,9 @@ class SurrogatePartitioner : public Partitioner {
     Layers& layers_;
     HistogramBuilder& histograms_;
     const Group* group_;  // null if this process grows trees alone
-    std::unique_ptr<EntrySlices> slices_;
+    PlacesWriter writer_;
     std::unique_ptr<Histogram> of_slice_;  // in a group: the votes of the own slice; empty between uses
-    std::vector<Sums> votes_;
+    LargeVector<Sums> votes_;
 };
 
 }  // namespace hedgerow

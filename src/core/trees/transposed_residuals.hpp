@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trees/tree_data.hpp"
+#include "util/large_vector.hpp"
 
 namespace hedgerow {
 
@@ -47,7 +48,7 @@ class TransposedResiduals {
     std::vector<std::int64_t> n_contexts_of_;  // by depth
     std::vector<std::int64_t> labels_;         // of the block
     std::vector<std::int64_t> place_of_;       // by label: its number in the block, or -1
-    std::vector<std::int32_t> residuals_;
+    LargeVector<std::int32_t> residuals_;
 };
 
 }  // namespace hedgerow

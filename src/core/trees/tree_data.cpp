@@ -124,8 +124,8 @@ void TreeData::share_counts(Exchange& exchange, const std::vector<ColumnSource>&
         writer.put(std::int64_t{sources[j].padded});
         writer.put_list(sources[j].offsets);
     }
-    for (const Message& other : exchange.gather(layout))
-        require(other == layout,
+    for (const Received& other : exchange.gather(layout))
+        require(std::equal(other.data, other.data + other.size, layout.begin(), layout.end()),
                 "all members of a group must have the same columns, alphabets, window and growth rules");
     std::vector<std::int64_t> numbers{n_positions};
     for (std::size_t j = 0; j < columns.size(); ++j) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,15 @@
 namespace hedgerow {
 
 using Message = std::vector<std::uint8_t>;
+
+// The bytes of a message from a member, and what owns them: null if somebody else keeps them.
+struct Received {
+    const std::uint8_t* data = nullptr;
+    std::size_t size = 0;
+    std::shared_ptr<const void> owner;
+
+    static Received in_place(const Message& message) { return {message.data(), message.size(), nullptr}; }
+};
 
 class Exchange {
   public:
@@ -24,12 +34,16 @@ class Exchange {
     std::int64_t rank() const { return rank_; }
     std::int64_t size() const { return size_; }
 
-    // Sends outgoing[j] to member j; returns what came from each member, the own message included. May throw.
-    virtual std::vector<Message> all_to_all(std::vector<Message> outgoing) = 0;
+    // Sends outgoing[j] to member j; returns what came from each member. May throw. The own message is
+    // returned in place: keep it while you read. The others may be moved away.
+    virtual std::vector<Received> all_to_all(std::vector<Message>& outgoing) = 0;
 
-    // The messages of all members.
-    std::vector<Message> gather(const Message& own) {
-        return all_to_all(std::vector<Message>(static_cast<std::size_t>(size_), own));
+    // The messages of all members; the own one in place.
+    std::vector<Received> gather(const Message& own) {
+        std::vector<Message> outgoing(static_cast<std::size_t>(size_), own);
+        std::vector<Received> incoming = all_to_all(outgoing);
+        incoming[static_cast<std::size_t>(rank_)] = Received::in_place(own);
+        return incoming;
     }
 
   private:
@@ -67,7 +81,7 @@ class MessageWriter {
 // std::runtime_error where it does not fit.
 class MessageReader {
   public:
-    explicit MessageReader(const Message& from) : at_(from.data()), end_(from.data() + from.size()) {}
+    explicit MessageReader(const Received& from) : at_(from.data), end_(from.data + from.size) {}
 
     template <class T>
     T get() {
@@ -107,10 +121,10 @@ class MessageReader {
     const std::uint8_t *at_, *end_;
 };
 
-inline std::vector<MessageReader> readers_of(const std::vector<Message>& messages) {
+inline std::vector<MessageReader> readers_of(const std::vector<Received>& messages) {
     std::vector<MessageReader> readers;
     readers.reserve(messages.size());
-    for (const Message& message : messages) readers.emplace_back(message);
+    for (const Received& message : messages) readers.emplace_back(message);
     return readers;
 }
 
@@ -119,7 +133,7 @@ template <class T>
 void sum_over_members(Exchange& exchange, std::vector<T>& numbers) {
     Message own;
     MessageWriter(own).put(numbers.data(), numbers.size());
-    const std::vector<Message> all = exchange.gather(own);
+    const std::vector<Received> all = exchange.gather(own);
     std::vector<T> part(numbers.size());
     std::fill(numbers.begin(), numbers.end(), T{});
     for (MessageReader from : readers_of(all)) {

@@ -1,8 +1,10 @@
-// Tasks that exchange messages with the same tasks of other members. Each task has a thread of its own. When
-// all tasks that still run have posted their messages, one exchange carries all of them: the number of
-// exchanges is that of one task, however many there are.
+// Tasks that exchange messages with the same tasks of other members. Each task has a thread of its own. The
+// tasks are two teams. When all tasks of a team that still run have posted their messages, one exchange
+// carries all of them: the number of exchanges is that of two tasks, however many there are. The teams take
+// turns, so that one computes while the messages of the other travel.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -32,29 +34,37 @@ class Lockstep {
   private:
     class Channel;
     struct Task {
+        std::size_t team;
         std::condition_variable woken;
         bool runs = false, posted = false;
-        std::vector<Message> messages;  // outgoing before the exchange, and incoming after it
+        const std::vector<Message>* outgoing = nullptr;
+        std::vector<Received> incoming;
     };
 
-    std::vector<Message> post(std::int64_t task, std::vector<Message> outgoing);
+    std::vector<Received> post(std::int64_t task, const std::vector<Message>& outgoing);
     void work_on(std::int64_t task, const Work& work);
     void begin(std::int64_t task);
-    void end();
+    void end(std::int64_t task);
     void lead();
-    void exchange_all();
-    std::vector<Message> combine();
-    void distribute(const std::vector<Message>& incoming);
+    bool await(std::size_t team);
+    void exchange(std::size_t team);
+    std::vector<Message> combine(std::size_t team);
+    void distribute(std::size_t team, const std::vector<Received>& incoming);
     void start_next();
     void fail(std::exception_ptr failure);
 
     Exchange& exchange_;
     std::int64_t n_threads_;
     std::mutex mutex_;  // of all that follows
-    std::condition_variable all_posted_;
+    std::condition_variable team_posted_;
     std::deque<Task> tasks_;
     std::deque<std::int64_t> ready_;  // tasks that may compute when a thread is free
-    std::int64_t n_running_ = 0, n_posted_ = 0, n_left_;
+    struct Team {
+        std::int64_t n_posted = 0, n_left = 0;
+        bool has_posted() const { return n_posted == n_left; }
+    };
+    std::array<Team, 2> teams_;
+    std::int64_t n_running_ = 0;
     std::exception_ptr failure_;
 };
 

@@ -18,6 +18,7 @@ from hedgerow.group import Group, Message
 
 DELIVER = "hedgerow_deliver"  # the operation of a worker that accepts a message
 POLL = 0.5  # seconds between two looks at whether the attempt was given up
+SMALL = 1 << 16  # bytes of a message that is packed with its header, which is faster than beside it
 
 
 class GivenUp(Exception):  # noqa: N818 - an event that is handled
@@ -109,7 +110,7 @@ class Members(Group):
                         "name": f"{self._fit}/{rank}",
                         "call": call,
                         "sender": self.rank,
-                        "message": to_serialize(message),
+                        "message": message.tobytes() if len(message) <= SMALL else to_serialize(message),
                     }
                 )
         except OSError:  # the receiver is lost
