@@ -413,9 +413,12 @@ class MarginTrainer:
         sequence uses; never_last: labels that end none.
         """
 
-    def start_from(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_grams: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def start_from(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_grams: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, n_seen: int) -> None:
         """
         Set the first weights, instead of 0, in the form that weights() returns.
+
+        They were learned from n_seen examples. They do not count in the mean, where the last of these
+        examples has counted them.
         """
 
     def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, n_threads: int) -> int:
@@ -430,7 +433,7 @@ class MarginTrainer:
         Return ((starts, labels, weights) by attribute, n-gram weights), times scale.
 
         Weights of 0 are left out, but not those of n-grams. With mean=True: the mean of all weight
-        vectors so far; otherwise the current weights.
+        vectors so far, one after each example and the first of 0; otherwise the current weights.
         """
 
     def objective(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: bool, scale: float, n_threads: int) -> tuple:

@@ -11,11 +11,12 @@ import numpy as np
 from builders.trees import grow, growth_rules
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader
+from hedgerow.group import Group
 from hedgerow.potentials.trees import Trees
 
 
-class Member:
-    """One member of a group, as the core calls it: an all-to-all of byte messages."""
+class Member(Group):
+    """One member of a group, as learners and the core call it: an all-to-all of byte messages."""
 
     def __init__(self, rank, boxes, barrier):
         self.rank = rank

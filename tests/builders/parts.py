@@ -61,7 +61,7 @@ def parts_of(training, groups):
             replace(
                 training,
                 sequences=training.sequences[chosen],
-                codes=np.concatenate([codes[i] for i in chosen]),
+                codes=np.concatenate([training.codes[:0], *(codes[i] for i in chosen)]),
                 weights=training.weights[chosen],
             )
         )

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ import pytest
 import hedgerow as hr
 from hedgerow.distributed.shards import Shard
 from hedgerow.errors import ConvergenceWarning, InputError
+from hedgerow.estimators.fitting import prepare
+from hedgerow.learning.temperature import with_temperature
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -147,13 +150,34 @@ def test_a_shard_that_cannot_be_read_names_its_file(tmp_path: Path) -> None:
         pickle.loads(sent)
 
 
-def test_the_perceptron_mixes_the_weights_of_parts(client: Any) -> None:
-    X, y = data(5, 200)
-    model = hr.StructuredPerceptron(window=1, random_state=0, epochs=5).fit(X, y, client=client)
-    again = hr.StructuredPerceptron(window=1, random_state=0, epochs=5).fit(X, y, client=client)
-    assert_identical(model, again)
+MIXED: dict[str, Callable[[], Any]] = {
+    "perceptron": lambda: hr.StructuredPerceptron(window=1, random_state=0, epochs=5),
+    "SVM": lambda: hr.StructuredSVM(window=1, random_state=0, epochs=10),
+    "last weights": lambda: hr.StructuredSVM(window=1, random_state=0, epochs=10, averaging="none"),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_weights_of_parts_are_mixed(name: str, client: Any) -> None:
+    X, y = data(5, 300)
+    fit, test, make = (X[:200], y[:200]), (X[200:], y[200:]), MIXED[name]
+    model = make().fit(*fit, client=client)
+    assert_identical(model, make().fit(*fit, client=client))
     assert model.training_log_[0]["parts"] == 2
-    assert model.score(X, y) > 0.9
+    assert model.score(*test) > make().fit(*fit).score(*test) - 0.03
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_the_temperature_of_mixed_weights_is_that_of_one_process(name: str, client: Any) -> None:
+    X, y = data(5, 250)
+    arguments, make = (X[:200], y[:200], X[200:], y[200:]), MIXED[name]
+    model = make().fit(*arguments, client=client)
+    training, _ = prepare(make(), *arguments, None, None, None)
+    assert training.dev is not None
+    alone, record = with_temperature(replace(model.model_.potential, temperature=1.0), training, training.dev)
+    assert model.temperature_ == model.training_log_[-1]["temperature"] != 1
+    assert model.temperature_ == pytest.approx(alone.temperature, rel=1e-6)
+    assert model.training_log_[-1]["dev_loss"] == pytest.approx(record["dev_loss"], rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +186,7 @@ def test_the_perceptron_mixes_the_weights_of_parts(client: Any) -> None:
         (hr.TreeCRF(linear=True), "linear is set"),
         (hr.LinearCRF(solver="sgd"), 'set solver="lbfgs"'),
         (hr.LinearCRF(solver="lbfgs", induce="mccallum"), "set induce=None"),
-        (hr.StructuredSVM(), "StructuredSVM cannot be fitted on several workers"),
+        (hr.StructuredPerceptron(averaging="vote"), 'set averaging="average" or "none"'),
         (hr.SearchTagger(), "SearchTagger cannot be fitted on several workers"),
         (hr.FutureMEMM(), "FutureMEMM cannot be fitted on several workers"),
         (hr.MEMM(learner="linear"), 'learner="trees"'),

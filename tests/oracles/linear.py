@@ -127,14 +127,15 @@ def beamed(problem, beam, early):
     return find
 
 
-def pegasos(problem, order, C, loss, batch=1):
+def pegasos(problem, order, C, loss, batch=1, *, first=None, seen=0, n_all=None):
     """Every weight vector of a structured SVM: shrink, find the most violating path, step.
 
     The paths of a batch of examples are found with the weights before the batch, which shrink at each example. They
-    count if they still violate.
+    count if they still violate. Learning begins with the first weights (0 unless given), after `seen` examples in whole
+    epochs. The problem may be a part of n_all sequences.
     """
-    n, vectors, w, before = len(problem.gold), [], {}, {}
-    for t, i in enumerate(order, 1):
+    n, vectors, w, before = len(problem.gold), [], first or {}, {}
+    for t, i in enumerate(order, seen + 1):
         x, y = problem.inputs[i], problem.gold[i]
         before = w if (t - 1) % n % batch == 0 else before
         w, before = ({name: (1 - Fraction(1, t)) * value for name, value in v.items()} for v in (w, before))
@@ -142,9 +143,32 @@ def pegasos(problem, order, C, loss, batch=1):
         difference = added(problem.features(x, y), problem.features(x, z), -1)
         is_found = loss is hamming or loss(y, z) > dot(before, difference)  # a tie is found with one of the losses
         if z != y and is_found and loss(y, z) > dot(w, difference):
-            w = added(w, difference, problem.weights[i] * n * Fraction(C) / (2 * t))
+            w = added(w, difference, problem.weights[i] * (n_all or n) * Fraction(C) / (2 * t))
         vectors.append(w)
     return vectors
+
+
+def mixed_pegasos(problems, epochs, C, loss, batch=1):
+    """(weights at the end, mean) of an SVM whose parts learn apart and are mixed after each epoch.
+
+    `epochs` has the orders of the parts for each epoch. A part counts with its share of the sequences. In the mean the
+    weights after example t of a part count t times, and an epoch with the sum of all these t.
+    """
+    sizes = [len(problem.gold) for problem in problems]
+    shares = [Fraction(n, sum(sizes)) for n in sizes]
+    w, means, counted = {}, [], []
+    for epoch, orders in enumerate(epochs):
+        last, mean_of_epoch, count = {}, {}, 0
+        for problem, order, n, share in zip(problems, orders, sizes, shares, strict=True):
+            times = list(range(epoch * n + 1, (epoch + 1) * n + 1))
+            vectors = pegasos(problem, order, C, loss, batch, first=w, seen=epoch * n, n_all=sum(sizes))
+            last = added(last, vectors[-1], share)
+            mean_of_epoch = added(mean_of_epoch, mean(vectors, times), share)
+            count += sum(times)
+        w = last
+        means.append(mean_of_epoch)
+        counted.append(count)
+    return w, mean(means, counted)
 
 
 def hamming(y, z):

@@ -69,9 +69,11 @@ class MarginTrainer {
                          recorded)) {}
 
     void start_from(const Input<std::int64_t, 1>& starts, const Input<std::int32_t, 1>& labels,
-                    const Input<float, 1>& weights, const Input<float, 1>& cells) {
+                    const Input<float, 1>& weights, const Input<float, 1>& cells, std::int64_t n_seen) {
         const std::int64_t n_ids = learner_.attributes().n_ids();
-        require(n_seen() == 0 && learner_.survived().size() == 1, "weights are set before the first example");
+        require(learner_.n_seen() == 0 && learner_.n_vectors() == 1,
+                "weights are set once, before the first example");
+        require(n_seen >= 0, "n_seen must be at least 0");
         require(static_cast<std::int64_t>(starts.shape(0)) == n_ids + 1 && starts.data()[0] == 0 &&
                     starts.data()[n_ids] == static_cast<std::int64_t>(labels.shape(0)) &&
                     weights.shape(0) == labels.shape(0),
@@ -86,7 +88,7 @@ class MarginTrainer {
             require(labels.data()[f] >= 0 && labels.data()[f] < learner_.topology().n_labels,
                     "labels must lie between 0 and n_labels - 1");
         require(cells.shape(0) == learner_.n_grams().size(), "there must be one weight per n-gram");
-        learner_.start_from(starts.data(), labels.data(), weights.data(), cells.data());
+        learner_.start_from(starts.data(), labels.data(), weights.data(), cells.data(), n_seen);
     }
 
     std::int64_t epoch(const Input<std::int64_t, 1>& order, std::int64_t batch, std::int64_t n_threads) {
@@ -98,7 +100,8 @@ class MarginTrainer {
 
     nb::tuple weights(bool mean, double scale, std::int64_t n_threads) const {
         const NGramWeights& n_grams = learner_.n_grams();
-        require(!mean || !n_grams.sums().empty(), "a mean needs sums");
+        require(!mean || (!n_grams.sums().empty() && learner_.n_vectors() > 0),
+                "a mean needs sums, and an example");
         const WeightCopy copy{mean, learner_.n_vectors(), scale};
         return nb::make_tuple(weights_by_attribute(learner_.attributes(), copy, n_threads),
                               to_array(n_grams.copied(copy)));
@@ -107,7 +110,8 @@ class MarginTrainer {
     nb::tuple objective(const Input<std::int64_t, 1>& order, bool mean, double scale,
                         std::int64_t n_threads) const {
         require(n_threads >= 1, "n_threads must be at least 1");
-        require(!mean || !learner_.n_grams().sums().empty(), "a mean needs sums");
+        require(!mean || (!learner_.n_grams().sums().empty() && learner_.n_vectors() > 0),
+                "a mean needs sums, and an example");
         const OnlineExamples examples = examples_.in(order);
         const HingeObjective found = [&] {
             const nb::gil_scoped_release release;
@@ -120,7 +124,7 @@ class MarginTrainer {
         require(n >= 0, "n must be at least 0");
         learner_.stay(n);
     }
-    std::int64_t n_seen() const { return learner_.n_vectors() - 1; }
+    std::int64_t n_seen() const { return learner_.n_seen(); }
 
     nb::tuple changes() const {
         const std::vector<Change>& changes = learner_.changes();
@@ -284,9 +288,13 @@ void register_online(nb::module_& m) {
             "up to the position where the beam drops gold; summed: keep sums for the mean of the weights;\n"
             "recorded: keep all changes, for voting; forbidden: cells of the transition table that no label\n"
             "sequence uses; never_last: labels that end none.")
-        .def("start_from", &MarginTrainer::start_from, nb::arg("starts").noconvert(),
-             nb::arg("labels").noconvert(), nb::arg("weights").noconvert(), nb::arg("n_grams").noconvert(),
-             "Set the first weights, instead of 0, in the form that weights() returns.")
+        .def(
+            "start_from", &MarginTrainer::start_from, nb::arg("starts").noconvert(),
+            nb::arg("labels").noconvert(), nb::arg("weights").noconvert(), nb::arg("n_grams").noconvert(),
+            nb::kw_only(), nb::arg("n_seen"),
+            "Set the first weights, instead of 0, in the form that weights() returns.\n\n"
+            "They were learned from n_seen examples. They do not count in the mean, where the last of these\n"
+            "examples has counted them.")
         .def("epoch", &MarginTrainer::epoch, nb::arg("order").noconvert(), nb::arg("batch"),
              nb::arg("n_threads"),
              "Learn from the sequences in `order`; return how many of them changed the weights.\n\n"
@@ -294,7 +302,7 @@ void register_online(nb::module_& m) {
         .def("weights", &MarginTrainer::weights, nb::arg("mean"), nb::arg("scale"), nb::arg("n_threads"),
              "Return ((starts, labels, weights) by attribute, n-gram weights), times scale.\n\n"
              "Weights of 0 are left out, but not those of n-grams. With mean=True: the mean of all weight\n"
-             "vectors so far; otherwise the current weights.")
+             "vectors so far, one after each example and the first of 0; otherwise the current weights.")
         .def("objective", &MarginTrainer::objective, nb::arg("order").noconvert(), nb::arg("mean"),
              nb::arg("scale"), nb::arg("n_threads"),
              "Return (|w|^2, the weighted sum of the hinge losses of the sequences in `order`).\n\n"

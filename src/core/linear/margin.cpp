@@ -86,7 +86,9 @@ double PathFinder::score(const float* table, const std::int32_t* labels, std::in
 }
 
 void MarginLearner::start_from(const std::int64_t* starts, const std::int32_t* labels, const float* weights,
-                               const float* cells) {
+                               const float* cells, std::int64_t n_seen) {
+    n_seen_ = n_seen;
+    n_vectors_ = 0;
     for (std::int64_t id = 0; id < attributes_.n_ids(); ++id) {
         for (std::int64_t f = starts[id]; f < starts[id + 1]; ++f)
             attributes_.add(static_cast<std::int32_t>(id), labels[f], weights[f], 0.0);
@@ -130,6 +132,7 @@ std::int64_t MarginLearner::learn(const OnlineExamples& examples, std::int64_t b
 void MarginLearner::learn_from(const OnlineExample& example, const Violation& violation) {
     if (violation.found) update(example, violation);
     ++n_seen_;
+    ++n_vectors_;
     if (!recorded_) return;
     if (violation.found) {
         change_starts_.push_back(static_cast<std::int64_t>(changes_.size()));

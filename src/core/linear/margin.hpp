@@ -109,9 +109,10 @@ class MarginLearner {
           recorded_(recorded) {}
 
     // The first weights, instead of 0: of features f of attribute i for starts[i] <= f < starts[i + 1], each
-    // for the label labels[f], and of the cells of n-grams. Call it before learn().
+    // for the label labels[f], and of the cells of n-grams. They were learned from n_seen examples: the next
+    // one is example n_seen + 1. Call it before learn().
     void start_from(const std::int64_t* starts, const std::int32_t* labels, const float* weights,
-                    const float* cells);
+                    const float* cells, std::int64_t n_seen);
 
     // Learns from all examples in their order; returns how many of them changed the weights.
     std::int64_t learn(const OnlineExamples& examples, std::int64_t batch, std::int64_t n_threads);
@@ -119,6 +120,7 @@ class MarginLearner {
     // Counts n more examples that do not change the weights.
     void stay(std::int64_t n) {
         n_seen_ += n;
+        n_vectors_ += n;
         survived_.back() += n;
     }
 
@@ -127,8 +129,11 @@ class MarginLearner {
     const Forbidden& forbidden() const { return forbidden_; }
     const AttributeWeights& attributes() const { return attributes_; }
     const NGramWeights& n_grams() const { return n_grams_; }
-    // The number of weight vectors so far: one after each example, and the first.
-    std::int64_t n_vectors() const { return n_seen_ + 1; }
+    // The number of examples so far.
+    std::int64_t n_seen() const { return n_seen_; }
+    // The number of weight vectors in the mean: one after each example, and the first of 0. A first vector
+    // from start_from() does not count, because it follows an example that was seen before.
+    std::int64_t n_vectors() const { return n_vectors_; }
 
     // The distinct vectors: changes()[change_starts()[v]..change_starts()[v + 1]] turn vector v - 1 into v,
     // and survived()[v] is the number of examples that v was used for.
@@ -167,6 +172,7 @@ class MarginLearner {
     NGramWeights n_grams_;
     std::vector<double> bounded_;  // the table of n_grams_ prepared for best()
     std::int64_t n_seen_ = 0;
+    std::int64_t n_vectors_ = 1;
     bool recorded_;
     std::vector<Change> changes_;
     std::vector<std::int64_t> change_starts_{0, 0};

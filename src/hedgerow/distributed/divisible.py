@@ -10,7 +10,6 @@ from hedgerow.learning.base import Record
 # Learners that go through the sequences one after the other, or that need all of them at once.
 INDIVISIBLE = {
     "SearchTagger": "fit it in one process",
-    "StructuredSVM": "use LinearCRF or StructuredPerceptron, or fit it in one process",
     "FutureMEMM": "use MEMM, or fit it in one process",
 }
 
@@ -27,6 +26,11 @@ def check_divisible(settings: Estimator) -> None:
         )
     if name == "MEMM" and getattr(settings, "learner", "trees") != "trees":
         raise InputError('MEMM: only learner="trees" can be divided among workers; set it, or use LinearCRF')
+    if name == "StructuredPerceptron" and getattr(settings, "averaging", "average") == "vote":
+        raise InputError(
+            'StructuredPerceptron: averaging="vote" keeps the weights after each sequence, which cannot be mixed with '
+            'those of other workers; set averaging="average" or "none", or fit it in one process'
+        )
     if name == "LinearCRF":
         _check_linear_crf(settings)
 

@@ -33,6 +33,9 @@ class StructuredPerceptron(MarginEstimator):
     at that position. Positions are decoded one by one, so `decode="viterbi"` and "marginal" give the same labels.
     The time of prediction grows with the number of mistakes in training.
 
+    With a `client`, each worker learns from its own sequences and the weights are mixed after every epoch: this is
+    another algorithm, whose result depends on the number of workers.
+
     Examples
     --------
     >>> import hedgerow as hr

@@ -29,6 +29,9 @@ class StructuredSVM(MarginEstimator):
     Scores have no probabilistic scale. Probabilities are computed from scores divided by `temperature_`, which
     maximises the likelihood of the dev data, and is 1 without dev data.
 
+    With a `client`, each worker learns from its own sequences and the weights are mixed after every epoch: this is
+    another algorithm, whose result depends on the number of workers.
+
     Examples
     --------
     >>> import hedgerow as hr
@@ -50,6 +53,7 @@ class StructuredSVM(MarginEstimator):
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.margin import MarginLearner, MarginRules
+        from hedgerow.learning.parameter_mixing import MixingLearner
 
         rules = MarginRules(
             window=self.window,
@@ -62,4 +66,5 @@ class StructuredSVM(MarginEstimator):
             loss=self.loss,
             stopping=self._stopping(training),
         )
-        return MarginLearner(training, rules)
+        learner = MarginLearner if training.group.size == 1 else MixingLearner
+        return learner(training, rules)

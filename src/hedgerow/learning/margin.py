@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.data.mapped_pages import MappedPages
 from hedgerow.encoding.window import WindowSpec
-from hedgerow.errors import InputError
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
 from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes, learn_epoch
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.temperature import with_temperature
-from hedgerow.potentials.linear import Features, LinearPotential
+from hedgerow.learning.weight_vector import WeightVector
+from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.votes import VotedPotential
 
 Averaging = Literal["average", "vote", "none"]
@@ -130,21 +130,9 @@ class MarginLearner:
         return {"loss": self.training.per_sequence(self._objective()), "violations": mistakes}
 
     def _linear(self) -> LinearPotential:
-        space = self._space
-        mean = self.rules.averaging == "average"
-        (starts, outputs, weights), n_grams = self._trainer.weights(mean, self._scale(mean), self.training.n_threads)
-        if not (np.isfinite(weights).all() and np.isfinite(n_grams).all()):
-            raise InputError("the weights are too large; lower C, sample_weight or the weights of attributes")
-        return LinearPotential(
-            window=space.window,
-            scalings=space.scalings,
-            state_features=Features(starts, outputs, len(self.training.labels)),
-            state_weights=weights,
-            edge_features=None,
-            edge_weights=None,
-            n_grams=space.n_grams,
-            n_gram_weights=n_grams[space.n_grams.cells],
-        )
+        mean, n_threads = self.rules.averaging == "average", self.training.n_threads
+        weights = WeightVector.of(self._trainer, mean=mean, scale=self._scale(mean), n_threads=n_threads)
+        return weights.potential(self._space)
 
     def _scale(self, mean: bool) -> float:
         """The factor of the perceptron's weights, or of their mean.
