@@ -9,7 +9,6 @@ from hedgerow.estimators.base import Estimator
 INDIVISIBLE = {
     "SearchTagger": "fit it in one process",
     "StructuredSVM": "use LinearCRF or StructuredPerceptron, or fit it in one process",
-    "FutureMEMM": "use MEMM, or fit it in one process",
 }
 
 

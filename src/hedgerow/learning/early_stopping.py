@@ -118,13 +118,13 @@ def check_dev_data(stopping: Stopping | None, dev: DevData | None) -> None:
         return
     if dev is None:
         raise InputError(f"{stopping.asks} needs dev data, but there are none; pass X_dev and y_dev to fit")
-    if not (dev.codes >= 0).any():
+    if not dev.group.any(bool((dev.codes >= 0).any())):
         raise InputError(
             f"{stopping.asks} needs dev data with labels of y, but y_dev has no label in common with y; pass other "
             "dev data"
         )
     known = np.logical_and.reduceat(dev.codes >= 0, dev.sequences.starts[:-1])
-    if stopping.by == "loss" and not known.any():
+    if stopping.by == "loss" and not dev.group.any(bool(known.any())):
         asks = 'early_stopping="loss"' if stopping.asks == "early_stopping" else stopping.asks
         raise InputError(
             f"{asks} needs a dev sequence whose labels all occur in y, but there is none; pass other dev data, or use "
