@@ -88,7 +88,10 @@ void RoundGrower::join_group() {
         weighted |= from.get<std::int64_t>() != 0;
         most_bytes = std::max(most_bytes, from.get<std::int64_t>());
     }
-    if (weighted) weights_.resize(static_cast<std::size_t>(data_->n_positions), 1.0);
+    // A member without positions gets a weight that is not read: without weights it would pack sums
+    // otherwise.
+    if (weighted)
+        weights_.resize(static_cast<std::size_t>(std::max<std::int64_t>(data_->n_positions, 1)), 1.0);
     group_block_ = std::clamp<std::int64_t>(kBytesOfGroupBlock / std::max<std::int64_t>(1, most_bytes), 1,
                                             std::min(k_, kMostTasks));
 }
