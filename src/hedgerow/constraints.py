@@ -87,7 +87,7 @@ class Constraints:
         """
         is_first = np.zeros(len(codes), np.bool_)
         is_first[starts[:-1]] = True
-        before = np.concatenate([[0], codes[:-1] + 1])
+        before = np.concatenate([[0], codes + 1])[:-1]  # there may be no positions
         before[is_first] = 0
         allowed: NDArray[np.bool_] = self.follows[before]
         allowed[(before == 0) & ~is_first] = True

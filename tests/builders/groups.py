@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from threading import Barrier, BrokenBarrierError
 
@@ -11,7 +12,10 @@ import numpy as np
 from builders.trees import grow, growth_rules
 from hedgerow import _core
 from hedgerow.encoding import AttributeReader
+from hedgerow.estimators.fitting import prepare
 from hedgerow.group import Group
+from hedgerow.learning.base import DevData
+from hedgerow.learning.tree_inputs import TreeInputs
 from hedgerow.potentials.trees import Trees
 
 
@@ -121,3 +125,46 @@ def check_group(size, rows, order, k, marginals, gold, *, rounds=1, seed=0, shar
             np.testing.assert_array_equal(getattr(trees, name), getattr(expected, name), err_msg=name)
         np.testing.assert_array_equal(scores, expected_scores)
     return together
+
+
+def learned_in_group(size, make, X, y, X_dev=None, y_dev=None, *, shares_of=shares, sample_weight=None, groups=None):
+    """(records, metadata, arrays) of what an estimator learns, first in one process, then of each member of a group.
+
+    `shares_of(n, size)` divides n training or dev sequences.
+    """
+    training, _ = prepare(make(), X, y, X_dev, y_dev, sample_weight, groups, None)
+
+    def learn(own):
+        learner = make()._learner(own, None)
+        records = list(learner)
+        return records, *learner.potential.to_arrays()
+
+    def work(member):
+        return learn(_own_part(training, member, shares_of))
+
+    return learn(training), run_group(size, work)
+
+
+def _own_part(training, member, shares_of):
+    own, positions = _part(training.sequences, shares_of, member)
+    dev = training.dev
+    if dev is not None:
+        dev_own, dev_positions = _part(dev.sequences, shares_of, member)
+        dev = DevData(dev.sequences[dev_own], dev.codes[dev_positions], dev.span_f1, member)
+    return replace(
+        training,
+        sequences=training.sequences[own],
+        codes=training.codes[positions],
+        weights=training.weights[own],
+        groups=None if training.groups is None else training.groups[own],
+        dev=dev,
+        group=member,
+        tree_inputs=TreeInputs(),
+    )
+
+
+def _part(sequences, shares_of, member):
+    """(sequences, positions) of a member, as slices."""
+    share = shares_of(len(sequences), member.size)[member.rank]
+    own = slice(share.start, share.stop)
+    return own, slice(int(sequences.starts[share.start]), int(sequences.starts[share.stop]))

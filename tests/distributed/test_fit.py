@@ -75,6 +75,8 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "template": lambda: hr.LinearCRF(features=hr.templates.words("word"), solver="lbfgs", max_iter=5, tol=1e-9),
     "HMM": lambda: hr.HMM(order=2),
     "MEMM": lambda: hr.MEMM(n_rounds=3, random_state=0),
+    "future features": lambda: hr.FutureMEMM(bag=3, bag_side="both", n_rounds=9, max_future=2, random_state=0),
+    "published future features": lambda: hr.FutureMEMM.published(bag=3, n_rounds=4, max_future=1, random_state=0),
 }
 
 
@@ -100,12 +102,29 @@ def test_missing_values(policy: Any, client: Any) -> None:
     assert_identical(make().fit(X, y), make().fit(X, y, client=client))
 
 
+@pytest.mark.parametrize("policy", ["weighting", "learned", "impute", "indicator"])
+def test_missing_values_of_future_features(policy: Any, client: Any) -> None:
+    X, y = data(1, missing=0.2)
+
+    def make() -> Any:
+        return hr.FutureMEMM(bag=3, n_rounds=6, max_future=1, missing=policy, random_state=1)
+
+    assert_identical(make().fit(X, y), make().fit(X, y, client=client))
+
+
 def test_weights_groups_and_dev_data(client: Any) -> None:
     X, y = data(2, 80)
     more = {"sample_weight": np.random.default_rng(0).random(N) * 3, "groups": [i // 3 for i in range(N)]}
     arguments = X[:N], y[:N], X[N:], y[N:]
-    for make in (ESTIMATORS["trees"], ESTIMATORS["number of rounds found"], ESTIMATORS["L-BFGS"], ESTIMATORS["HMM"]):
+    for name in ("trees", "number of rounds found", "L-BFGS", "HMM", "future features"):
+        make = ESTIMATORS[name]
         assert_identical(fitted(make, *arguments, **more), fitted(make, *arguments, **more, client=client))
+
+
+def test_a_worker_may_have_no_dev_data(client: Any) -> None:
+    X, y = data(2)
+    make, arguments = ESTIMATORS["future features"], (X[1:], y[1:], X[:1], y[:1])
+    assert_identical(fitted(make, *arguments), fitted(make, *arguments, client=client))
 
 
 @pytest.mark.parametrize("n_partitions", [1, 3, 7])
@@ -188,7 +207,6 @@ def test_the_temperature_of_mixed_weights_is_that_of_one_process(name: str, clie
         (hr.LinearCRF(solver="lbfgs", induce="mccallum"), "set induce=None"),
         (hr.StructuredPerceptron(averaging="vote"), 'set averaging="average" or "none"'),
         (hr.SearchTagger(), "SearchTagger cannot be fitted on several workers"),
-        (hr.FutureMEMM(), "FutureMEMM cannot be fitted on several workers"),
         (hr.MEMM(learner="linear"), 'learner="trees"'),
         (hr.TreeCRF(n_rounds=3, checkpoint="c.hedgerow"), "checkpoint needs a random_state"),
     ],

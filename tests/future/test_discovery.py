@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.groups import part_of, run_group, shares
 from builders.trees import growth_rules
 from builders.trees import tree as tree_of
 from hedgerow import _core
@@ -154,3 +157,66 @@ def test_bounds_of_steps_and_weights(newton):
     assert max(found.steps) <= max(free.steps) / 2
     assert np.ptp(found.feature.weights) <= bound * 1.0001
     assert found.log_likelihood < free.log_likelihood
+
+
+def part(data, member):
+    """The sequences of a member of a group."""
+    reader, at = part_of(data.instances, shares(len(data.starts) - 1, member.size)[member.rank])
+    rows = {"codes": data.codes[at], "weights": data.weights[at], "scores": data.scores[at]}
+    return replace(data, instances=reader, group=member, **rows), at
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_sums_of_a_group_are_those_of_one_process(size):
+    """To the bit; and the exact sums, rounded once or with terms rounded to a unit."""
+    rng = np.random.default_rng(size)
+    lengths = rng.integers(1, 30, size=12)
+    data = data_of(k=4, seed=size, lengths=lengths, weights=rng.random(12) * 10)
+    n = len(data.codes)
+    eta, q = rng.normal(size=4), rng.random(n)
+
+    def sums(own, q):
+        direction = own.direction_sums(eta, q)
+        return own.total_weight, own.log_likelihood(eta, q), *direction, own.squared_residuals()
+
+    def work(member):
+        own, at = part(data, member)
+        return sums(own, q[at])
+
+    expected = sums(data, q)
+    for found in run_group(size, work):
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert expected[0] == float(sum(map(Fraction, data.weights.tolist())))
+    gold = _core.log_gold(data.scores, data.codes, eta, q, 1) * data.weights
+    assert expected[1] == float(sum(map(Fraction, gold.tolist()))) / expected[0]
+    residuals = (np.eye(4)[data.codes] - _core.softmax(data.scores, None, None, 1)) * data.weights[:, None]
+    np.testing.assert_allclose(expected[4], (residuals**2).sum(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("newton", [True, False])
+@pytest.mark.parametrize("back", [False, True])
+def test_a_group_finds_the_candidate_of_one_process(back, newton):
+    """Also what is rounded to single precision in the feature is the same in double precision."""
+    rng = np.random.default_rng(3)
+    data = data_of(k=3, seed=11, lengths=rng.integers(1, 30, size=12), weights=rng.random(12) * 10)
+    rules = rules_of(2, newton=newton, rounds=4)
+    expected = Discovery(rules, data, None, back)
+    started = [expected._start(eta) for eta in expected._directions()]
+    best = expected.best()
+    assert best is not None
+
+    def work(member):
+        own, at = part(data, member)
+        discovery = Discovery(rules, own, None, back)
+        return [discovery._start(eta) for eta in discovery._directions()], discovery.best(), at
+
+    for own, found, at in run_group(3, work):
+        for mine, other in zip(own, started, strict=True):
+            assert (mine is None) == (other is None)
+            if other is not None:
+                np.testing.assert_array_equal(mine.eta, other.eta)
+                np.testing.assert_array_equal(mine.log_odds, other.log_odds[at])
+        assert found.log_likelihood == best.log_likelihood
+        assert found.steps == best.steps
+        np.testing.assert_array_equal(found.values, best.values[at])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from hedgerow import _core
+from hedgerow.learning.sum_limits import SumLimits
+from oracles import future as oracles_future
 
 
 @pytest.mark.kernel
@@ -36,7 +40,8 @@ def test_sums_along_a_direction_on_threads():
     p = _core.softmax(scores, eta, q, 1)
     residuals = (np.eye(k)[codes] - p) * weights[:, None]
     variance = weights * (p @ eta**2 - (p @ eta) ** 2)
-    sums = [_core.direction_sums(scores, codes, weights, eta, q, threads) for threads in (1, 2, 3)]
+    unit = SumLimits(n, 1.0).count_unit
+    sums = [_core.direction_sums(scores, codes, weights, eta, q, unit, threads) for threads in (1, 2, 3)]
     by_position = [_core.along_direction(scores, codes, weights, eta, q, threads) for threads in (1, 2, 3)]
     np.testing.assert_allclose(sums[0][0], q @ residuals, rtol=1e-10)
     np.testing.assert_allclose(sums[0][1], (weights * q**2) @ p, rtol=1e-10)
@@ -48,13 +53,41 @@ def test_sums_along_a_direction_on_threads():
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize("largest", [1.0, 300.0, 1e-4])
+def test_direction_sums_are_exact(largest):
+    """Each term is rounded once to a multiple of the unit, so that every division into parts gives the same bits."""
+    rng = np.random.default_rng(2)
+    n, k = 300, 3
+    scores, eta, q = rng.normal(size=(n, k)), rng.normal(size=k), rng.random(n)
+    codes = rng.integers(-1, k, size=n).astype(np.int32)
+    weights = np.where(codes < 0, 0.0, rng.random(n) * largest)
+    unit = SumLimits(n, largest).count_unit
+    p = _core.softmax(scores, eta, q, 1)
+    whole = np.array(_core.direction_sums(scores, codes, weights, eta, q, unit, 1))
+    for sums, exact in zip(whole.tolist(), oracles_future.direction_sums(p, codes, weights, q), strict=True):
+        for found, expected in zip(sums, exact, strict=True):
+            assert abs(Fraction(found) - expected) <= 2 * n * Fraction(unit)
+            assert Fraction(found) / Fraction(unit) == int(found / unit)
+    for cuts in ([0, 1, 130, n], [0, 0, 299, n]):
+        parts = [
+            _core.direction_sums(scores[at], codes[at], weights[at], eta, q[at], unit, 1)
+            for at in map(slice, cuts[:-1], cuts[1:])
+        ]
+        np.testing.assert_array_equal(np.sum(parts, axis=0), whole)
+
+
+@pytest.mark.kernel
 @pytest.mark.parametrize("work", [_core.direction_sums, _core.along_direction])
 def test_bad_arguments_of_sums_along_a_direction(work):
     scores, codes, ones = np.zeros((2, 3)), np.zeros(2, np.int32), np.ones(2)
+    rest = (2.0**-40, 1) if work is _core.direction_sums else (1,)
     with pytest.raises(ValueError, match="one code and weight"):
-        work(scores, codes, np.ones(3), np.zeros(3), ones, 1)
+        work(scores, codes, np.ones(3), np.zeros(3), ones, *rest)
     with pytest.raises(ValueError, match="where the weight is not 0"):
-        work(scores, codes - 1, ones, np.zeros(3), ones, 1)
+        work(scores, codes - 1, ones, np.zeros(3), ones, *rest)
+    if work is _core.direction_sums:
+        with pytest.raises(ValueError, match="unit must be at least 0"):
+            work(scores, codes, ones, np.zeros(3), ones, -1.0, 1)
 
 
 @pytest.mark.kernel

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.groups import part_of, run_group, shares
+from builders.missing import damaged_rows
 from builders.trees import grower_of, growth_rules
 from builders.trees import tree as tree_of
+from hedgerow import _core
 from hedgerow.encoding import HERE, AttributeReader, Binning, Encoder
 from hedgerow.potentials.trees import Trees
 from oracles import trees as oracles_trees
@@ -49,6 +52,32 @@ def _shape(tree, scale):
     if "test" not in tree:
         return float(f"{tree['value'] * scale:.4g}")
     return tree["test"], _shape(tree["true"], scale), _shape(tree["false"], scale)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
+@pytest.mark.parametrize("missing", ["weighting", "learned", "surrogate"])
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_group_fits_the_tree_of_one_process(size, missing, scale):
+    """To the bit, also where the largest target and most of the weights are in one part."""
+    rng = np.random.default_rng(size)
+    rows = damaged_rows(rng, [4, 1, 7, 3, 9, 2, 6, 5, 8, 4], 0, rate=0.2)
+    n, rules = rows.sequences.n_positions, growth_rules(max_leaves=8, missing=missing)
+    for seed in range(3):
+        targets = rng.normal(size=n) * scale * 10.0 ** rng.integers(-3, 3, size=n)
+        weights = rng.random(n) * 10.0 ** rng.integers(-6, 6, size=n)
+        grown, values = grower_of(rows, 0, 2, rules).fit(targets, weights, seed)
+
+        def work(member, targets=targets, weights=weights, seed=seed):
+            reader, at = part_of(rows, shares(len(rows.sequences), size)[member.rank])
+            data = _core.TreeData(reader.reader, 0, rules, 1, member)
+            return _core.TreeGrower(data, 2, rules, None, member).fit(targets[at], weights[at], seed)
+
+        members = run_group(size, work)
+        for own, _ in members:
+            for mine, expected in zip(own, grown, strict=True):
+                np.testing.assert_array_equal(mine, expected)
+        np.testing.assert_array_equal(np.concatenate([own for _, own in members]), values)
 
 
 @pytest.mark.kernel

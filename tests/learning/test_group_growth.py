@@ -145,7 +145,9 @@ def test_members_may_lack_values_and_sequences(method):
     marginals = random_marginals(rng, rows.sequences.starts, 1, 2)
     how = {"missing": method, "max_leaves": 12, "min_leaf": 2}
     for parts in ([range(5), range(0), range(5, 6)], [range(0), range(6)], [range(i, i + 1) for i in range(6)]):
-        check_group(len(parts), rows, 1, 2, marginals, gold, shares_of=lambda _n, _size, parts=parts: parts, **how)
+        how["shares_of"] = lambda _n, _size, parts=parts: parts
+        check_group(len(parts), rows, 1, 2, marginals, gold, **how)
+        check_group(len(parts), rows, 1, 2, marginals, gold, weights=rng.random(36), **how)
 
 
 @pytest.mark.parametrize("n_threads", [1, 4])

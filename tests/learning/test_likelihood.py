@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import replace
 
@@ -237,6 +238,30 @@ def test_exact_sums_are_those_of_fractions(monkeypatch, block):
         first, second = ExactSums.of(x[:cut], of_sum[:cut], 3), ExactSums.of(x[cut:], of_sum[cut:], 3)
         assert oracle.fractions_of(second.merge([first])) == expected
     assert oracle.fractions_of(ExactSums.of(x[:0], of_sum[:0], 3)) == [0, 0, 0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_one_exact_sum_is_rounded_once(n):
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=n) * 10.0 ** rng.integers(-320, 300, n)
+    weights = rng.choice([0.0, 0.3, 1.0, 7.0], n)
+    assert ExactSums.of(x).rounded() == [math.fsum(x)]
+    assert ExactSums.weighted(x, weights).rounded() == [math.fsum(weights * x)]
+    for cut in (0, n // 3, n):
+        parts = [ExactSums.weighted(x[at], weights[at]) for at in (slice(cut), slice(cut, None))]
+        assert parts[0].merge(parts[1:]).rounded() == [math.fsum(weights * x)]
+
+
+def test_exact_sums_take_finite_numbers():
+    for strange in (np.inf, -np.inf, np.nan):
+        x = np.array([1.0, strange])
+        assert ExactSums.weighted(x, np.array([2.0, 0.0])).rounded() == [2.0]
+        with pytest.raises(ValueError, match="must be finite"):
+            ExactSums.of(x)
+        with pytest.raises(ValueError, match="must be finite"):
+            ExactSums.weighted(x, np.ones(2))
+    with pytest.raises(ValueError, match="one weight per value"):
+        ExactSums.weighted(np.ones(2), np.ones(3))
 
 
 def test_moments_of_parts_merge_bit_for_bit():

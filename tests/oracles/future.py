@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 from oracles import trees as oracles_trees
@@ -67,3 +68,14 @@ def best_step(steps, values, F, eta, G, gold, starts, size, back):
             F, eta, [g + beta * v for g, v in zip(G, values, strict=True)], gold, starts, size, back
         ),
     )
+
+
+def direction_sums(p, codes, weights, q):
+    """By label, in fractions: the sum over positions of w q (gold - P), and of w q^2 P."""
+    k = len(p[0])
+    gradient, curvature = [Fraction(0)] * k, [Fraction(0)] * k
+    for own, code, w, value in zip(p.tolist(), codes.tolist(), weights.tolist(), q.tolist(), strict=True):
+        for label in range(k):
+            gradient[label] += Fraction(w) * Fraction(value) * ((code == label) - Fraction(own[label]))
+            curvature[label] += Fraction(w) * Fraction(value) ** 2 * Fraction(own[label])
+    return gradient, curvature

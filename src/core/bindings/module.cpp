@@ -10,6 +10,7 @@ void register_bags(nanobind::module_& m);
 void register_column_text(nanobind::module_& m);
 void register_derived_columns(nanobind::module_& m);
 void register_descent(nanobind::module_& m);
+void register_exact_sum(nanobind::module_& m);
 void register_induction(nanobind::module_& m);
 void register_dual_ascent(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
@@ -39,6 +40,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_column_text(m);
     hedgerow::register_derived_columns(m);
     hedgerow::register_dual_ascent(m);
+    hedgerow::register_exact_sum(m);
     hedgerow::register_ingest(m);
     hedgerow::register_label_statistics(m);
     hedgerow::register_lattice(m);

@@ -72,13 +72,14 @@ std::pair<Array<double, 1>, Array<double, 1>> checked_direction_sums(const Input
                                                                      const Input<std::int32_t, 1>& codes,
                                                                      const Input<double, 1>& weights,
                                                                      const Feature& eta, const Feature& q,
-                                                                     std::int64_t n_threads) {
+                                                                     double unit, std::int64_t n_threads) {
     const PositionScores<double> checked = checked_scores(scores, eta, q, n_threads);
     const WeightedGold gold = checked_gold(checked, codes, weights);
+    require(unit >= 0, "unit must be at least 0");
     const Output<double, 1> gradient({scores.shape(1)}), curvature({scores.shape(1)});
     {
         const nb::gil_scoped_release release;
-        direction_sums(checked, gold, gradient.data(), curvature.data(), n_threads);
+        direction_sums(checked, gold, unit, gradient.data(), curvature.data(), n_threads);
     }
     return {gradient.array(), curvature.array()};
 }
@@ -116,8 +117,9 @@ void register_softmax(nb::module_& m) {
     register_softmax_of<double>(m);
     m.def("direction_sums", &checked_direction_sums, nb::arg("scores").noconvert(),
           nb::arg("codes").noconvert(), nb::arg("weights").noconvert(), nb::arg("eta"), nb::arg("q"),
-          nb::arg("n_threads"),
-          "Return, by label, the weighted sums over positions of q (gold - P) and of q^2 P.");
+          nb::arg("unit"), nb::arg("n_threads"),
+          "Return, by label, the weighted sums over positions of q (gold - P) and of q^2 P, with terms "
+          "rounded\nto multiples of a unit, a power of two.");
     m.def("along_direction", &checked_along_direction, nb::arg("scores").noconvert(),
           nb::arg("codes").noconvert(), nb::arg("weights").noconvert(), nb::arg("eta"), nb::arg("q"),
           nb::arg("n_threads"),

@@ -150,18 +150,14 @@ class TreeGrower {
     nb::tuple fit(const Input<double, 1>& targets, const Input<double, 1>& weights, std::uint64_t seed) {
         const auto n = static_cast<std::size_t>(grower_.data().n_positions);
         const GrowthRules& rules = grower_.rules();
-        require(!exchange_, "a tree is fitted to targets by a single process");
         require(grower_.data().order == 0 && !rules.newton && rules.influence_trim == 0,
                 "a tree is fitted to targets of order 0, by its own weights alone");
         require(targets.shape(0) == n && weights.shape(0) == n, "a target and a weight for each position");
-        double all = 0;
         for (std::size_t t = 0; t < n; ++t) {
             require(std::isfinite(targets.data()[t]) && std::isfinite(weights.data()[t]) &&
                         weights.data()[t] >= 0,
                     "targets are finite, and weights are finite and not below 0");
-            all += weights.data()[t];
         }
-        require(std::isfinite(all), "the sum of weights is finite");
         const Output<float, 1> values({n});
         TreeRecords trees;
         {

@@ -30,6 +30,33 @@ double power_of_two_below(double limit, double value) {
     return std::ldexp(1.0, std::min(std::max(power, -1000), 1000));
 }
 
+// What the units of a tree's targets and weights depend on: those of all members.
+struct FitLimits {
+    double highest_target = 0, sum_of_weights = 0;
+};
+
+FitLimits limits_of(const double* targets, const double* weights, std::int64_t n, Exchange* exchange) {
+    double highest[2] = {};  // target, weight
+    for (std::int64_t t = 0; t < n; ++t) {
+        highest[0] = std::max(highest[0], std::fabs(targets[t]));
+        highest[1] = std::max(highest[1], weights[t]);
+    }
+    if (exchange) {
+        Message own;
+        MessageWriter(own).put(highest, 2);
+        const std::vector<Received> all = exchange->gather(own);
+        for (MessageReader from : readers_of(all))
+            for (double& one : highest) one = std::max(one, from.get<double>());
+    }
+    // Whole numbers, so that the sum does not depend on how positions are divided among members; rounded up,
+    // so that it is never too small. There are fewer than 2^31 positions.
+    const double unit = power_of_two_below(0x1p31, highest[1]);
+    std::vector<std::int64_t> sum{0};
+    for (std::int64_t t = 0; t < n; ++t) sum[0] += static_cast<std::int64_t>(std::ceil(weights[t] * unit));
+    if (exchange) sum_over_members(*exchange, sum);
+    return {highest[0], static_cast<double>(sum[0]) / unit};
+}
+
 }  // namespace
 
 RoundGrower::RoundGrower(std::shared_ptr<const TreeData> data, std::int64_t n_labels,
@@ -62,7 +89,10 @@ void RoundGrower::join_group() {
         weighted |= from.get<std::int64_t>() != 0;
         most_bytes = std::max(most_bytes, from.get<std::int64_t>());
     }
-    if (weighted) weights_.resize(static_cast<std::size_t>(data_->n_positions), 1.0);
+    // A member without positions gets a weight that is not read: without weights it would pack sums
+    // otherwise.
+    if (weighted)
+        weights_.resize(static_cast<std::size_t>(std::max<std::int64_t>(data_->n_positions, 1)), 1.0);
     group_block_ = std::clamp<std::int64_t>(kBytesOfGroupBlock / std::max<std::int64_t>(1, most_bytes), 1,
                                             std::min(k_, kMostTasks));
 }
@@ -158,22 +188,20 @@ TreeRecords RoundGrower::grow_shared(const RoundInput& round) {
 // Targets and weights become whole numbers that use as many bits as there is room for: see histogram.hpp.
 TreeRecords RoundGrower::fit(const double* targets, const double* weights, std::uint64_t seed,
                              float* values) const {
-    double highest = 0, sum_of_weights = 0;
-    for (std::int64_t t = 0; t < data_->n_positions; ++t) {
-        highest = std::max(highest, std::fabs(targets[t]));
-        sum_of_weights += weights[t];
-    }
-    const double scale = power_of_two_below(1, highest);
-    Packing packing{1, count_shift_for(data_->n_positions)};
-    const double room = static_cast<double>(packing.one() - data_->n_positions);
-    packing.weight_unit = power_of_two_below(room, sum_of_weights);
+    const FitLimits limits = limits_of(targets, weights, data_->n_positions, exchange_.get());
+    require(std::isfinite(limits.sum_of_weights), "the sum of weights is finite");
+    const double scale = power_of_two_below(1, limits.highest_target);
+    Packing packing{1, count_shift_for(data_->n_all_positions)};
+    const double room = static_cast<double>(packing.one() - data_->n_all_positions);
+    packing.weight_unit = power_of_two_below(room, limits.sum_of_weights);
     const double unit = packing.weight_unit;
     std::vector<Sums> by_cell(data_->position.size());
     for (std::int64_t t = 0; t < data_->n_positions; ++t) {
         by_cell[data_->cell[t]] = {std::llrint(targets[t] * scale * kResidualUnit),
                                    packing.one() + std::llrint(weights[t] * unit)};
     }
-    Grower grower(*data_, k_, rules_, packing, nullptr);
+    Grower grower(*data_, k_, rules_, packing, nullptr, layout_.get());
+    if (exchange_) grower.use(*exchange_);
     std::vector<TreeNode> tree = grower.grow(by_cell.data(), seed);
     for (TreeNode& node : tree) node.gain /= scale * scale;
     std::vector<std::int32_t> bits(data_->position.size());

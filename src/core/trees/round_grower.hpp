@@ -52,7 +52,8 @@ class RoundGrower {
     // A single tree with a value for each label; for trees of order 0, without missing values and subsets.
     TreeRecords grow_shared(const RoundInput& round);
     // A single tree of order 0, not Newton's: leaf = sum(targets) / (l2 + sum(weights)). IN: a target and a
-    // weight for each position. OUT: values, what the tree adds to each position.
+    // weight for each position. OUT: values, what the tree adds to each position. Throws
+    // std::invalid_argument if the sum of weights is not finite.
     TreeRecords fit(const double* targets, const double* weights, std::uint64_t seed, float* values) const;
 
     // Measures the phases of grow() from now on; times() has the seconds of all threads together.

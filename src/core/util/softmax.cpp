@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "util/parallel.hpp"
+#include "util/rounded_sum.hpp"
 
 namespace hedgerow {
 
@@ -84,8 +85,9 @@ void softmax(const PositionScores<Real>& scores, double* out, std::int64_t n_thr
                       });
 }
 
-void direction_sums(const PositionScores<double>& scores, const WeightedGold& gold, double* gradient,
-                    double* curvature, std::int64_t n_threads) {
+void direction_sums(const PositionScores<double>& scores, const WeightedGold& gold, double unit,
+                    double* gradient, double* curvature, std::int64_t n_threads) {
+    const double rounder = rounder_of(unit);
     const auto k = static_cast<std::size_t>(scores.n_labels);
     const auto tasks = static_cast<std::size_t>(n_tasks(scores.n_positions));
     std::vector<double> sums(tasks * 2 * k, 0.0);  // of each task: gradient, then curvature
@@ -93,10 +95,10 @@ void direction_sums(const PositionScores<double>& scores, const WeightedGold& go
         double* own = sums.data() + static_cast<std::size_t>(task) * 2 * k;
         const double q = scores.q[t], first = gold.weights[t] * q, second = first * q;
         for (std::size_t l = 0; l < k; ++l) {
-            own[l] -= first * p[l];
-            own[k + l] += second * p[l];
+            own[l] -= rounded(first * p[l], rounder);
+            own[k + l] += rounded(second * p[l], rounder);
         }
-        own[gold.labels[t]] += first;
+        own[gold.labels[t]] += rounded(first, rounder);
     });
     std::fill_n(gradient, k, 0.0);
     std::fill_n(curvature, k, 0.0);

@@ -33,9 +33,10 @@ struct WeightedGold {
 };
 
 // OUT, by label: gradient_l = sum over t of w_t q_t R(l), curvature_l = sum over t of w_t q_t^2 P(l).
-// The order of the sums does not depend on the number of threads.
-void direction_sums(const PositionScores<double>& scores, const WeightedGold& gold, double* gradient,
-                    double* curvature, std::int64_t n_threads);
+// Terms are rounded to multiples of `unit`, so that the sums do not depend on the order of the positions nor
+// on their division into parts: see rounded_sum.hpp.
+void direction_sums(const PositionScores<double>& scores, const WeightedGold& gold, double unit,
+                    double* gradient, double* curvature, std::int64_t n_threads);
 
 // OUT, by position: along_t = w_t sum over l of eta_l R(l), variance_t = w_t times the variance of eta_l
 // under P.

@@ -10,7 +10,6 @@ from hedgerow.learning.base import Record
 # Learners that go through the sequences one after the other, or that need all of them at once.
 INDIVISIBLE = {
     "SearchTagger": "fit it in one process",
-    "FutureMEMM": "use MEMM, or fit it in one process",
 }
 
 

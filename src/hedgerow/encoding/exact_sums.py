@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import _core
 from hedgerow.utilities import Floats64
 
 BLOCK = 2**20  # numbers that are added at once, in double precision: 27 bits each, so below 2^53
@@ -31,20 +32,29 @@ class ExactSums:
 
     @classmethod
     def of(cls, values: Floats64, of_sum: NDArray[np.integer[Any]] | None = None, n: int = 1) -> Self:
-        """The n sums of finite numbers; number i belongs to sum of_sum[i], or to sum 0."""
+        """The n sums of finite numbers; number i belongs to sum of_sum[i]. Without `of_sum` there is one sum."""
+        if of_sum is None:
+            limbs, lowest = _core.exact_sum(values)
+            return cls(limbs[None], lowest)
         sums = cls.zeros(n)
         for first in range(0, len(values), BLOCK):
             there = slice(first, first + BLOCK)
-            sums = sums.merge([cls._of_block(values[there], None if of_sum is None else of_sum[there], n)])
+            sums = sums.merge([cls._of_block(values[there], of_sum[there], n)])
         return sums
 
     @classmethod
-    def _of_block(cls, values: Floats64, of_sum: NDArray[np.integer[Any]] | None, n: int) -> Self:
+    def weighted(cls, values: Floats64, weights: Floats64) -> Self:
+        """The sum of weight * value, each product rounded to a double; with the weight 0, a value may be infinite."""
+        limbs, lowest = _core.exact_sum(values, weights)
+        return cls(limbs[None], lowest)
+
+    @classmethod
+    def _of_block(cls, values: Floats64, of_sum: NDArray[np.integer[Any]], n: int) -> Self:
         some = values != 0
         if not some.any():
             return cls.zeros(n)
         fractions, exponents = np.frexp(values[some])
-        rows = np.zeros(len(fractions), np.int64) if of_sum is None else of_sum[some].astype(np.int64)
+        rows = of_sum[some].astype(np.int64)
         whole = np.ldexp(fractions, 53)
         high = np.trunc(np.ldexp(whole, -LOW_BITS))
         low = whole - np.ldexp(high, LOW_BITS)
@@ -75,6 +85,11 @@ class ExactSums:
         up = max(self.lowest, 0)
         totals = [sum(limb << (j + up) for j, limb in enumerate(row)) for row in self.limbs.tolist()]
         return totals, max(-self.lowest, 0)
+
+    def rounded(self) -> list[float]:
+        """The sums, each rounded once."""
+        totals, bits = self.whole_totals()
+        return [total / (1 << bits) for total in totals]  # Python divides whole numbers of any size exactly
 
 
 def mean_and_variance(weight: int, total: int, squares: int) -> tuple[float, float]:

@@ -293,7 +293,7 @@ class FutureMEMM(TreeEstimator):
         from hedgerow.estimators.fitting import with_dev_split
         from hedgerow.future.learner import content_order
 
-        if self.early_stopping is None or training.dev is not None or len(training.sequences) < MIN_TRIAL:
+        if self.early_stopping is None or training.dev is not None or training.n_sequences < MIN_TRIAL:
             return training
         return with_dev_split(training, self.validation_fraction, content_order(training, seed))
 
@@ -333,7 +333,8 @@ class FutureMEMM(TreeEstimator):
         return FutureLearner(training, trial, rules)
 
     def _warn(self, training: TrainingData) -> None:
-        longest = int(training.sequences.lengths.max())
+        lengths = training.sequences.lengths
+        longest = int(training.group.concatenated(lengths.max(initial=0, keepdims=True)).max())
         if self.bag != "rest" and int(self.bag) >= longest:
             warn_user(
                 f"bag is {self.bag}, but the longest sequence has {longest} positions, and an instance "

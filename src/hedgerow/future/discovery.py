@@ -29,7 +29,11 @@ from hedgerow import _core
 from hedgerow.encoding import AttributeReader
 from hedgerow.future.features import FutureFeature
 from hedgerow.future.instance_bags import Floats, InstanceBags, logistic
+from hedgerow.group import ALONE, Group
+from hedgerow.learning.exact_totals import total, weighted_total
+from hedgerow.learning.sum_limits import SumLimits
 from hedgerow.potentials.trees import Trees
+from hedgerow.utilities import once
 
 MAX_DIRECTIONS = 6  # labels for which a first tree is tried
 MAX_ETA_ITERATIONS = 10
@@ -66,7 +70,8 @@ class DiscoveryRules:
 class DiscoveryData:
     """Positions with their label scores so far; `instances` reads each position without its neighbours.
 
-    The weight of a position is 0 where its label is unknown (code -1).
+    The weight of a position is 0 where its label is unknown (code -1). In a group, each process has the positions of
+    its sequences; all sums are over the positions of all processes, and exact.
     """
 
     instances: AttributeReader
@@ -75,19 +80,33 @@ class DiscoveryData:
     scores: Floats  # (positions, labels)
     n_threads: int
     tree_data: _core.TreeData | None = None  # of `instances`, if they have been built already
+    group: Group = ALONE
 
     @property
     def starts(self) -> NDArray[np.int64]:
         return self.instances.sequences.starts
 
+    @once
+    def total_weight(self) -> float:
+        """The weights of all positions, summed."""
+        return total(self.weights, self.group)
+
+    @once
+    def limits(self) -> SumLimits:
+        """What bounds sums over all positions."""
+        return self.group.merged(SumLimits(len(self.weights), float(self.weights.max(initial=0.0))))
+
     def log_likelihood(self, eta: Floats, q: Floats) -> float:
         """Mean log P(gold label) of a position, with eta * q added to the scores."""
         gold = _core.log_gold(self.scores, self.codes, eta, q, self.n_threads)
-        return float((gold * self.weights).sum() / self.weights.sum())
+        return weighted_total(gold, self.weights, self.group) / self.total_weight
 
     def direction_sums(self, eta: Floats, q: Floats) -> tuple[Floats, Floats]:
         """By label: the sum over positions of q * (gold - P), and of q**2 * P, each position with its weight."""
-        return _core.direction_sums(self.scores, self.codes, self.weights, eta, q, self.n_threads)
+        unit = self.limits.count_unit
+        sums = _core.direction_sums(self.scores, self.codes, self.weights, eta, q, unit, self.n_threads)
+        gradient, curvature = self.group.sum(np.stack(sums))
+        return gradient, curvature
 
     def along(self, eta: Floats, q: Floats) -> tuple[Floats, Floats]:
         """By position: the sum over labels of eta * (gold - P), and the variance of eta, each times the weight."""
@@ -99,8 +118,8 @@ class DiscoveryData:
         at = np.flatnonzero(self.weights)
         residuals[at, self.codes[at]] += 1
         residuals *= self.weights[:, None]
-        # einsum without optimisation adds in a fixed order; a BLAS would round differently on every machine.
-        squared: Floats = np.einsum("tl,tl->l", residuals, residuals, optimize=False)
+        squares = self.limits.rounded_weights(residuals * residuals, self.limits.largest_weight)
+        squared: Floats = self.group.sum(squares.sum(axis=0))
         return squared
 
 
@@ -138,8 +157,10 @@ class Discovery:
 
     def __init__(self, rules: DiscoveryRules, train: DiscoveryData, dev: DiscoveryData | None, back: bool) -> None:
         self.rules, self.train, self.dev, self.back = rules, train, dev, back
-        data = train.tree_data or _core.TreeData(train.instances.reader, 0, rules.growth, train.n_threads)
-        self._grower = _core.TreeGrower(data, train.scores.shape[1], rules.growth, None)
+        data = train.tree_data or _core.TreeData(
+            train.instances.reader, 0, rules.growth, train.n_threads, exchange=train.group
+        )
+        self._grower = _core.TreeGrower(data, train.scores.shape[1], rules.growth, None, exchange=train.group)
         self._pairs = self._sum_over_bags(train.weights)  # by position: how many instance bags contain it
 
     def best(self) -> Candidate | None:
@@ -194,7 +215,7 @@ class Discovery:
         bags, train = self.rules.instance_bags, self.train
         targets, weights = self._gradient(pattern)
         # The mean over training positions brings Newton weights near 1, as l2 expects.
-        unit = float(weights.sum() / train.weights.sum()) if self.rules.newton else 1.0
+        unit = total(weights, train.group) / train.total_weight if self.rules.newton else 1.0
         if not unit > 0:
             return None
         grown, direction = self._grower.fit(targets / unit, weights / unit, 0)
@@ -240,10 +261,9 @@ class Discovery:
     def _fitted_direction(self, eta: Floats, q: Floats) -> Floats:
         """eta after steps on the l2-penalised likelihood; P stands for P (1 - P), so no curvature is too small."""
         train, l2 = self.train, self.rules.l2
-        total = float(train.weights.sum())
 
         def objective(eta: Floats) -> float:
-            return train.log_likelihood(eta, q) - l2 * float((eta * eta).sum()) / (2 * total)
+            return train.log_likelihood(eta, q) - l2 * float((eta * eta).sum()) / (2 * train.total_weight)
 
         value = objective(eta)
         for _ in range(MAX_ETA_ITERATIONS):

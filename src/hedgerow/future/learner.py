@@ -67,8 +67,8 @@ class FutureLearner:
 
 
 def content_order(training: TrainingData, seed: int) -> NDArray[np.int64]:
-    """A pseudo-random order of the sequences that depends on the seed and their content, not on their order in X."""
-    sequences, keys = training.sequences, []
+    """A pseudo-random order of all sequences that depends on the seed and their content, not on their order in X."""
+    sequences, keys = training.sequences, list[int]()
     for i, (begin, end) in enumerate(pairwise(sequences.starts.tolist())):
         digest = hashlib.blake2b(f"{seed} {training.weights[i]!r}".encode(), digest_size=8)
         digest.update(training.codes[begin:end].tobytes())
@@ -79,4 +79,4 @@ def content_order(training: TrainingData, seed: int) -> NDArray[np.int64]:
                 if isinstance(values, np.ndarray):
                     digest.update(values.tobytes())
         keys.append(int.from_bytes(digest.digest(), "big"))
-    return np.argsort(np.array(keys, dtype=np.uint64), kind="stable")
+    return np.argsort(training.group.concatenated(np.array(keys, dtype=np.uint64)), kind="stable")

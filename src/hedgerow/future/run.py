@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow import _core
 from hedgerow.data.ragged import place
-from hedgerow.encoding import AttributeReader, Binning, Window, fit_binnings
+from hedgerow.encoding import AttributeReader, Binning, Window
 from hedgerow.encoding.window import WindowSpec
 from hedgerow.future.discovery import Candidate, Discovery, DiscoveryRules
 from hedgerow.future.features import FutureFeature, feature_name
@@ -21,6 +21,7 @@ from hedgerow.future.scored_positions import ScoredPositions
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import StoppingScore
 from hedgerow.learning.evaluation import Evaluator
+from hedgerow.learning.exact_totals import largest
 from hedgerow.learning.growers import weighted_grower
 from hedgerow.learning.label_contexts import columns_to_lags, with_label_columns
 from hedgerow.learning.seeds import step_seed
@@ -76,7 +77,10 @@ class Snapshot(NamedTuple):
 
 
 class TrainingRun:
-    """A run on one set of training data, with or without dev data."""
+    """A run on one set of training data, with or without dev data.
+
+    In a group, all processes make the same decisions: these depend on numbers about all sequences.
+    """
 
     def __init__(
         self,
@@ -87,10 +91,11 @@ class TrainingRun:
     ) -> None:
         self.training, self.rules, self.n_records = training, rules, n_records
         self.window = Window.of(rules.window)
-        binnings = fit_binnings(training.sequences, training.n_threads) if binnings is None else binnings
+        extended, k, threads = with_label_columns(training), len(training.labels), training.n_threads
+        if binnings is None:
+            binnings = training.tree_inputs.binnings(training.sequences, threads, training.group)
         self.column_binnings = binnings
         self.binnings = dict(binnings)  # with those of features
-        extended, k, threads = with_label_columns(training), len(training.labels), training.n_threads
         self.train = ScoredPositions(
             plain=training.sequences,
             with_contexts=extended.sequences,
@@ -100,6 +105,7 @@ class TrainingRun:
             n_labels=k,
             n_threads=threads,
             constraints=training.constraints,
+            group=training.group,
         )
         self.dev: ScoredPositions | None = None
         if training.dev is not None and extended.dev is not None:
@@ -113,6 +119,7 @@ class TrainingRun:
                 n_labels=k,
                 n_threads=threads,
                 constraints=training.constraints,
+                group=training.dev.group,
             )
         self.steps: list[Trees] = []
         self.features: list[FutureFeature] = []
@@ -197,7 +204,7 @@ class TrainingRun:
         yield self._record("end", future_features=len(self.features))
 
     def _snapshot(self) -> Snapshot:
-        scores = [data.scores.copy() for data in self._data_sets]
+        scores = [data.scores for data in self._data_sets]
         return Snapshot(self._merit, len(self.steps), len(self.features), scores)
 
     def _restore(self, snapshot: Snapshot) -> None:
@@ -206,7 +213,7 @@ class TrainingRun:
         for name in list(self.binnings)[len(self.column_binnings) + n_features :]:
             del self.binnings[name]
         for data, scores in zip(self._data_sets, snapshot.scores, strict=True):
-            data.scores[:] = scores
+            data.scores = scores
             del data.values[n_features:]
 
     def _record(self, what: str, **more: Any) -> Record:
@@ -224,27 +231,31 @@ class TrainingRun:
         """The grower of a phase: every feature adds a column."""
         attributes, growth = self.train.attributes(self.window, self.binnings), self.rules.growth
         self._dev_attributes = None if self.dev is None else self.dev.attributes(self.window, self.binnings)
-        data = _core.TreeData(attributes.reader, 0, growth, self.training.n_threads)
-        return weighted_grower(data, len(self.training.labels), growth, self.train.weights)
+        group = self.training.group
+        data = _core.TreeData(attributes.reader, 0, growth, self.training.n_threads, exchange=group)
+        return weighted_grower(data, len(self.training.labels), growth, self.train.weights, group)
 
     def _round(self, grower: _core.TreeGrower) -> bool:
         """Add a tree for each label; False if no step along them raises the training likelihood."""
         train, rules, k = self.train, self.rules, len(self.training.labels)
-        before, start, threads = train.log_likelihood, train.scores.copy(), self.training.n_threads
+        before, start, threads = train.log_likelihood, train.scores, self.training.n_threads
+        grown = start.copy()
         p = _core.softmax(train.scores[:, 0], None, None, threads).astype(np.float32)[:, None, :]
         seed = step_seed(rules.seed, len(self.steps))
         rate = rules.learning_rate if rules.growth.newton else 1.0
-        trees = Trees.of_round(*grower.grow(p, train.codes, train.scores, None, rate, seed, threads))
-        step = np.subtract(train.scores, start, out=np.zeros_like(start), where=start > -np.inf)
+        trees = Trees.of_round(*grower.grow(p, train.codes, grown, None, rate, seed, threads))
+        step = np.subtract(grown, start, out=np.zeros_like(start), where=start > -np.inf)
         factor = self._take_step(start, step, before)
         if factor == 0:
-            train.scores[:] = start
+            train.scores = start
             return False
         trees = replace(trees, values=trees.values * np.float32(factor))
         self.steps.append(trees)
         if self.dev is not None and self._dev_attributes is not None:
             forest = trees.compiled(self._dev_attributes, k, 0)
-            forest.add_scores(self._dev_attributes.reader, self.dev.scores, threads)
+            scores = self.dev.scores.copy()
+            forest.add_scores(self._dev_attributes.reader, scores, threads)
+            self.dev.scores = scores
         return True
 
     def _take_step(self, start: NDArray[np.float32], step: NDArray[np.float32], before: float) -> float:
@@ -252,7 +263,7 @@ class TrainingRun:
         train = self.train
 
         def after(factor: float) -> float:
-            train.scores[:] = start + np.float32(factor) * step
+            train.scores = start + np.float32(factor) * step
             return train.log_likelihood
 
         if self.rules.growth.newton:
@@ -284,30 +295,35 @@ class TrainingRun:
 
     def _description(self, candidate: Candidate) -> Record:
         """Fields of the record of a feature: how it was found, and where in training its pattern occurs."""
+        training, group = self.training, self.training.group
         q = logistic(candidate.log_odds)
-        shows = np.flatnonzero(q >= q.max() / 2)
-        examples = shows[:MAX_EXAMPLES]
+        shows = np.flatnonzero(q >= largest(q, group) / 2)
+        bag_shows = candidate.values >= largest(candidate.values, group) / 2
+        places = [place(training.sequences.starts, int(at)) for at in shows[:MAX_EXAMPLES]]
+        examples = np.array(places, np.int64).reshape(-1, 2)
+        examples[:, 0] += training.own.start
         return {
             "future_feature": len(self.features),
             "bag_side": candidate.feature.side,
             "pattern_rounds": len(candidate.steps),
             "pattern_steps": candidate.steps,
-            "fires_at": len(shows) / len(q),
-            "fires_in": float(np.mean(candidate.values >= candidate.values.max() / 2)),
-            "examples": [list(place(self.training.sequences.starts, int(at))) for at in examples],
+            "fires_at": group.count(len(shows)) / training.n_positions,
+            "fires_in": group.count(int(bag_shows.sum())) / training.n_positions,
+            "examples": group.concatenated(examples)[:MAX_EXAMPLES].tolist(),
         }
 
     def _add_feature(self, candidate: Candidate) -> None:
         """Add a column with equally wide bins over the range of the values, and the linear term of the feature."""
         number, weights = len(self.features), candidate.feature.weights
-        values = candidate.values.astype(np.float32)
-        edges = np.linspace(values.min(), values.max(), N_BINS + 1)[1:-1].astype(np.float32)
+        values, group = candidate.values.astype(np.float32), self.training.group
+        lowest, highest = np.float32(-largest(-values, group, -np.inf)), np.float32(largest(values, group, -np.inf))
+        edges = np.linspace(lowest, highest, N_BINS + 1)[1:-1].astype(np.float32)
         self.binnings[feature_name(number)] = Binning(np.unique(edges))
         self.features.append(candidate.feature)
         for data, known in zip(self._data_sets, (candidate.values, candidate.dev_values), strict=False):
             q = self._evaluate(candidate.feature, data)[1] if known is None else known
             data.values.append(q)
-            data.scores += (q[:, None] * weights).astype(np.float32)[:, None, :]
+            data.scores = data.scores + (q[:, None] * weights).astype(np.float32)[:, None, :]
 
     @property
     def potential(self) -> LocalPotential:
