@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import pickle
-import signal
-import subprocess
-import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +14,7 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from builders.workers import N, assert_identical, data
 from hedgerow.distributed.shards import Shard
 from hedgerow.errors import ConvergenceWarning, InputError
 from hedgerow.estimators.fitting import prepare
@@ -29,35 +24,6 @@ dask = pytest.importorskip("dask", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 
 import dask.bag as bags  # noqa: E402
-
-N = 60
-
-
-def data(seed: int = 0, n: int = N, missing: float = 0.0) -> tuple[list[Any], list[list[str]]]:
-    draw = np.random.default_rng(seed)
-
-    def position() -> dict[str, Any]:
-        number = None if draw.random() < missing else float(draw.normal())
-        return {"word": f"w{draw.integers(70)}", "number": number, "kind": "abc"[draw.integers(3)]}
-
-    X = [[position() for _ in range(draw.integers(1, 9))] for _ in range(n)]
-    y = [["A" if p["kind"] == "a" or p["word"] > "w6" else "BC"[(p["number"] or 0) > 0] for p in x] for x in X]
-    return X, y
-
-
-def arrays(model: Any) -> dict[str, Any]:
-    return dict(model.model_._to_arrays()[1])
-
-
-def assert_identical(one: Any, other: Any) -> None:
-    a, b = arrays(one), arrays(other)
-    assert a.keys() == b.keys()
-    for name in a:
-        np.testing.assert_array_equal(a[name], b[name], err_msg=name)
-    for mine, theirs in zip(one.training_log_, other.training_log_, strict=True):
-        timeless = [{k: v for k, v in record.items() if not k.endswith("seconds")} for record in (mine, theirs)]
-        assert timeless[0] == timeless[1]
-
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "trees": lambda: hr.TreeCRF(window=1, n_rounds=4, random_state=1),
@@ -288,59 +254,3 @@ def test_traffic_and_slow_workers_are_logged(client: Any, caplog: pytest.LogCapt
     steps = [record for record in caplog.records if hasattr(record, "step")]
     assert len(steps) == 4
     assert all(record.step[0] > 0 and record.step[1] > 0 for record in steps)
-
-
-@contextmanager
-def processes(n: int) -> Iterator[Any]:
-    with (
-        distributed.LocalCluster(
-            n_workers=n, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-def test_a_killed_worker_changes_nothing() -> None:
-    X, y = data(6)
-    make = ESTIMATORS["trees"]
-    local = make().fit(X, y)
-    with processes(2) as client:
-        pids = client.run(os.getpid)
-
-        def kill(record: Any) -> None:
-            if record["step"] == 2 and pids:
-                os.kill(pids.popitem()[1], signal.SIGKILL)
-                pids.clear()
-
-        model = make().fit(X, y, client=client, callbacks=[kill])
-    assert_identical(local, model)
-
-
-@pytest.fixture
-def tcp_cluster(tmp_path: Path) -> Iterator[str]:
-    """The address of a scheduler with two workers, all started from the command line."""
-    file = tmp_path / "scheduler.json"
-    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    shown = ["--scheduler-file", str(file)]
-    place = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
-    running = [subprocess.Popen([sys.executable, "-m", "dask", "scheduler", *shown, *place], **options)]  # type: ignore[call-overload]
-    try:
-        while not file.exists():
-            assert running[0].poll() is None
-            time.sleep(0.05)
-        one = ["--nthreads", "1", "--nworkers", "1", "--host", "127.0.0.1", "--no-dashboard", "--no-nanny"]
-        worker = [sys.executable, "-m", "dask", "worker", *shown, *one]
-        running += [subprocess.Popen(worker, **options) for _ in range(2)]  # type: ignore[call-overload]
-        yield str(file)
-    finally:
-        for process in reversed(running):
-            process.kill()
-            process.wait()
-
-
-def test_two_workers_of_the_command_line(tcp_cluster: str) -> None:
-    X, y = data(7)
-    with distributed.Client(scheduler_file=tcp_cluster) as client:
-        client.wait_for_workers(2, timeout=30)
-        assert_identical(ESTIMATORS["trees"]().fit(X, y), ESTIMATORS["trees"]().fit(X, y, client=client))

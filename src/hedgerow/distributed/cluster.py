@@ -24,7 +24,12 @@ def checked_client(client: Any) -> Any:
         raise InputError(f"{rule} and not asynchronous, but this one is; pass distributed.Client(asynchronous=False)")
     if client.status != "running":
         raise InputError(f"{rule}, but it is {client.status}; connect a new one")
-    _check_workers(client)
+    if not worker_addresses(client):
+        raise InputError(
+            f"client must have at least one worker, but the cluster {client.scheduler.address} has none; start "
+            "workers, or wait for them with client.wait_for_workers(1)"
+        )
+    check_workers(client)
     return client
 
 
@@ -33,12 +38,8 @@ def worker_addresses(client: Any) -> list[str]:
     return sorted(client.nthreads())
 
 
-def _check_workers(client: Any) -> None:
-    if not worker_addresses(client):
-        raise InputError(
-            f"client must have at least one worker, but the cluster {client.scheduler.address} has none; start "
-            "workers, or wait for them with client.wait_for_workers(1)"
-        )
+def check_workers(client: Any) -> None:
+    """Raise InputError if a worker has another version of hedgerow."""
     here = hedgerow.__version__
     others = {address: version for address, version in client.run(_version_reader()).items() if version != here}
     if others:

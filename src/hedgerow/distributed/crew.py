@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from hedgerow.distributed.blueprint import Blueprint
+from hedgerow.distributed.cluster import check_workers
 from hedgerow.distributed.member import Advance, Member
 from hedgerow.distributed.post import GivenUp
 from hedgerow.distributed.shards import Shard
@@ -32,15 +33,20 @@ class Crew:
         self, client: Any, blueprint: Blueprint, shards: Sequence[Any], sizes: Sequence[int], dev: Any
     ) -> None:
         self._client = client
+        try:
+            check_workers(client)
+        except OSError as error:  # a worker is lost at this moment
+            raise Lost from error
         workers = client.scheduler_info(n_workers=-1)["workers"]
         addresses = sorted(workers)[: len(shards)]
         if not addresses:
             raise Lost
         self.addresses = addresses
+        self.members: list[Any] = []
         n_threads = [int(workers[address]["nthreads"]) for address in addresses]
         ranges = divide(sizes, n_threads)
         size, fit = len(addresses), uuid4().hex
-        futures = [
+        self._actors = [
             client.submit(
                 Member, fit, rank, addresses, blueprint, self._placed(shards[first:last], address),
                 dev(rank, size), n_threads[rank],
@@ -48,26 +54,49 @@ class Crew:
             )
             for rank, (address, (first, last)) in enumerate(zip(addresses, ranges, strict=True))
         ]  # fmt: skip
-        self.members = [self._actor(future) for future in futures]
+        self.members = [self._actor(future) for future in self._actors]
 
     def _placed(self, shards: Sequence[Any], address: str) -> list[Any]:
         """Futures of the shards of a worker. Those of this process are sent to it again in every attempt."""
         own = [shard for shard in shards if isinstance(shard, Shard)]
         try:
             return self._client.scatter(own, workers=[address], hash=False) if own else list(shards)
-        except (OSError, TimeoutError) as error:
-            raise Lost from error
+        except Exception as error:
+            if isinstance(error, (OSError, TimeoutError)) or self._lacks_worker():
+                raise Lost from error
+            raise
 
     def _actor(self, future: Any) -> Any:
-        try:
-            return future.result()
-        except Exception as error:
-            raise cause(future, error) from error
+        """The member; raises Lost, or the error of its task, such as a file that cannot be read."""
+        from distributed import KilledWorker
+
+        while True:
+            try:
+                return future.result(timeout=POLL)
+            except TimeoutError:
+                self._check_lost()
+            except Exception as error:
+                if future.status != "error" or isinstance(error, KilledWorker) or self._lacks_worker():
+                    raise Lost from error
+                raise
+
+    def _lacks_worker(self) -> bool:
+        """Whether a worker of this crew is gone."""
+        return self._client.status != "running" or not set(self.addresses) <= set(self._client.nthreads())
+
+    def _check_lost(self) -> None:
+        """Raise Lost if a worker is gone, or has been started anew without its member."""
+        if self._lacks_worker() or any(actor.status in ("lost", "cancelled", "error") for actor in self._actors):
+            raise Lost
 
     def all(self, method: str, *arguments: Any) -> list[Any]:
         """Call a method of all members at once; raises Lost, or the error of a member."""
         try:
             futures = [getattr(member, method)(*arguments) for member in self.members]
+        except RuntimeError as error:  # an actor that is lost has no methods
+            self.give_up()
+            raise Lost from error
+        try:
             results = [self._result(future, futures) for future in futures]
         except Lost:
             self.give_up()
@@ -83,9 +112,10 @@ class Crew:
         while True:
             try:
                 result = future.result(timeout=POLL)
-            except TimeoutError:
+            except TimeoutError:  # the call of a lost actor may never end
                 if any(_failed(other) for other in others):
                     self.give_up()
+                self._check_lost()
                 continue
             except Exception as error:
                 raise Lost from error
@@ -100,6 +130,8 @@ class Crew:
     def close(self) -> None:
         """Free the workers."""
         self._tell("close")
+        if self._client.status == "running":
+            self._client.cancel(self._actors, force=True)
 
     def _tell(self, method: str) -> None:
         for member in self.members:
@@ -115,7 +147,7 @@ class Crew:
         longest = max(result.busy for result in results)
         LOG.info(
             "%d exchanges, %.1f MB sent by a worker, busy for %.2f s", n_calls, n_bytes / 1e6, longest,
-            extra={"step": (n_calls, n_bytes, longest)},
+            extra={"step": (n_calls, n_bytes, longest, max(result.cpu for result in results))},
         )  # fmt: skip
         busy = sorted(result.busy for result in results)
         median = busy[(len(busy) - 1) // 2]
@@ -134,13 +166,6 @@ def _failed(future: Any) -> bool:
     except Exception:
         return True
     return isinstance(result, Advance) and result.error is not None
-
-
-def cause(future: Any, error: Exception) -> Exception:
-    """What to raise when a future fails: the error of its task, such as a file that cannot be read, or Lost."""
-    from distributed import KilledWorker
-
-    return error if future.status == "error" and not isinstance(error, KilledWorker) else Lost(str(error))
 
 
 def divide(sizes: Sequence[int], capacities: Sequence[int]) -> list[tuple[int, int]]:
@@ -170,9 +195,9 @@ def retrying(attempt: Callable[[], Any], client: Any, on_loss: Callable[[], None
         try:
             return attempt()
         except Lost:
-            LOG.warning("a worker was lost; the fit goes on with those that are there")
             on_loss()
             _wait_for_workers(client)
+            LOG.warning("a worker was lost; the fit goes on with those that are there")
     raise InputError(
         f"a distributed fit needs workers that live for one step, but {MOST_LOSSES} attempts at one step lost a "
         "worker; the usual cause is memory: use more workers, or give each more memory"
@@ -181,7 +206,14 @@ def retrying(attempt: Callable[[], Any], client: Any, on_loss: Callable[[], None
 
 def _wait_for_workers(client: Any) -> None:
     deadline = time.monotonic() + WAIT_FOR_WORKERS
-    while not client.nthreads():
+    while True:
+        if client.status != "running":
+            raise InputError(
+                f"a distributed fit needs its scheduler, but the connection to it is {client.status}; connect a new "
+                "client and call fit again, with checkpoint= to go on"
+            )
+        if client.nthreads():
+            return
         if time.monotonic() > deadline:
             raise InputError(
                 f"a distributed fit needs workers, but all are lost and none came back within {WAIT_FOR_WORKERS} "

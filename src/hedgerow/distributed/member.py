@@ -23,6 +23,7 @@ class Advance(NamedTuple):
     record: Record | None  # None: the learner has ended
     step: Any  # what a later attempt resumes from; None if the learner starts anew
     busy: float  # seconds, without waiting for others
+    cpu: float  # seconds of all threads of the worker
     n_calls: int  # exchanges of this step
     n_bytes: int  # sent in this step
     warnings: tuple[tuple[str, type[Warning]], ...] = ()
@@ -98,19 +99,20 @@ class Member:
     def _measured(self, work: Any) -> Advance:
         group = self.group
         n_calls, n_bytes, waited = _traffic(group)
-        began = time.perf_counter()
+        began, cpu_before = time.perf_counter(), time.process_time()
         said: list[tuple[str, type[Warning]]] = []
         try:
             with warnings_to(lambda message, category: said.append((message, category))):
                 record = work()
         except Exception as error:
-            return Advance(None, None, 0.0, 0, 0, error=error)
+            return Advance(None, None, 0.0, 0.0, 0, 0, error=error)
         seconds = time.perf_counter() - began
         calls_after, bytes_after, waited_after = _traffic(group)
         step = getattr(self._learner, "last_step", None) if record is not None and group.rank == 0 else None
         busy = seconds - (waited_after - waited)
         heard = said if group.rank == 0 else []  # all members say the same
-        return Advance(record, step, busy, calls_after - n_calls, bytes_after - n_bytes, tuple(heard))
+        cpu = time.process_time() - cpu_before
+        return Advance(record, step, busy, cpu, calls_after - n_calls, bytes_after - n_bytes, tuple(heard))
 
 
 def _traffic(group: Group) -> tuple[int, int, float]:
