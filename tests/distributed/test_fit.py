@@ -254,3 +254,13 @@ def test_traffic_and_slow_workers_are_logged(client: Any, caplog: pytest.LogCapt
     steps = [record for record in caplog.records if hasattr(record, "step")]
     assert len(steps) == 4
     assert all(record.step[0] > 0 and record.step[1] > 0 for record in steps)
+
+
+@pytest.mark.parametrize("name", ["trees", "number of rounds found", "table", "shared", "L-BFGS", "HMM", "MEMM", "future features"])
+def test_a_worker_may_have_no_dev_sequences(name: str, client: Any) -> None:
+    """One dev sequence, and too few sequences to hold out some on every worker."""
+    X, y = data(10, 7)
+    make = ESTIMATORS[name]
+    arguments = X[:6], y[:6], X[6:], y[6:]
+    assert_identical(fitted(make, *arguments), fitted(make, *arguments, client=client))
+    assert_identical(fitted(make, X, y), fitted(make, X, y, client=client))

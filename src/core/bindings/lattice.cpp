@@ -75,8 +75,7 @@ struct Batch {
     }
 
     void check_starts() const {
-        require(starts.shape(0) >= 2 && starts.data()[0] == 0,
-                "starts begins with 0 and names at least one sequence");
+        require(starts.shape(0) >= 1 && starts.data()[0] == 0, "starts begins with 0");
         for (std::size_t i = 0; i < n_sequences(); ++i)
             require(starts.data()[i] < starts.data()[i + 1], "every sequence has a position");
     }

@@ -54,7 +54,8 @@ class Crew:
             )
             for rank, (address, (first, last)) in enumerate(zip(addresses, ranges, strict=True))
         ]  # fmt: skip
-        self.members = [self._actor(future) for future in self._actors]
+        for actor in self._actors:
+            self.members.append(self._actor(actor))
 
     def _placed(self, shards: Sequence[Any], address: str) -> list[Any]:
         """Futures of the shards of a worker. Those of this process are sent to it again in every attempt."""
@@ -85,8 +86,9 @@ class Crew:
         return self._client.status != "running" or not set(self.addresses) <= set(self._client.nthreads())
 
     def _check_lost(self) -> None:
-        """Raise Lost if a worker is gone, or has been started anew without its member."""
-        if self._lacks_worker() or any(actor.status in ("lost", "cancelled", "error") for actor in self._actors):
+        """Raise Lost if a worker is gone, or if a member that was there is not any more."""
+        there = self._actors[: len(self.members)]
+        if self._lacks_worker() or any(actor.status != "finished" for actor in there):
             raise Lost
 
     def all(self, method: str, *arguments: Any) -> list[Any]:

@@ -109,7 +109,7 @@ class _LocalStepEvaluator:
     def _lattices(self) -> Iterator[Lattice]:
         """The lattices of the normalised scores, one block of sequences at a time."""
         training, scores = self._training, self._running.scores
-        for block in blocks(self._starts, scores[0].size):
+        for block in blocks(self._starts, scores.shape[1] * scores.shape[2]):
             starts = self._starts[block.start : block.stop + 1]
             edge = scores[starts[0] : starts[-1]].copy()
             yield local_lattice(

@@ -73,7 +73,8 @@ class RunningScores:
             n_threads=training.n_threads,
         )  # fmt: skip
         for name, array in arrays.items():
-            assert np.shares_memory(getattr(self.lattice, name), array), f"the lattice must read {name} in place"
+            in_place = np.shares_memory(getattr(self.lattice, name), array) or not array.size
+            assert in_place, f"the lattice must read {name} in place"
         self.restart(start, steps)
 
     def add(self, step: BoostingStep) -> None:
