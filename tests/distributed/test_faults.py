@@ -19,7 +19,7 @@ import pytest
 
 import hedgerow as hr
 from builders.workers import assert_identical, data
-from hedgerow.distributed import post
+from hedgerow.distributed import crew, post
 from hedgerow.errors import InputError
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -56,11 +56,18 @@ def killing(client: Any, step: int) -> Callable[[Any], None]:
 
 
 @pytest.mark.parametrize("n_workers", [1, 2])
-@pytest.mark.parametrize("in_partitions", [False, True])
-def test_a_killed_worker_changes_nothing(in_partitions: bool, n_workers: int) -> None:
+@pytest.mark.parametrize("form", ["memory", "bag", "corpus", "shards"])
+def test_a_killed_worker_changes_nothing(form: str, n_workers: int, tmp_path: Path) -> None:
     X, y = data(6)
     local = trees().fit(X, y)
-    arguments = [bags.from_sequence(values, npartitions=3) for values in (X, y)] if in_partitions else [X, y]
+    arguments: list[Any] = [X, y]
+    if form == "bag":
+        arguments = [bags.from_sequence(values, npartitions=3) for values in (X, y)]
+    elif form != "memory":
+        corpus = hr.encode(list(zip(X, y, strict=True)), tmp_path / "corpus", shard_positions=60)
+        arguments = [corpus, corpus.y]
+        if form == "shards":
+            arguments = [corpus.shards(), [shard.y for shard in corpus.shards()]]
     with processes(n_workers) as client:
         model = trees().fit(*arguments, client=client, callbacks=[killing(client, 2)])
     assert_identical(local, model)
@@ -97,6 +104,46 @@ def test_workers_killed_at_random_moments_change_nothing() -> None:
             time.sleep(0.5)  # until the scheduler knows
 
 
+def test_ctrl_c_during_a_step_leaves_the_step_out(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data(6)
+    model, calls = trees(), [0]
+    whole = crew.Crew.all
+
+    def interrupted(self: Any, method: str, *arguments: Any) -> Any:
+        calls[0] += method == "advance"
+        if calls[0] != 4:
+            return whole(self, method, *arguments)
+        for member in self.members:  # the workers make the step, but the client does not wait for it
+            getattr(member, method)(*arguments)
+        calls[0] += 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(crew.Crew, "all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, client=client)
+    monkeypatch.undo()
+    assert_identical(trees().fit(X, y, callbacks=[lambda record: record["step"] == 3]), model)
+
+
+def test_workers_that_cannot_open_a_corpus_name_it(tmp_path: Path) -> None:
+    X, y = data(6)
+    corpus = hr.encode(list(zip(X, y, strict=True)), tmp_path / "corpus", shard_positions=60)
+    with processes(1) as client:
+
+        def forbid(dask_worker: Any) -> None:
+            from hedgerow.encoding import corpus_folder
+
+            def fail(*_: Any, **__: Any) -> None:
+                raise hr.errors.CorpusError(f"{tmp_path / 'corpus'} cannot be opened")
+
+            corpus_folder.open_range = fail
+
+        client.run(forbid)
+        for arguments in ([corpus, corpus.y], [corpus.shards(), [shard.y for shard in corpus.shards()]]):
+            with pytest.raises(hr.errors.CorpusError, match="corpus cannot be opened"):
+                trees().fit(*arguments, client=client)
+
+
 def test_workers_hold_nothing_after_a_fit(client: Any) -> None:
     X, y = data(6)
     trees().fit(X, y, client=client)
@@ -108,7 +155,7 @@ def test_workers_hold_nothing_after_a_fit(client: Any) -> None:
     while any(client.run(n_actors).values()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(client.run(n_actors).values())
-    assert not post._MAILBOXES  # the workers are threads of this process
+    assert not post._MEMBERS  # the workers are threads of this process
 
 
 class Cluster:

@@ -256,7 +256,9 @@ def test_traffic_and_slow_workers_are_logged(client: Any, caplog: pytest.LogCapt
     assert all(record.step[0] > 0 and record.step[1] > 0 for record in steps)
 
 
-@pytest.mark.parametrize("name", ["trees", "number of rounds found", "table", "shared", "L-BFGS", "HMM", "MEMM", "future features"])
+@pytest.mark.parametrize(
+    "name", ["trees", "number of rounds found", "table", "shared", "L-BFGS", "HMM", "MEMM", "future features"]
+)
 def test_a_worker_may_have_no_dev_sequences(name: str, client: Any) -> None:
     """One dev sequence, and too few sequences to hold out some on every worker."""
     X, y = data(10, 7)

@@ -404,3 +404,26 @@ def test_states_against_transitions():
     )
     for one, other in zip(found, sure, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("beam", [None, 2])
+@pytest.mark.parametrize("form", ["state", "edge"])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_lattice_without_sequences_answers_with_empty_arrays(order, form, beam):
+    """A process of a group may have none."""
+    topology = Topology(3, order)
+    scores = {"edge": np.zeros((0, 3**order, 3), np.float32)}
+    if form == "state":
+        scores = {"state": np.zeros((0, 3), np.float32), "table": np.zeros((topology.n_rows, 3), np.float32)}
+    keep = None if beam is None else np.zeros(0, np.int32)
+    lattice = Lattice(topology, np.zeros(1, np.int64), **scores, beam=beam, keep=keep, n_threads=2)
+    log_z, marginals, counts = lattice.summed_pairs(np.zeros(0), 2.0**-20)
+    assert log_z.shape == (0,)
+    assert marginals.shape == (0, 3)
+    assert not counts.any()
+    assert [part.shape[0] for part in (*lattice.pair_marginals(), *lattice.viterbi())] == [0] * 5
+    assert (
+        lattice.log_partition().shape == lattice.entropy().shape == lattice.score(np.zeros(0, np.int32)).shape == (0,)
+    )
+    assert lattice.nbest(2)[0].shape == (0, 2)
+    assert lattice.sample(2).shape == (2, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,20 @@ def checked_client(client: Any) -> Any:
         )
     check_workers(client)
     return client
+
+
+def kept(client: Any, value: Any, **options: Any) -> Any:
+    """A future of a value; options are those of `submit`.
+
+    Unlike scattered data it survives the loss of its workers, and says why the value cannot be read on a worker.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        return client.submit(same, value, pure=False, **options)
+
+
+def same(value: Any) -> Any:
+    return value
 
 
 def worker_addresses(client: Any) -> list[str]:

@@ -9,11 +9,12 @@ from typing import Any
 from uuid import uuid4
 
 from hedgerow.distributed.blueprint import Blueprint
-from hedgerow.distributed.cluster import check_workers
+from hedgerow.distributed.cluster import check_workers, kept
 from hedgerow.distributed.member import Advance, Member
-from hedgerow.distributed.post import GivenUp
+from hedgerow.distributed.post import GivenUp, end_attempt
 from hedgerow.distributed.shards import Shard
-from hedgerow.errors import InputError
+from hedgerow.encoding.encoded import Encoded
+from hedgerow.errors import InputError, first_few
 
 LOG = logging.getLogger("hedgerow.distributed")
 POLL = 0.2  # seconds between two looks at whether another member failed
@@ -23,7 +24,7 @@ SLOW = 2.0  # a member that is busy so many times as long as the median of all i
 
 
 class Lost(Exception):  # noqa: N818 - an event that is handled
-    """A worker was lost, so that this attempt cannot go on."""
+    """A worker was lost, so that this attempt cannot go on. The message says which."""
 
 
 class Crew:
@@ -36,19 +37,19 @@ class Crew:
         try:
             check_workers(client)
         except OSError as error:  # a worker is lost at this moment
-            raise Lost from error
+            raise Lost(str(error)) from error
         workers = client.scheduler_info(n_workers=-1)["workers"]
         addresses = sorted(workers)[: len(shards)]
         if not addresses:
-            raise Lost
+            raise Lost("all workers")
         self.addresses = addresses
         self.members: list[Any] = []
         n_threads = [int(workers[address]["nthreads"]) for address in addresses]
         ranges = divide(sizes, n_threads)
-        size, fit = len(addresses), uuid4().hex
+        size, self._attempt = len(addresses), uuid4().hex
         self._actors = [
             client.submit(
-                Member, fit, rank, addresses, blueprint, self._placed(shards[first:last], address),
+                Member, self._attempt, rank, addresses, blueprint, self._placed(shards[first:last], address),
                 dev(rank, size), n_threads[rank],
                 actor=True, workers=[address], allow_other_workers=False, pure=False, retries=0,
             )
@@ -59,13 +60,15 @@ class Crew:
 
     def _placed(self, shards: Sequence[Any], address: str) -> list[Any]:
         """Futures of the shards of a worker. Those of this process are sent to it again in every attempt."""
-        own = [shard for shard in shards if isinstance(shard, Shard)]
+        return [self._sent(shard, address) if isinstance(shard, Shard) else shard for shard in shards]
+
+    def _sent(self, shard: Shard, address: str) -> Any:
+        if isinstance(shard.columns, Encoded):  # its files may be unreadable there
+            return kept(self._client, shard, workers=[address], allow_other_workers=False)
         try:
-            return self._client.scatter(own, workers=[address], hash=False) if own else list(shards)
+            return self._client.scatter([shard], workers=[address], hash=False)[0]
         except Exception as error:
-            if isinstance(error, (OSError, TimeoutError)) or self._lacks_worker():
-                raise Lost from error
-            raise
+            raise Lost(f"worker {address}: {error}") from error
 
     def _actor(self, future: Any) -> Any:
         """The member; raises Lost, or the error of its task, such as a file that cannot be read."""
@@ -77,19 +80,21 @@ class Crew:
             except TimeoutError:
                 self._check_lost()
             except Exception as error:
-                if future.status != "error" or isinstance(error, KilledWorker) or self._lacks_worker():
-                    raise Lost from error
+                self._check_lost()
+                if future.status != "error" or isinstance(error, KilledWorker):
+                    raise Lost(str(error)) from error
                 raise
-
-    def _lacks_worker(self) -> bool:
-        """Whether a worker of this crew is gone."""
-        return self._client.status != "running" or not set(self.addresses) <= set(self._client.nthreads())
 
     def _check_lost(self) -> None:
         """Raise Lost if a worker is gone, or if a member that was there is not any more."""
-        there = self._actors[: len(self.members)]
-        if self._lacks_worker() or any(actor.status != "finished" for actor in there):
-            raise Lost
+        if self._client.status != "running":
+            raise Lost("the connection to the scheduler is lost")
+        gone = sorted(set(self.addresses) - set(self._client.nthreads()))
+        if gone:
+            raise Lost(f"{'workers' if len(gone) > 1 else 'worker'} {first_few(gone)}")
+        for address, actor in zip(self.addresses, self._actors[: len(self.members)], strict=False):
+            if actor.status != "finished":
+                raise Lost(f"worker {address}")
 
     def all(self, method: str, *arguments: Any) -> list[Any]:
         """Call a method of all members at once; raises Lost, or the error of a member."""
@@ -97,7 +102,7 @@ class Crew:
             futures = [getattr(member, method)(*arguments) for member in self.members]
         except RuntimeError as error:  # an actor that is lost has no methods
             self.give_up()
-            raise Lost from error
+            raise Lost(str(error)) from error
         try:
             results = [self._result(future, futures) for future in futures]
         except Lost:
@@ -120,27 +125,24 @@ class Crew:
                 self._check_lost()
                 continue
             except Exception as error:
-                raise Lost from error
+                raise Lost(str(error)) from error
             if isinstance(result, Advance) and result.error is not None:
                 self.give_up()
             return result
 
     def give_up(self) -> None:
-        """End the attempt on all members that can still be reached."""
-        self._tell("give_up")
+        """End the attempt on all workers that are left. It does not need the actors, which may be lost."""
+        if self._client.status != "running":
+            return
+        left = [address for address in self.addresses if address in self._client.nthreads()]
+        if left:
+            self._client.run(end_attempt, self._attempt, workers=left, on_error="ignore")
 
     def close(self) -> None:
-        """Free the workers."""
-        self._tell("close")
+        """End the attempt and free the workers."""
+        self.give_up()
         if self._client.status == "running":
             self._client.cancel(self._actors, force=True)
-
-    def _tell(self, method: str) -> None:
-        for member in self.members:
-            try:
-                getattr(member, method)()
-            except Exception:
-                LOG.debug("a member is lost", exc_info=True)
 
     def report(self, results: Sequence[Advance]) -> None:
         """Log the traffic of a step, and members that took much longer than the others."""
@@ -193,16 +195,19 @@ def divide(sizes: Sequence[int], capacities: Sequence[int]) -> list[tuple[int, i
 
 def retrying(attempt: Callable[[], Any], client: Any, on_loss: Callable[[], None]) -> Any:
     """What an attempt returns; after the loss of a worker another is made, as long as there are workers."""
+    cause = Lost()
     for _ in range(MOST_LOSSES):
         try:
             return attempt()
-        except Lost:
+        except Lost as lost:
+            cause = lost
             on_loss()
             _wait_for_workers(client)
-            LOG.warning("a worker was lost; the fit goes on with those that are there")
+            LOG.warning("lost: %s; the fit goes on with the workers that are left", lost or "a worker")
     raise InputError(
         f"a distributed fit needs workers that live for one step, but {MOST_LOSSES} attempts at one step lost a "
-        "worker; the usual cause is memory: use more workers, or give each more memory"
+        f"worker, the last time {cause or 'for an unknown reason'}; the usual cause is memory: use more workers, or "
+        "give each more memory"
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.sequences import Sequences
+from hedgerow.distributed.cluster import kept
 from hedgerow.distributed.partitions import Partitions, gathered
 from hedgerow.distributed.reading import PartitionData, Unreadable
 from hedgerow.distributed.shards import Shard
@@ -50,7 +51,7 @@ def encode_partitions(settings: Estimator, parts: Partitions, earlier: Model | N
         draft = statistics.draft(settings.features, settings._treatment)
         pairs = None
         if draft.needs_pairs:
-            pairs = _merged(parts, parts.map(pairs_of, draft=parts.shared(draft)))
+            pairs = _merged(parts, parts.map(pairs_of, draft=kept(parts.client, draft)))
         encoder = draft.encoder(pairs)
         if draft.approximate:
             encoder = encoder.with_presence(_presence(parts, encoder, sorted(draft.approximate)))
@@ -89,7 +90,7 @@ def _shards(settings: Estimator, parts: Partitions, encoder: Encoder, labels: La
     numbers = [partition.number for partition in parts]
     own = [parts.cut(values) if values is not None else [None] * len(parts) for values in (parts.weights, parts.groups)]
     shared = (type(settings).__name__, settings._plain_params(), encoder.to_arrays(), labels.classes)
-    shards = parts.map(encode_partition, *own, shared=parts.shared(shared))
+    shards = parts.map(encode_partition, *own, shared=kept(parts.client, shared))
     problems = gathered(parts.client, parts.client.map(problem_of, shards, pure=False))
     for number, problem in zip(numbers, problems, strict=True):
         if problem is not None:
@@ -108,7 +109,7 @@ def _merged(parts: Partitions, futures: list[Any]) -> Any:
 
 def _presence(parts: Partitions, encoder: Encoder, names: list[str]) -> dict[str, Presence]:
     """How often all sequences together have some columns."""
-    stored = parts.shared(encoder.to_arrays())
+    stored = kept(parts.client, encoder.to_arrays())
     positions, having = np.sum(parts.results(presence_of, stored=stored, names=names), axis=0).T.tolist()
     return {
         name: Presence(own / parts.n_positions, sequences / parts.n_sequences)

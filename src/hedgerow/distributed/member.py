@@ -31,11 +31,11 @@ class Advance(NamedTuple):
 
 
 class Member:
-    """The actor. Methods that are coroutines run while the learner computes; the others one after the other."""
+    """The actor. Its methods run one after the other."""
 
     def __init__(
         self,
-        fit: str,
+        attempt: str,
         rank: int,
         addresses: list[str],
         blueprint: Blueprint,
@@ -45,20 +45,10 @@ class Member:
     ) -> None:
         from distributed import get_worker
 
-        self.group = Members(get_worker(), fit, rank, addresses) if len(addresses) > 1 else Group()
+        self.group = Members(get_worker(), attempt, rank, addresses) if len(addresses) > 1 else Group()
         self._blueprint, self._shards, self._dev, self._n_threads = blueprint, shards, dev, n_threads
         self._learner: Learner | None = None
         self._records: Iterator[Record] | None = None
-
-    async def give_up(self) -> None:
-        """End the attempt: the learner stops when it next waits for a message."""
-        if isinstance(self.group, Members):
-            self.group.mailbox.give_up()
-
-    async def close(self) -> None:
-        """End the attempt, and free what it holds on this worker."""
-        if isinstance(self.group, Members):
-            self.group.close()
 
     def begin(self, steps: list[Any], records: list[Record]) -> Advance:
         """Build the training data and the learner; it goes on after the steps of an earlier attempt."""

@@ -6,7 +6,6 @@ functions over them; only what these functions return travels to the client.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -103,12 +102,6 @@ class Partitions(Sequence[Partition]):
         """
         client, data = self.client, [partition.data for partition in self.items]
         return list(client.map(function, data, *map(list, others), pure=False, **same))
-
-    def shared(self, value: Any) -> Any:
-        """A future of a value for all partitions. Unlike scattered data it survives the loss of its workers."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-            return self.client.submit(same, value, pure=False)
 
     def results(self, function: Callable[..., Any], *others: Sequence[Any], **same: Any) -> list[Any]:
         """What the futures of `map` give, in order; Ctrl-C and errors cancel the others."""
@@ -232,10 +225,6 @@ def _refuse_cut_sequences(filled: list[tuple[int, PartitionSummary]], source: So
     here, there, number = cut
     (key,) = gathered(client, [client.submit(key_of, client.compute(source.X[there]), source.frame.sequence, number)])
     raise InputError(cut_message(source.frame.sequence, key, here, there))
-
-
-def same(value: Any) -> Any:
-    return value
 
 
 def key_of(df: Any, sequence: tuple[str, ...], number: int) -> Any:

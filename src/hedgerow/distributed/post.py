@@ -1,7 +1,7 @@
 """Messages between the members of a fit, over Dask's own connections between workers.
 
-A message goes one way, without a reply: the next message of the receiver says that it arrived. Each member's mailbox is
-registered at its worker under the name of the fit.
+A message goes one way, without a reply: the next message of the receiver says that it arrived. Each member is
+registered at its worker under the name of the attempt, so that a client can end the attempt there at any time.
 """
 
 from __future__ import annotations
@@ -53,14 +53,20 @@ class Mailbox:
             return self._arrived.pop((call, sender))
 
 
-_MAILBOXES: dict[str, Mailbox] = {}  # of this process, by name
+_MEMBERS: dict[str, Members] = {}  # of this process, by "attempt/rank"
 
 
 def _deliver(name: str, call: int, sender: int, message: Any) -> None:
-    """Accept a message; one for a fit that has ended is dropped."""
-    mailbox = _MAILBOXES.get(name)
-    if mailbox is not None:
-        mailbox.add(call, sender, message)
+    """Accept a message; one for an attempt that has ended is dropped."""
+    member = _MEMBERS.get(name)
+    if member is not None:
+        member.mailbox.add(call, sender, message)
+
+
+def end_attempt(attempt: str) -> None:
+    """End an attempt in this process, on its event loop: learners stop when they next wait for a message."""
+    for name in [name for name in _MEMBERS if name.startswith(f"{attempt}/")]:
+        _MEMBERS.pop(name).close()
 
 
 class Members(Group):
@@ -72,10 +78,11 @@ class Members(Group):
         How many exchanges there were, how much this member sent, and how many seconds exchanges took.
     """
 
-    def __init__(self, worker: Any, fit: str, rank: int, addresses: Sequence[str]) -> None:
+    def __init__(self, worker: Any, attempt: str, rank: int, addresses: Sequence[str]) -> None:
         self.rank, self.size = rank, len(addresses)
-        self._worker, self._fit, self._addresses = worker, fit, addresses
-        self.mailbox = _MAILBOXES.setdefault(f"{fit}/{rank}", Mailbox())
+        self._worker, self._attempt, self._addresses = worker, attempt, addresses
+        self.mailbox = Mailbox()
+        _MEMBERS[f"{attempt}/{rank}"] = self
         worker.handlers.setdefault(DELIVER, _deliver)
         self._connections: dict[int, tuple[Any, asyncio.Lock]] = {}
         self.n_calls = self.n_bytes = 0
@@ -107,7 +114,7 @@ class Members(Group):
                     {
                         "op": DELIVER,
                         "reply": False,
-                        "name": f"{self._fit}/{rank}",
+                        "name": f"{self._attempt}/{rank}",
                         "call": call,
                         "sender": self.rank,
                         "message": message.tobytes() if len(message) <= SMALL else to_serialize(message),
@@ -117,9 +124,8 @@ class Members(Group):
             self.mailbox.give_up()
 
     def close(self) -> None:
-        """Give the connections back, and accept no more messages."""
+        """Give the connections back, and wait for no more messages."""
         self.mailbox.give_up()
-        _MAILBOXES.pop(f"{self._fit}/{self.rank}", None)
         for rank, (connection, _) in self._connections.items():
             self._worker.loop.add_callback(self._worker.rpc.reuse, self._addresses[rank], connection)
         self._connections = {}

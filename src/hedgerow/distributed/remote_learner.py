@@ -37,7 +37,11 @@ class RemoteLearner:
 
     def __iter__(self) -> Iterator[Record]:
         while True:
-            results = self._retry(self._advance)
+            try:
+                results = self._retry(self._advance)
+            except KeyboardInterrupt:
+                self._drop_step()
+                raise
             for message, category in results[0].warnings:
                 warn_user(message, category)
             if results[0].record is None:
@@ -46,6 +50,11 @@ class RemoteLearner:
             self._records.append(dict(results[0].record))
             self._steps.append(results[0].step)
             yield results[0].record
+
+    def _drop_step(self) -> None:
+        """Leave a step that was interrupted out of the model, as it is left out of the log, if steps can be resumed."""
+        if self._steps and self._steps[-1] is not None:
+            self.close()
 
     def _advance(self) -> list[Advance]:
         crew = self._ready()

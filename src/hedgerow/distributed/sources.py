@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgerow.data.read_y import FlatLabels, read_labels
 from hedgerow.data.sequences import Sequences
-from hedgerow.distributed.cluster import worker_addresses
+from hedgerow.distributed.cluster import kept, worker_addresses
 from hedgerow.distributed.frames import FrameLabels, FrameSequences, is_dask_frame
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError, type_name
@@ -119,7 +119,7 @@ def encoded_shards(X: Any) -> list[Encoded] | None:
 
 def _of_shards(shards: list[Encoded], y: Any, client: Any) -> Source:
     """Shards travel as they pickle: those on disk as path and range, which the worker maps, with their own labels."""
-    futures = [client.scatter(shard, hash=False) for shard in shards]
+    futures = [kept(client, shard) for shard in shards]
     if y is None:
         return Source(X=futures, y=[None] * len(shards))
     if isinstance(y, FlatLabels):
@@ -129,13 +129,17 @@ def _of_shards(shards: list[Encoded], y: Any, client: Any) -> Source:
                 f"y must hold a list of labels for each sequence, but X has {counted(bounds[-1], 'sequence')} and y "
                 f"has {counted(len(y.starts) - 1, 'list')}; pass the y of the same corpus"
             )
-        return Source(X=futures, y=client.scatter([_some_labels(y, *pair) for pair in pairwise(bounds)], hash=False))
+        return Source(X=futures, y=[kept(client, _some_labels(y, *pair)) for pair in pairwise(bounds)])
     labels = delayed_parts(y)
     if labels is None:
         if not isinstance(y, (list, tuple)):
             raise InputError(f"y must be a list with the labels of each shard of X, or None, but it is {type_name(y)}")
-        check_number(list(y), "y", len(shards))
-        labels = client.scatter(list(y), hash=False)
+        if len(y) != len(shards):
+            raise InputError(
+                f"y must be a list with the labels of each shard of X, but X has {counted(len(shards), 'shard')} and y "
+                f"{counted(len(y), 'item')}; pass [shard.y for shard in shards]"
+            )
+        labels = [kept(client, one) for one in y]
     check_number(labels, "y", len(shards))
     return Source(X=futures, y=labels)
 
