@@ -266,3 +266,28 @@ def test_a_worker_may_have_no_dev_sequences(name: str, client: Any) -> None:
     arguments = X[:6], y[:6], X[6:], y[6:]
     assert_identical(fitted(make, *arguments), fitted(make, *arguments, client=client))
     assert_identical(fitted(make, X, y), fitted(make, X, y, client=client))
+
+
+def test_partitions_are_checked_like_data_in_memory(client: Any, tmp_path: Path) -> None:
+    X, y = data(11)
+    bag, labels = (bags.from_sequence(values, npartitions=3) for values in (X, y))
+    padded = [dask.delayed([[-100, *range(1, len(x))] for x in X])]
+    with pytest.warns(hr.errors.PaddingWarning, match="label -100 stands at 60 positions"):
+        hr.HMM().fit([dask.delayed(X)], padded, client=client)
+    with pytest.warns(hr.errors.BeamWarning, match="beam is 99, but 3 labels"):
+        hr.LinearCRF(max_iter=300, beam=99).fit(bag, labels, client=client)
+    with pytest.raises(InputError, match="X_dev must be sequences in memory"):
+        hr.HMM().fit(bag, labels, X_dev=bag, y_dev=labels, client=client)
+    model = hr.TreeCRF(n_rounds=1, warm_start=True, random_state=0).fit(X, y)
+    other = bags.from_sequence([["new"] * len(x) for x in X], npartitions=3)
+    with pytest.raises(
+        InputError, match=r"partition 0: label 'new' was not .*; set warm_start=False"
+    ):
+        model.set_params(n_rounds=2).fit(bag, other, client=client)
+    with pytest.raises(InputError, match="features must not change"):
+        model.set_params(features=hr.templates.words("word")).fit(bag, labels, client=client)
+    shards = hr.encode(list(zip(X, y, strict=True)), tmp_path / "corpus", shard_positions=60).shards()
+    with pytest.raises(InputError, match="features must be those of the corpus"):
+        hr.HMM(features=hr.templates.words("word")).fit(shards, [shard.y for shard in shards], client=client)
+    with pytest.raises(InputError, match=r"pass \[shard.y for shard in shards\]"):
+        hr.HMM().fit(shards, y, client=client)

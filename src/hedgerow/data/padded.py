@@ -147,20 +147,29 @@ def _real_positions(shape: tuple[int, ...], mask: ArrayLike | None, lengths: Arr
     return real
 
 
+def n_ignored(labels: FlatLabels) -> int:
+    """Number of positions whose label is the one that other libraries ignore."""
+    return int((labels.values == IGNORED).sum()) if labels.kind == "integers" else 0
+
+
+def warn_of_ignored(n: int) -> None:
+    """Warn if n positions have the label that other libraries ignore."""
+    if n:
+        warn_user(
+            f"label {IGNORED} stands at {counted(n, 'position')}: other libraries ignore it, "
+            "but here it is learned like any other label; leave these positions "
+            "out with hedgerow.from_padded(X, y, mask=...)",
+            PaddingWarning,
+        )
+
+
 def warn_of_padding(labels: FlatLabels) -> None:
     """Warn when labels look like padding: -100 anywhere, or -1 at an end of sequences that all have the same length.
 
     A label -1 that also stands between other labels is a class. One sequence, or sequences of one position, cannot be
     told from data without padding.
     """
-    n_ignored = int((labels.values == IGNORED).sum()) if labels.kind == "integers" else 0
-    if n_ignored:
-        warn_user(
-            f"label {IGNORED} stands at {counted(n_ignored, 'position')}: other libraries ignore it, "
-            "but here it is learned like any other label; leave these positions "
-            "out with hedgerow.from_padded(X, y, mask=...)",
-            PaddingWarning,
-        )
+    warn_of_ignored(n_ignored(labels))
     lengths = np.diff(labels.starts)
     if labels.kind != "integers" or len(lengths) < 2 or lengths[0] < 2 or (lengths != lengths[0]).any():
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -37,15 +38,12 @@ def checked_client(client: Any) -> Any:
 def kept(client: Any, value: Any, **options: Any) -> Any:
     """A future of a value; options are those of `submit`.
 
-    Unlike scattered data it survives the loss of its workers, and says why the value cannot be read on a worker.
+    Unlike scattered data it survives the loss of its workers. It travels as bytes that a task reads, so that an error,
+    such as a file that is not there, is one of the task and not of the worker.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-        return client.submit(same, value, pure=False, **options)
-
-
-def same(value: Any) -> Any:
-    return value
+        return client.submit(pickle.loads, pickle.dumps(value), pure=False, **options)
 
 
 def worker_addresses(client: Any) -> list[str]:

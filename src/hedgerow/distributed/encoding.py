@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.padded import IGNORED, n_ignored, warn_of_ignored
 from hedgerow.data.sequences import Sequences
 from hedgerow.distributed.cluster import kept
 from hedgerow.distributed.partitions import Partitions, gathered
@@ -26,6 +27,8 @@ from hedgerow.encoding.presence import Presence, present_positions
 from hedgerow.errors import InputError
 from hedgerow.estimators.allowed_labels import check_gold, constraints_of
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.fitting import unknown_label
+from hedgerow.estimators.missing_report import warn_of_columns
 from hedgerow.estimators.registry import REGISTRY
 from hedgerow.learning.base import Record
 from hedgerow.model import Model
@@ -57,6 +60,9 @@ def encode_partitions(settings: Estimator, parts: Partitions, earlier: Model | N
             encoder = encoder.with_presence(_presence(parts, encoder, sorted(draft.approximate)))
     else:
         encoder, labels = earlier.encoder, earlier.labels
+    warn_of_columns([one.name for one in statistics.placed() if one.n_missing == statistics.n_positions])
+    if IGNORED in labels.classes.tolist():
+        warn_of_ignored(sum(parts.results(ignored_of)))
     report = _missing_report(statistics, settings._missing)
     return EncodedPartitions(encoder, labels, _shards(settings, parts, encoder, labels), report)
 
@@ -138,6 +144,10 @@ def statistics_of(data: PartitionData, number: int, *, treatment: Treatment | No
     return EncoderStatistics.of(data.sequences, treatment, place=(number, 0))
 
 
+def ignored_of(data: PartitionData) -> int:
+    return n_ignored(data.labels)
+
+
 def labels_of(data: PartitionData) -> LabelSet:
     return LabelSet.of(data.labels)
 
@@ -164,7 +174,7 @@ def encode_partition(
             encoded = settings._encode_checked(encoder, encoded, parameters)
         codes = labels.codes(data.labels, encoded)
         if (codes < 0).any():
-            raise InputError(f"label {labels.unseen(data.labels)[0]!r} was not among the labels of training")
+            raise unknown_label(labels, data.labels)
         check_gold(constraints_of(settings.constraints, labels), codes, encoded.starts, labels, "y")
     except InputError as error:
         return Unreadable(str(error))

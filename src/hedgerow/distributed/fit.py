@@ -27,11 +27,22 @@ from hedgerow.errors import InputError
 from hedgerow.estimators.allowed_labels import constraints_of
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.checkpoint import Checkpoint, fingerprint
-from hedgerow.estimators.fitting import Frame, check_dev_pair, check_edge_columns, prepare, read_dev, run_learner
+from hedgerow.estimators.encoded_input import check_encoder, check_recipe
+from hedgerow.estimators.fitting import (
+    Frame,
+    check_continued,
+    check_dev_pair,
+    check_edge_columns,
+    prepare,
+    read_dev,
+    run_learner,
+    warn_of_wide_beam,
+)
 from hedgerow.estimators.output_code import OutputCode
 from hedgerow.learning.base import DevData, Record, TrainingData
 from hedgerow.learning.seeds import fit_seeds
 from hedgerow.model import Model
+from hedgerow.topology import Topology
 
 SHARDS_PER_WORKER = 4  # so that the shards of a lost worker can be divided among the others
 
@@ -144,11 +155,23 @@ def _partitioned(
     """Partitions that workers read and encode."""
     check_dev_pair(X_dev, y_dev)
     check_edge_columns(settings)
+    if is_lazy(X_dev):
+        raise InputError(
+            "X_dev must be sequences in memory, because every step evaluates them, but it is a Dask collection; "
+            "compute X_dev and y_dev first"
+        )
+    for shard in X if isinstance(X, list) and _holds_shards(X) else ():
+        check_recipe(settings, shard)
+        if earlier is not None:
+            check_encoder(earlier.encoder, shard)
+    if earlier is not None:
+        check_continued(settings, earlier)
     parts = partitions(X, y, client, sample_weight=sample_weight, groups=groups)
     encoder, labels, shards, report = encode_partitions(settings, parts, earlier)
     dev = None if X_dev is None else read_dev(settings, encoder, labels, X_dev, y_dev)
     constraints = constraints_of(settings.constraints, labels)
     frame = Frame(labels, encoder, settings._order, constraints)
+    warn_of_wide_beam(settings._training_beam, Topology(len(labels), settings._order, constraints))
     decode = settings._decoding(labels.classes.tolist(), settings.decode)
     sizes = [partition.n_positions for partition in parts]
 

@@ -14,7 +14,7 @@ from hedgerow.callbacks import Callback, Progress, TrainingRecord
 from hedgerow.constraints import Constraints
 from hedgerow.data.padded import warn_of_padding
 from hedgerow.data.ragged import starts_of
-from hedgerow.data.read_y import read_labels
+from hedgerow.data.read_y import FlatLabels, read_labels
 from hedgerow.data.sequences import Sequences, read_sequences
 from hedgerow.data.value_reader import ValueReader
 from hedgerow.encoding import Encoder, Labels
@@ -36,6 +36,7 @@ from hedgerow.learning.folds import draw_order, split_off_dev
 from hedgerow.learning.seeds import fit_seeds
 from hedgerow.learning.sum_limits import SumLimits
 from hedgerow.model import Model
+from hedgerow.topology import Topology
 
 # The parameter that bounds the number of steps, by what a step is.
 STEPS_AT_MOST = {"round": "n_rounds", "iteration": "max_iter", "epoch": "epochs", "bit": "n_bits"}
@@ -75,15 +76,11 @@ def prepare(
     if earlier is None:
         encoder = _fitted_encoder(settings, raw)
     else:
-        plain = settings._plain_params()
-        check_unchanged({name: (earlier.parameters.get(name), plain[name]) for name in ("features", "constraints")})
+        check_continued(settings, earlier)
         encoder = earlier.encoder
     codes = labels.codes(gold_labels, raw)
     if (codes < 0).any():
-        raise InputError(
-            f"label {labels.unseen(gold_labels)[0]!r} was not among the labels of the warm-started model; "
-            "set warm_start=False"
-        )
+        raise unknown_label(labels, gold_labels)
     constraints = constraints_of(settings.constraints, labels)
     check_gold(constraints, codes, raw.starts, labels, "y")
     training = training_data(
@@ -97,9 +94,22 @@ def prepare(
         dev=None if X_dev is None else read_dev(settings, encoder, labels, X_dev, y_dev),
         constraints=constraints,
     )
-    _warn_of_wide_beam(training)
+    warn_of_wide_beam(training.beam, training.topology)
     report = missing_rates if isinstance(raw, Encoded) else missing_report
     return training, {"decode": training.decode, **report(raw, settings._missing)}  # type: ignore[arg-type]
+
+
+def check_continued(settings: Estimator, earlier: Model) -> None:
+    """Raise InputError if a fit has other features or constraints than the model from which it continues."""
+    plain = settings._plain_params()
+    check_unchanged({name: (earlier.parameters.get(name), plain[name]) for name in ("features", "constraints")})
+
+
+def unknown_label(labels: Labels, gold: FlatLabels) -> InputError:
+    """The error for a label that the model from which a fit continues does not have."""
+    return InputError(
+        f"label {labels.unseen(gold)[0]!r} was not among the labels of the warm-started model; set warm_start=False"
+    )
 
 
 def check_dev_pair(X_dev: object, y_dev: object) -> None:
@@ -307,12 +317,12 @@ def check_edge_columns(settings: Estimator) -> None:
         )
 
 
-def _warn_of_wide_beam(training: TrainingData) -> None:
-    beam, n_nodes = training.beam, training.topology.n_nodes
-    if beam is not None and beam > n_nodes:
+def warn_of_wide_beam(beam: int | None, topology: Topology) -> None:
+    """Warn if a beam keeps all label contexts."""
+    if beam is not None and beam > topology.n_nodes:
         warn_user(
-            f"beam is {beam}, but {len(training.labels)} labels and order {training.order} have no more than {n_nodes} "
-            "label contexts at a position: all are kept, and the results are exact; set beam=None",
+            f"beam is {beam}, but {topology.n_labels} labels and order {topology.order} have no more than "
+            f"{topology.n_nodes} label contexts at a position: all are kept, and the results are exact; set beam=None",
             BeamWarning,
         )
 
