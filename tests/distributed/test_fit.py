@@ -15,7 +15,7 @@ import pytest
 
 import hedgerow as hr
 from builders.workers import N, assert_identical, data
-from hedgerow.distributed.shards import Shard
+from hedgerow.distributed.shards import Shard, digest_of, joined
 from hedgerow.errors import ConvergenceWarning, InputError
 from hedgerow.estimators.fitting import prepare
 from hedgerow.learning.temperature import with_temperature
@@ -113,6 +113,24 @@ def test_shards_of_a_corpus(client: Any, tmp_path: Path) -> None:
     assert_identical(local, ESTIMATORS["trees"]().fit(encoded, encoded.y, client=client))
     labels = [shard.y for shard in shards]
     assert_identical(local, ESTIMATORS["trees"]().fit(shards, labels, client=client))
+
+
+def test_neighbouring_shards_of_a_corpus_stay_mapped(tmp_path: Path) -> None:
+    X, y = data(4)
+    encoded = hr.encode(list(zip(X, y, strict=True)), tmp_path / "corpus", shard_positions=60)
+
+    def shard(first: int, last: int) -> Shard:
+        part = encoded[first:last]
+        return Shard.of(part, np.zeros(part.n_positions, np.int32), np.ones(len(part)), None)
+
+    together, _ = joined([shard(5, 20), shard(20, 31)], encoded.encoder)
+    apart, _ = joined([shard(5, 20), shard(21, 31)], encoded.encoder)
+    assert together.view is not None
+    assert together.view.folder is not None
+    assert apart.view is None
+    whole = Shard.of(together, np.zeros(together.n_positions, np.int32), np.ones(len(together)), None)
+    assert digest_of(whole) == digest_of(shard(5, 31))
+    np.testing.assert_array_equal(together.lengths, encoded[5:31].lengths)
 
 
 def test_shards_of_different_encoders_are_refused(client: Any, tmp_path: Path) -> None:
@@ -280,9 +298,7 @@ def test_partitions_are_checked_like_data_in_memory(client: Any, tmp_path: Path)
         hr.HMM().fit(bag, labels, X_dev=bag, y_dev=labels, client=client)
     model = hr.TreeCRF(n_rounds=1, warm_start=True, random_state=0).fit(X, y)
     other = bags.from_sequence([["new"] * len(x) for x in X], npartitions=3)
-    with pytest.raises(
-        InputError, match=r"partition 0: label 'new' was not .*; set warm_start=False"
-    ):
+    with pytest.raises(InputError, match=r"partition 0: label 'new' was not .*; set warm_start=False"):
         model.set_params(n_rounds=2).fit(bag, other, client=client)
     with pytest.raises(InputError, match="features must not change"):
         model.set_params(features=hr.templates.words("word")).fit(bag, labels, client=client)

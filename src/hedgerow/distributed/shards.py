@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, trusted
 from hedgerow.data.ragged import starts_of
 from hedgerow.encoding import Encoder, Labels
+from hedgerow.encoding.corpus_folder import open_range
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.estimators.checkpoint import FREE
 
@@ -52,12 +54,27 @@ def joined_weights(shards: Sequence[Shard]) -> tuple[NDArray[np.float64], NDArra
 
 
 def joined(shards: Sequence[Shard], encoder: Encoder) -> tuple[Encoded, NDArray[np.int32]]:
-    """(the sequences of all shards in order, their gold label codes)."""
+    """(the sequences of all shards in order, their gold label codes). Neighbours of a corpus stay mapped."""
+    codes = np.concatenate([shard.codes for shard in shards])
+    mapped = _mapped(shards)
+    if mapped is not None:
+        return mapped, codes
     arrays = [_all_arrays(s.columns) if isinstance(s.columns, Encoded) else s.columns for s in shards]
     like = encoder.nothing().columns
     columns = tuple(_column(empty, [own[i] for own in arrays]) for i, empty in enumerate(like))
     starts = starts_of(np.concatenate([shard.lengths for shard in shards]))
-    return Encoded.trusted(starts, columns), np.concatenate([shard.codes for shard in shards])
+    return Encoded.trusted(starts, columns), codes
+
+
+def _mapped(shards: Sequence[Shard]) -> Encoded | None:
+    """The shards as one range of a corpus, if they are."""
+    places = [shard.columns.view.place for shard in shards if isinstance(shard.columns, Encoded) and shard.columns.view]
+    if len(places) < len(shards) or any(one[:2] != places[0][:2] for one in places):
+        return None
+    if any(one[3] != other[2] for one, other in pairwise(places)):
+        return None
+    path, checksum, first, _ = places[0]
+    return open_range(path, checksum, first, places[-1][3])
 
 
 def digest_of(shard: Shard) -> bytes:
