@@ -95,13 +95,13 @@ void TreeData::place_cells(const std::int64_t* starts, std::int64_t n_sequences,
     for (std::int64_t i = 0; i < n_sequences; ++i) {
         for (std::int64_t t = starts[i]; t < starts[i + 1]; ++t) {
             cell[t] = static_cast<std::int32_t>(position.size());
-            depth[t] = static_cast<std::int32_t>(std::min(t - starts[i], order));
+            depth[t] = static_cast<std::uint8_t>(std::min(t - starts[i], order));
             position.push_back(static_cast<std::int32_t>(t));
         }
         position.insert(position.end(), static_cast<std::size_t>(reach), -1);
     }
     depth_at.resize(position.size(), 0);
-    for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = static_cast<std::uint8_t>(depth[t]);
+    for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = depth[t];
 }
 
 std::vector<std::int64_t> TreeData::count_values(const ColumnView& source, std::int32_t n_values) const {
