@@ -295,3 +295,20 @@ def test_blocks_do_not_change_the_answer(hedgerow, model_file, monkeypatch):
     monkeypatch.setattr("hedgerow.formats.blocks.SIZE", 50)
     for flags, out in whole.items():
         assert hedgerow("tag", model_file, *flags, stdin=text).out == out
+
+
+def test_the_number_of_processors_does_not_change_the_output(hedgerow, model_file, monkeypatch):
+    """A loaded model tags on as many threads as the process may use."""
+    hedgerow.write("new.txt", column_text(300, labels=False))
+    outputs = []
+    for n in (1, 2):
+        used = []
+
+        def processors(_, n=n, used=used):
+            used.append(n)
+            return set(range(n))
+
+        monkeypatch.setattr("os.sched_getaffinity", processors, raising=False)
+        outputs.append(hedgerow("tag", model_file, "new.txt").out)
+        assert used
+    assert outputs[0] == outputs[1] != ""

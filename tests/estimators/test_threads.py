@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -17,6 +18,7 @@ from hedgerow.inspection import future_features, importances, transition_table
 from hedgerow.inspection.weights import state_features, transition_features
 
 N_THREADS = 16
+N_PARTS = 4  # of the sentences: neighbouring threads ask about different ones
 WORDS = hr.templates.words()
 TREES: dict[str, Any] = {"n_rounds": 2, "n_jobs": 2, "random_state": 0}
 ONLINE: dict[str, Any] = {"epochs": 2, "n_jobs": 2, "random_state": 0}
@@ -59,20 +61,34 @@ def sentences(seed: int, n: int) -> tuple[list[list[str]], list[list[str]]]:
 
 X, Y = sentences(0, 40)
 X_NEW, _ = sentences(1, 12)  # has words that training never saw
-QUESTIONS: dict[str, Callable[[Any], Any]] = {
-    "labels": lambda model: [p.tolist() for p in model.predict(X_NEW)],
-    "one sentence": lambda model: model.predict_single(X_NEW[0]).tolist(),
-    "probabilities": lambda model: [p.tobytes() for p in model.predict_proba(X_NEW)],
-    "n-best": lambda model: [[(p, y.tolist()) for p, y in best] for best in model.predict_nbest(X_NEW, n=2)],
+Ask = Callable[[Any, list[list[str]]], Any]
+QUESTIONS: dict[str, Ask] = {
+    "labels": lambda model, x: [p.tolist() for p in model.predict(x)],
+    "one sentence": lambda model, x: model.predict_single(x[0]).tolist(),
+    "probabilities": lambda model, x: [p.tobytes() for p in model.predict_proba(x)],
+    "n-best": lambda model, x: [[(p, y.tolist()) for p, y in best] for best in model.predict_nbest(x, n=2)],
+    "spans": lambda model, x: model.predict_spans(x),
+    "accuracy": lambda model, _: model.score(X, Y),
+    "log-likelihood": lambda model, _: model.log_likelihood(X, Y).tobytes(),
 }
 
 
-def answers(model: Any, name: str, first: int = 0) -> dict[str, str]:
-    """The answers to all questions, beginning with question `first`, so that threads ask different ones at once."""
-    views = {view.__name__: (lambda model, view=view: view(model.model_)) for view in VIEWS.get(name, ())}
+def answers(model: Any, name: str, thread: int) -> dict[str, str]:
+    """The answers to all questions. Threads differ in the first question and in the sentences they ask about."""
+    views = {view.__name__: (lambda model, _, view=view: view(model.model_)) for view in VIEWS.get(name, ())}
     questions = list((QUESTIONS | views).items())
-    first %= len(questions)
-    return {question: str(ask(model)) for question, ask in questions[first:] + questions[:first]}
+    first = thread % len(questions)
+    own = X_NEW[thread % N_PARTS :: N_PARTS]
+    return {question: str(ask(model, own)) for question, ask in questions[first:] + questions[:first]}
+
+
+@pytest.fixture(autouse=True)
+def _switch_threads_often() -> Iterator[None]:
+    """Let Python change threads every few bytecodes: by default a race of a few lines would hardly ever show."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
 
 
 def test_every_estimator_is_asked_by_threads() -> None:
@@ -82,20 +98,21 @@ def test_every_estimator_is_asked_by_threads() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_threads_share_a_model(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.hedgerow"
-    MODELS[name]().fit(X, Y).save(path)
-    alone = answers(hr.load(path), name)
-    shared = hr.load(path)  # what a model computes at its first use, all threads compute at once
-    together = Barrier(N_THREADS + 1)
+    fitted = MODELS[name]().fit(X, Y)  # what it computes at its first use, all threads compute at once
+    fitted.save(path)
+    alone = [answers(hr.load(path), name, i) for i in range(N_PARTS)]
+    for shared in (fitted, hr.load(path)):
+        together = Barrier(N_THREADS + 1)
 
-    def ask(first: int) -> dict[str, str]:
-        together.wait()
-        return answers(shared, name, first)
+        def ask(thread: int, shared: Any = shared, together: Barrier = together) -> dict[str, str]:
+            together.wait()
+            return answers(shared, name, thread)
 
-    def load() -> dict[str, str]:
-        together.wait()
-        return answers([hr.load(path) for _ in range(3)][-1], name)
+        def load(together: Barrier = together) -> dict[str, str]:
+            together.wait()
+            return answers([hr.load(path) for _ in range(3)][-1], name, N_THREADS)
 
-    with ThreadPoolExecutor(N_THREADS + 1) as pool:
-        waiting = [pool.submit(ask, i) for i in range(N_THREADS)] + [pool.submit(load)]
-        for reply in waiting:
-            assert reply.result() == alone
+        with ThreadPoolExecutor(N_THREADS + 1) as pool:
+            waiting = [pool.submit(ask, i) for i in range(N_THREADS)] + [pool.submit(load)]
+            for thread, reply in enumerate(waiting):
+                assert reply.result() == alone[thread % N_PARTS]

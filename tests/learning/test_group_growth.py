@@ -12,6 +12,8 @@ from builders.groups import check_group, part_of, run_group, shares
 from builders.missing import damaged_rows
 from builders.trees import grow, growth_rules, random_marginals, random_rows
 from hedgerow import _core
+from hedgerow.data.alphabet import Alphabet
+from hedgerow.data.columns import LocalColumn
 from hedgerow.encoding import AttributeReader, Binning, Window
 from hedgerow.potentials.trees import Trees
 
@@ -113,6 +115,21 @@ def test_groups_share_many_entries(order, missing):
         check_group(size, rows, order, 3, marginals, gold, missing=missing, min_leaf=3, max_leaves=9)
         if order == 0 and missing == "weighting":
             check_group(size, rows, order, 3, marginals, gold, shared=True, max_leaves=9)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_trees_do_not_depend_on_which_histograms_are_kept(order):
+    """Histograms of more than a megabyte: one process keeps those of eight nodes, members of a group those of more."""
+    rng = np.random.default_rng(order)
+    n, n_rare, n_bits = 120_000, 55_000, 12
+    rare, bit = Alphabet.of(map(str, range(n_rare))), Alphabet.of("ab")
+    bits = rng.integers(0, 2, (n_bits, n)).astype(np.int32)
+    columns = [LocalColumn(f"rare{i}", rng.permutation(n).astype(np.int32) % n_rare, rare) for i in range(2)]
+    columns += [LocalColumn(f"bit{i}", values, bit) for i, values in enumerate(bits)]
+    rows = AttributeReader(hr.Sequences.of_columns(np.arange(0, n + 1, 20), tuple(columns)), Window.of(0), {})
+    gold = (rng.random(n) < bits.mean(axis=0)).astype(np.int32)  # splits halve a node, so many nodes are large
+    marginals = random_marginals(rng, rows.sequences.starts, order, 2)
+    check_group(2, rows, order, 2, marginals, gold, max_leaves=40)
 
 
 @pytest.mark.parametrize("newton", [False, True])

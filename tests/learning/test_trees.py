@@ -536,6 +536,15 @@ def test_more_positions_than_24_bits_are_counted(newton):
     assert values == {count: float(np.float32(value / weight)) for count, value in expected.items()}
 
 
+@pytest.mark.parametrize(("n_positions", "offset"), [(2**31, 0), (3, 2**30)], ids=["positions", "padding"])
+def test_more_positions_and_padding_than_31_bits_are_refused(n_positions, offset):
+    reader = _core.AttributeReader(np.array([0, n_positions]), np.array([-offset], np.int64))
+    if offset:
+        reader.add_categorical(np.zeros(n_positions, np.int32), 1, False)
+    with pytest.raises(ValueError, match=r"fewer than 2\^31.*shorten the window or divide"):
+        _core.TreeData(reader, 0, growth_rules(), 1)
+
+
 @pytest.mark.parametrize(("newton", "most"), [(True, 2**28), (False, 2**31)])
 def test_too_many_positions_are_refused_before_they_are_counted(newton, most):
     """Members of a group need not have the positions: what they say about their number is enough."""
@@ -553,5 +562,5 @@ def test_too_many_positions_are_refused_before_they_are_counted(newton, most):
     reader.add_categorical(np.full(3, -2, np.int32), 0, False)
     rules = growth_rules(newton=newton)
     data = _core.TreeData(reader, 0, rules, 1, Other())
-    with pytest.raises(ValueError, match="positions"):
+    with pytest.raises(ValueError, match=r"positions.*fewer than 2\^.*fit on fewer sequences"):
         _core.TreeGrower(data, 2, rules, None, Other())

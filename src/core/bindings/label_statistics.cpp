@@ -34,7 +34,8 @@ std::tuple<Array<std::int64_t, 1>, Array<std::int32_t, 1>, Array<double, 1>> cou
     std::int64_t n_threads) {
     const AttributeView attributes = reader.view();
     const std::int64_t n = attributes.n_positions();
-    require(n < std::numeric_limits<std::int32_t>::max(), "statistics take fewer than 2^31 positions");
+    require(n < std::numeric_limits<std::int32_t>::max(),
+            "label statistics take fewer than 2^31 positions; fit on fewer sequences");
     require(n_labels >= 1 && n_folds >= 1, "there must be at least one label and one fold");
     check_codes(labels, n, n_labels, kLabelRule);
     check_codes(folds, n, n_folds, kFoldRule);

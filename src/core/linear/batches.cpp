@@ -1,5 +1,7 @@
 #include "linear/batches.hpp"
 
+#include "util/require.hpp"
+
 namespace hedgerow {
 
 namespace {
@@ -91,6 +93,8 @@ void Batches::place_occurrences(const AttributeView& attributes, const Features&
     }
     for (std::size_t b = 0; b < batches_.size(); ++b) {
         Batch& batch = batches_[b];
+        require(batch.rows.size() < std::size_t{1} << 31,
+                "a batch must have fewer than 2^31 occurrences of attributes; divide long sequences");
         batch.cuts.push_back(static_cast<std::int64_t>(batch.attributes.size()));
         batch.attributes.push_back({-1, static_cast<std::int32_t>(batch.rows.size()), n_features[b], 0});
     }

@@ -102,20 +102,23 @@ double DualAscent::learn(const Batches::Batch& batch, std::int64_t b, double cau
     curvature = divergence + curvature / (2 * (rules_.l2 + rules_.pull));
     if (!(divergence > 0 && std::isfinite(curvature))) return 0.0;
     const double step = caution * divergence / curvature;
-    team.run(n_tasks, [&](std::int64_t task, std::int64_t thread) {
-        move_attributes(batch, task, step, work_[thread]);
+    team.run(n_tasks + n_sequences, [&](std::int64_t task, std::int64_t thread) {
+        if (task < n_tasks)
+            move_attributes(batch, task, step, work_[thread]);
+        else
+            move_residuals(batch.sequences[task - n_tasks], step);
     });
     move_n_grams(b, step);
-    const std::int64_t k = topology_.n_labels;
-    for (const Batches::Sequence& sequence : batch.sequences) {
-        const std::int64_t begin = attributes_.starts[sequence.index];
-        const std::int64_t size = (attributes_.starts[sequence.index + 1] - begin) * k;
-        float* residuals = residuals_.data() + begin * k;
-        const float* changes = changes_.data() + sequence.row * k;
-        const auto by = static_cast<float>(step);
-        for (std::int64_t i = 0; i < size; ++i) residuals[i] += by * changes[i];
-    }
     return step;
+}
+
+void DualAscent::move_residuals(const Batches::Sequence& sequence, double step) {
+    const std::int64_t begin = attributes_.starts[sequence.index], k = topology_.n_labels;
+    const std::int64_t size = (attributes_.starts[sequence.index + 1] - begin) * k;
+    float* residuals = residuals_.data() + begin * k;
+    const float* changes = changes_.data() + sequence.row * k;
+    const auto by = static_cast<float>(step);
+    for (std::int64_t i = 0; i < size; ++i) residuals[i] += by * changes[i];
 }
 
 void DualAscent::fill_table() {

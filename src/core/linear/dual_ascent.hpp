@@ -80,6 +80,7 @@ class DualAscent {
     double sum_attributes(const Batches::Batch& batch, std::int64_t task, Work& work);
     double sum_n_grams(const Batches::Batch& batch, std::int64_t b);
     void move_attributes(const Batches::Batch& batch, std::int64_t task, double step, Work& work);
+    void move_residuals(const Batches::Sequence& sequence, double step);
     void move_n_grams(std::int64_t b, double step);
     void sum_rows(const Batches::Batch& batch, std::int64_t i, float* row) const;
 

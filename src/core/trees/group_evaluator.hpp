@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,7 @@ class GroupEvaluator : public NodeEvaluator {
     void evaluate_sides(GrowingNode& parent, Division& division) override;
     void sum_sides(GrowingNode& parent, Division& division) override;
     void release(GrowingNode& node) override;
+    std::int64_t most_kept() const override { return std::numeric_limits<std::int64_t>::max(); }
     void trim_spare() override;
 
   private:

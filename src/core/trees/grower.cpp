@@ -73,10 +73,12 @@ const std::vector<TreeNode>& Grower::grow_tree(const std::uint8_t* in_sample, st
 }
 
 // Gives back the histograms of nodes that will not be split: every later split takes a node of at least their
-// gain. Between equal gains it may be wrong; then the node's children are counted from their positions.
+// gain. Between equal gains it may be wrong; then the node's children are counted from their positions. So
+// are those of a node that is one too many to keep its histogram.
 void Grower::free_histograms() {
     const std::int64_t leaves = static_cast<std::int64_t>(nodes_.size()) + 2;  // after the next split
-    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(rules_.max_leaves - leaves, 0));
+    const auto most = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(rules_.max_leaves - leaves, 0, evaluator_->most_kept()));
     if (nodes_.size() <= most) return;
     gains_.clear();
     for (const GrowingNode& node : nodes_) gains_.push_back(node.gain);

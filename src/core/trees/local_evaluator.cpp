@@ -1,8 +1,15 @@
 #include "trees/local_evaluator.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hedgerow {
+namespace {
+
+constexpr std::int64_t kBytesKept = 3 << 22;  // of histograms that a tree keeps, except a few
+constexpr std::int64_t kLeastKept = 8;
+
+}  // namespace
 
 void LocalEvaluator::evaluate_root(GrowingNode& root) {
     histograms_.start_tree();
@@ -37,6 +44,11 @@ void LocalEvaluator::sum_sides(GrowingNode& parent, Division& division) {
 
 void LocalEvaluator::release(GrowingNode& node) {
     histograms_.give_back(std::move(node.histogram));
+}
+
+std::int64_t LocalEvaluator::most_kept() const {
+    const std::int64_t bytes = static_cast<std::int64_t>(sizeof(Sums)) * (histograms_.map().n_places() + 1);
+    return std::max(kLeastKept, kBytesKept / bytes);
 }
 
 // Sums, histogram and best split of a node, from its positions.

@@ -13,6 +13,7 @@ class LocalEvaluator : public NodeEvaluator {
     void evaluate_sides(GrowingNode& parent, Division& division) override;
     void sum_sides(GrowingNode& parent, Division& division) override;
     void release(GrowingNode& node) override;
+    std::int64_t most_kept() const override;
     void trim_spare() override { histograms_.trim_spare(); }
 
   private:

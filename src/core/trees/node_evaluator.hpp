@@ -32,6 +32,8 @@ class NodeEvaluator {
     virtual void sum_sides(GrowingNode& parent, Division& division) = 0;
     // Takes back the memory of a node.
     virtual void release(GrowingNode& node) = 0;
+    // How many nodes may keep their histogram, to bound memory.
+    virtual std::int64_t most_kept() const = 0;
     // Frees most of the memory that was taken back.
     virtual void trim_spare() = 0;
 

@@ -15,7 +15,9 @@ constexpr std::int64_t kMostPositions = std::int64_t{1} << 31;  // numbers of po
 
 // A count of up to n positions fits above this bit.
 inline int count_shift_for(std::int64_t n) {
-    require(n < kMostPositions, "trees take fewer than 2^31 positions, in all processes together");
+    require(
+        n < kMostPositions,
+        "the positions of all processes together must be fewer than 2^31 for trees; fit on fewer sequences");
     return std::min(38, 63 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))));
 }
 
@@ -28,7 +30,8 @@ inline Packing choose_packing(std::int64_t n, double most, double finest, double
     require(
         weight * packing.weight_unit < room,
         "the positions of all processes together are too many for trees: with Newton leaves there must be "
-        "fewer than 2^28, and otherwise fewer than 2^31; a higher order allows fewer");
+        "fewer than 2^28, and otherwise fewer than 2^31; a higher order allows fewer; fit on fewer "
+        "sequences");
     packing.curvature_shift = 60 - std::ilogb(packing.weight_unit);
     return packing;
 }

@@ -48,7 +48,8 @@ TreeData::TreeData(const std::int64_t* starts, std::int64_t n_sequences, std::in
       columns(sources.size()) {
     const std::int64_t reach = reach_of(sources);
     require(n_positions + (n_sequences + 1) * reach < kIndexLimit,
-            "positions and padding of all sequences come to more than 2^31");
+            "the positions of a process and the padding between its sequences must be fewer than 2^31 for "
+            "trees; shorten the window or divide the sequences among workers");
     for (const ColumnSource& source : sources)
         require(source.column.numbers == nullptr, "trees read numbers as bins");
     place_cells(starts, n_sequences, reach);
@@ -95,13 +96,13 @@ void TreeData::place_cells(const std::int64_t* starts, std::int64_t n_sequences,
     for (std::int64_t i = 0; i < n_sequences; ++i) {
         for (std::int64_t t = starts[i]; t < starts[i + 1]; ++t) {
             cell[t] = static_cast<std::int32_t>(position.size());
-            depth[t] = static_cast<std::int32_t>(std::min(t - starts[i], order));
+            depth[t] = static_cast<std::uint8_t>(std::min(t - starts[i], order));
             position.push_back(static_cast<std::int32_t>(t));
         }
         position.insert(position.end(), static_cast<std::size_t>(reach), -1);
     }
     depth_at.resize(position.size(), 0);
-    for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = static_cast<std::uint8_t>(depth[t]);
+    for (std::int64_t t = 0; t < n_positions; ++t) depth_at[cell[t]] = depth[t];
 }
 
 std::vector<std::int64_t> TreeData::count_values(const ColumnView& source, std::int32_t n_values) const {
@@ -263,7 +264,9 @@ void TreeData::add_slots(const std::vector<ColumnSource>& sources) {
     for (std::size_t j = 0; j < sources.size(); ++j) {
         for (const std::int64_t offset : sources[j].offsets) {
             entries += columns[j].n_codes + 3;
-            require(entries < kIndexLimit, "columns and window make more than 2^31 tests");
+            require(entries < kIndexLimit,
+                    "columns and window must make fewer than 2^31 tests; shorten the window or use fewer "
+                    "columns");
             slots.push_back({&columns[j], offset, first_id, n_entries});
             slots.back().usual = usual_code(slots.back());
             n_entries += slots.back().n_entries();

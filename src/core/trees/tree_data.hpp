@@ -107,7 +107,7 @@ class TreeData {
     std::int32_t n_entries = 0;          // of a histogram
     std::vector<std::int32_t> position;  // by cell, -1 where empty
     std::vector<std::int32_t> cell;      // by position
-    std::vector<std::int32_t> depth;     // by position: how many labels precede it, at most `order`
+    std::vector<std::uint8_t> depth;     // by position: how many labels precede it, at most `order`
     std::vector<std::uint8_t> depth_at;  // the same by cell
     std::vector<std::uint8_t> rows;      // (cells, stride): codes, each in as few bytes as its column needs
     // The entries of each cell, without the usual code of a slot, which is what the others leave of a node's

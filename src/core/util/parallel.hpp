@@ -18,8 +18,9 @@ namespace hedgerow {
 // too, and polls for interrupts. The first exception is thrown again here when all threads have stopped.
 template <class MakeWorker>
 void parallel_for(std::int64_t n, std::int64_t n_threads, MakeWorker make_worker) {
-    std::atomic<std::int64_t> next{0};
-    std::exception_ptr failure;
+    // On a cache line of its own: all threads write it, while they read what lies around it.
+    alignas(64) std::atomic<std::int64_t> next{0};
+    alignas(64) std::exception_ptr failure;
     std::mutex failure_guard;
     auto run = [&](bool is_caller) {
         try {
