@@ -28,7 +28,9 @@ exclude_patterns = ["_static"]
 smartquotes = False  # 'viterbi' is code
 default_role = "code"  # single backticks in docstrings, as in Markdown
 # Types in annotations of other libraries, and of our own types that only describe arguments.
-nitpick_ignore_regex = [("py:class", r"collections\.abc\..*|numpy\..*|hedgerow\.typing\..*|Sequences|Encoded|GoldLabels")]
+nitpick_ignore_regex = [
+    ("py:class", r"collections\.abc\..*|numpy\..*|hedgerow\.typing\..*|Sequences|Encoded|GoldLabels")
+]
 
 autodoc_typehints = "none"  # types are in the Parameters sections
 autodoc_member_order = "groupwise"

@@ -22,6 +22,7 @@ __all__ = [
     "Position",
     "SequenceLike",
     "SequencesLike",
+    "ShardLabels",
 ]
 
 
@@ -66,6 +67,8 @@ LazySequences: TypeAlias = DaskCollection | GroupedFrame
 Label: TypeAlias = str | int | bool | np.generic
 #: y: a list with the labels of each sequence.
 LabelsLike: TypeAlias = Union["GoldLabels", Iterable[Iterable[Label] | NDArray[Any]], NDArray[Any]]
+#: y of the shards of a corpus.
+ShardLabels: TypeAlias = Sequence["GoldLabels | None"]
 #: Known labels: for each sequence a list with labels, and None where the label is not known; or None for no list.
 KnownLike: TypeAlias = Iterable[Iterable[Label | None] | NDArray[Any] | None]
 #: Constraints: the name of a scheme, or the allowed pairs (previous label or None, label).

@@ -136,7 +136,7 @@ def test_workers_that_cannot_open_a_corpus_name_it(tmp_path: Path) -> None:
             def fail(*_: Any, **__: Any) -> None:
                 raise hr.errors.CorpusError(f"{tmp_path / 'corpus'} cannot be opened")
 
-            corpus_folder.open_range = fail
+            corpus_folder.open_range = fail  # type: ignore[assignment]
 
         client.run(forbid)
         for arguments in ([corpus, corpus.y], [corpus.shards(), [shard.y for shard in corpus.shards()]]):

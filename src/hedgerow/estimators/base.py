@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators.checkpoint import Checkpoint
     from hedgerow.learning.base import Learner, TrainingData
     from hedgerow.learning.early_stopping import Stopping
-    from hedgerow.typing import LabelsLike, SequencesLike
+    from hedgerow.typing import LabelsLike, SequencesLike, ShardLabels
 
 
 @with_parameters
@@ -86,7 +86,7 @@ class Estimator(Predictions):
     def fit(
         self,
         X: SequencesLike,
-        y: LabelsLike,
+        y: LabelsLike | ShardLabels,
         X_dev: SequencesLike | None = None,
         y_dev: LabelsLike | None = None,
         *,
