@@ -284,3 +284,9 @@ def test_a_newer_corpus_is_refused(tmp_path: Path) -> None:
         hr.Encoded.open(folder)
     with pytest.raises(FileNotFoundError, match="no such folder"):
         hr.Encoded.open(tmp_path / "none")
+
+
+def test_refused_data_leave_nothing_behind(tmp_path):
+    with pytest.raises(InputError, match="2 positions but 1 label"):
+        hr.encode([(["a", "b"], ["x"])], tmp_path / "corpus")
+    assert not list(tmp_path.iterdir())

@@ -319,3 +319,9 @@ def test_columns_refuse_nonsense(make: Any, rule: str) -> None:
 def test_names_of_the_package() -> None:
     assert hedgerow.Sequences is Sequences
     assert hedgerow.from_frame.__module__ == "hedgerow.data.frames"
+
+
+def test_a_list_of_sequences_is_read_as_one():
+    X = Sequences([[{"word": "the", "n": 1.5}, {"word": None, "n": 2.0}], [{"word": "cat", "n": 3.0}]])
+    assert Sequences(list(X)).tolist() == X.tolist()
+    assert Sequences([X, X[:1]]).tolist() == [*X.tolist(), X.tolist()[0]]

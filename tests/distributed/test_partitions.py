@@ -151,7 +151,7 @@ def bags(x, y, n=2):
 MISUSE = {
     "other number of partitions": (
         lambda: (*bags(X, Y)[:1], db.from_sequence(Y, npartitions=3)),
-        "X has 2 partitions and y has 3 partitions; cut both alike",
+        "X has 2 partitions and y has 3 partitions; make both from the same parts",
     ),
     "y in memory": (lambda: (bags(X, Y)[0], Y), "X has 2 partitions and y is list; give y as a Dask bag"),
     "other number of sequences": (
@@ -346,7 +346,7 @@ def test_nothing_is_left_on_the_workers_after_a_refusal(client):
 @pytest.mark.parametrize("name", ["bags", "delayed"])
 def test_without_a_client_collections_are_refused(name):
     for call in (hr.HMM().fit, hr.tune, lambda x, y: hr.Sequences(x)):
-        with pytest.raises(InputError, match=r"it is a Dask collection; pass client=distributed.Client\(...\) to fit"):
+        with pytest.raises(InputError, match=r"it is a Dask collection; compute X first, or, for `fit`, pass client="):
             call(*SOURCES[name]())
 
 

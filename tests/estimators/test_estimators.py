@@ -329,3 +329,8 @@ def test_a_weight_counts_like_repetition(name):
     )
     for a, b in zip(weighted.predict_proba(x), repeated.predict_proba(x), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-3)
+
+
+def test_a_message_about_dev_data_names_them() -> None:
+    with pytest.raises(InputError, match="X_dev: X must have columns of training"):
+        hr.HMM().fit([[{"a": "x"}]], [["l"]], X_dev=[[{"b": "x"}]], y_dev=[["l"]])

@@ -119,7 +119,11 @@ def encode(
     partial = partial_folder(target)
     try:
         with _locked(partial):
-            EncodingJob(blocks, partial, settings, tell).run()
+            try:
+                EncodingJob(blocks, partial, settings, tell).run()
+            except InputError:  # the same call would fail again
+                shutil.rmtree(partial, ignore_errors=True)
+                raise
             _replace(partial, target)
             remove_scratch(target)
     finally:
@@ -141,7 +145,10 @@ def _check(features: object, missing: object, like: object, overwrite: bool, tar
     if missing not in (None, "impute", "indicator"):
         raise InputError(f'missing must be "impute", "indicator" or None; it is {missing!r}')
     if like is not None and not isinstance(like, (Encoded, Estimator)):
-        raise InputError(f"like must be an Encoded or a fitted estimator, but got {type_name(like)}; give one of them")
+        raise InputError(
+            f"like must be an Encoded or a fitted estimator, but got {type_name(like)}; open a corpus with "
+            "hedgerow.Encoded.open(path), a model with hedgerow.load(path)"
+        )
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}; create it first")
     if target.exists() and not overwrite:

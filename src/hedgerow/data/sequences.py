@@ -67,10 +67,12 @@ class Sequences(ColumnStore):
                 "X must be a list of sequences, but got a pair (X, y): from_frame and from_padded return X and y; "
                 "write X, y = hedgerow.from_frame(...)"
             )
+        elif isinstance(X, (list, tuple)) and X and all(isinstance(one, Sequences) for one in X):
+            self._read([sequence for one in X for sequence in one.tolist()], reader)
         elif is_lazy(X):
             raise InputError(
-                "X must be sequences in memory, but it is a Dask collection; pass client=distributed.Client(...) to "
-                "fit, or compute X first"
+                "X must be sequences in memory, but it is a Dask collection; compute X first, or, for `fit`, pass "
+                "client=distributed.Client(...)"
             )
         else:
             starts, columns, optional = read(X, reader)

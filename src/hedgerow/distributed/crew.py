@@ -125,6 +125,7 @@ class Crew:
                 self._check_lost()
                 continue
             except Exception as error:
+                self._check_lost()  # which names the worker
                 raise Lost(str(error)) from error
             if isinstance(result, Advance) and result.error is not None:
                 self.give_up()

@@ -192,5 +192,5 @@ def check_number(parts: list[Any], name: str, n: int) -> None:
     if len(parts) != n:
         raise InputError(
             f"{name} must have as many partitions as X, but X has {counted(n, 'partition')} and {name} has "
-            f"{counted(len(parts), 'partition')}; cut both alike, for example with repartition(npartitions={n})"
+            f"{counted(len(parts), 'partition')}; make both from the same parts of the data"
         )

@@ -102,7 +102,10 @@ class ModelInference(Conventions):
             check_encoder(encoder, X, data)
             encoded = X
         else:
-            encoded = encoder.encode(X, n_threads=threads_to_read(self._value("n_jobs"), X))
+            try:
+                encoded = encoder.encode(X, n_threads=threads_to_read(self._value("n_jobs"), X))
+            except InputError as error:
+                raise error if data == "X" else InputError(f"{data}: {error}") from None
         if not (encoder.fills_missing or self._takes_missing):
             setting = f" with missing={fitted_with['missing']!r}" if "missing" in fitted_with else ""
             refuse_missing(encoded, data, f"this {type(self).__name__}{setting}")
