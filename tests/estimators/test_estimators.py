@@ -333,4 +333,4 @@ def test_a_weight_counts_like_repetition(name):
 
 def test_a_message_about_dev_data_names_them() -> None:
     with pytest.raises(InputError, match="X_dev: X must have columns of training"):
-        hr.HMM().fit([[{"a": "x"}]], [["l"]], X_dev=[[{"b": "x"}]], y_dev=[["l"]])
+        hr.HMM().fit([[("x", "y"), ("y", "x")]], [["l", "m"]], X_dev=[["x"]], y_dev=[["l"]])

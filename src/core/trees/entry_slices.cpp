@@ -77,26 +77,27 @@ void PlacesWriter::write(const Histogram& histogram, bool marked, std::int32_t f
                          Message& to) {
     MessageWriter writer(to);
     write_places(histogram, marked, first, end, writer);
-    writer.put(sums_.data(), sums_.size());
+    compact_.write(sums_, writer);
 }
 
 // A count below 255 takes a byte.
 void PlacesWriter::write_counts(const Histogram& histogram, bool marked, std::int32_t first, std::int32_t end,
-                                const Packing& packing, Message& to) {
+                                Message& to) {
     MessageWriter writer(to);
     write_places(histogram, marked, first, end, writer);
     for (const Sums& sums : sums_) {
-        const std::int64_t count = packing.count(sums.packed);
+        const std::int64_t count = packing_.count(sums.packed);
         writer.put(static_cast<std::uint8_t>(std::min<std::int64_t>(count, kLongCount)));
         if (count >= kLongCount) writer.put(count);
     }
 }
 
-void add_places(MessageReader& from, std::int32_t n, Histogram& to, bool marking) {
-    for (const std::int32_t place : read_places(from, n)) {
-        to.entries[place] += from.get<Sums>();
-        if (marking) to.mark(place);
-    }
+void add_places(MessageReader& from, std::int32_t n, const Packing& packing, Histogram& to, bool marking) {
+    const std::vector<std::int32_t> places = read_places(from, n);
+    CompactSums(packing).read(places.size(), from, [&](std::size_t i, const Sums& sums) {
+        to.entries[places[i]] += sums;
+        if (marking) to.mark(places[i]);
+    });
 }
 
 void add_counts(MessageReader& from, std::int32_t n, std::vector<std::int64_t>& to) {

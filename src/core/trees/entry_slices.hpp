@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "trees/compact_sums.hpp"
 #include "trees/histogram.hpp"
 #include "trees/tree_data.hpp"
 #include "util/exchange.hpp"
@@ -29,16 +30,20 @@ class EntrySlices {
 // Writes consecutive places of a histogram into a message, without those that are empty.
 class PlacesWriter {
   public:
+    explicit PlacesWriter(const Packing& packing) : packing_(packing), compact_(packing) {}
+
     // The places [first, end). `marked`: only marked places are not empty.
     void write(const Histogram& histogram, bool marked, std::int32_t first, std::int32_t end, Message& to);
     // The same, with the number of positions at each place instead of sums.
     void write_counts(const Histogram& histogram, bool marked, std::int32_t first, std::int32_t end,
-                      const Packing& packing, Message& to);
+                      Message& to);
 
   private:
     void write_places(const Histogram& histogram, bool marked, std::int32_t first, std::int32_t end,
                       MessageWriter& to);
 
+    Packing packing_;
+    CompactSums compact_;
     // Memory of these functions: the places that are not empty, and their sums.
     std::vector<std::int32_t> places_;
     std::vector<Sums> sums_;
@@ -47,7 +52,7 @@ class PlacesWriter {
 
 // Adds what a PlacesWriter wrote of n places to a histogram whose first places these are. `marking`: also
 // marks them.
-void add_places(MessageReader& from, std::int32_t n, Histogram& to, bool marking);
+void add_places(MessageReader& from, std::int32_t n, const Packing& packing, Histogram& to, bool marking);
 // Adds the counts of n places.
 void add_counts(MessageReader& from, std::int32_t n, std::vector<std::int64_t>& to);
 

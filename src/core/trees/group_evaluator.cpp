@@ -6,7 +6,6 @@
 namespace hedgerow {
 namespace {
 
-constexpr std::size_t kSpareSlices = 4;  // histograms kept for the next tree; all labels of a block have some
 constexpr std::int64_t kLeastKept = 4;
 
 void write_split(const Split& split, MessageWriter to) {
@@ -44,6 +43,7 @@ GroupEvaluator::GroupEvaluator(const Examples& examples, const Layers& layers, H
     : NodeEvaluator(examples, layers, histograms, rules),
       group_(group),
       rules_(rules),
+      writer_(examples.objective.packing),
       reduced_(group.layout.map),
       scratch_(0) {}
 
@@ -91,7 +91,7 @@ void GroupEvaluator::share_usable(bool marked) {
     std::vector<Message>& outgoing = start_messages();
     for (std::int64_t j = 0; j < size; ++j)
         writer_.write_counts(histograms_.root(), marked, slices.first_entry(j), slices.end_entry(j),
-                             examples_.objective.packing, outgoing[j]);
+                             outgoing[j]);
     const std::int32_t first = slices.first_entry(rank);
     std::vector<std::int64_t> counts(static_cast<std::size_t>(slices.end_entry(rank) - first), 0);
     const std::vector<Received> incoming = group_.exchange->all_to_all(outgoing);
@@ -262,7 +262,8 @@ void GroupEvaluator::read_sums(GrowingNode& node, std::vector<MessageReader>& fr
 }
 
 void GroupEvaluator::read_histogram(std::vector<MessageReader>& from, Histogram& slice, bool marking) const {
-    for (MessageReader& one : from) add_places(one, own_->n_places(), slice, marking);
+    for (MessageReader& one : from)
+        add_places(one, own_->n_places(), examples_.objective.packing, slice, marking);
 }
 
 // Reads the histogram of a node, searches its best split and calls use(histogram, marked). Keeps the
@@ -347,10 +348,6 @@ void GroupEvaluator::release(GrowingNode& node) {
     if (!node.histogram) return;
     --n_kept_;
     spare_.push_back(std::move(node.histogram));
-}
-
-void GroupEvaluator::trim_spare() {
-    if (spare_.size() > kSpareSlices) spare_.resize(kSpareSlices);
 }
 
 }  // namespace hedgerow

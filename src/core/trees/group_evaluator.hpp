@@ -24,7 +24,7 @@ class GroupEvaluator : public NodeEvaluator {
     void sum_sides(GrowingNode& parent, Division& division) override;
     void release(GrowingNode& node) override;
     std::int64_t most_kept() const override { return std::numeric_limits<std::int64_t>::max(); }
-    void trim_spare() override;
+    void trim_spare() override {}  // there are few, and the first use of memory takes long
 
   private:
     using Nodes = std::initializer_list<GrowingNode*>;

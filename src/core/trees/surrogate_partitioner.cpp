@@ -15,7 +15,8 @@ SurrogatePartitioner::SurrogatePartitioner(const Examples& examples, Layers& lay
       packing_(examples.objective.packing),
       layers_(layers),
       histograms_(histograms),
-      group_(group) {
+      group_(group),
+      writer_(examples.objective.packing) {
     if (!group) return;
     of_slice_ = std::make_unique<Histogram>(static_cast<std::size_t>(group->layout.map.n_places()) + 1);
 }
@@ -130,7 +131,7 @@ std::vector<SurrogatePartitioner::Surrogate> SurrogatePartitioner::find_in_group
     local.clear(marking);
     const std::vector<Received> incoming = group_->exchange->all_to_all(outgoing);
     for (MessageReader from : readers_of(incoming))
-        add_places(from, group_->layout.map.n_places(), *of_slice_, false);
+        add_places(from, group_->layout.map.n_places(), packing_, *of_slice_, false);
     if (parent.histogram) add_rest(parent, sign, *of_slice_);
     const std::vector<Surrogate> own = rank(slot, {group_->layout.map, *of_slice_, false, total_of(parent)});
     std::fill(of_slice_->entries.begin(), of_slice_->entries.end(), Sums{});
