@@ -714,6 +714,11 @@ def induce(reader: AttributeReader, features: LinearFeatures, starts: Annotated[
     weights). starts and members: the conjunctions that were added to the reader.
     """
 
+def tree_shapley(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], if_true: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], if_false: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], players: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], input_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], training_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_players: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float]:
+    """
+    (Shapley value of each player, value of the trees without players). Player -2 is a leaf; -1 is a test whose outcome is given.
+    """
+
 class GrowthRules:
     """How trees grow; see growth_rules.hpp."""
 

@@ -23,6 +23,7 @@ void register_attributes(nanobind::module_& m);
 void register_search(nanobind::module_& m);
 void register_spans(nanobind::module_& m);
 void register_softmax(nanobind::module_& m);
+void register_tree_shapley(nanobind::module_& m);
 void register_trees(nanobind::module_& m);
 
 void poll_interrupt() {
@@ -53,5 +54,6 @@ NB_MODULE(_core, m) {
     hedgerow::register_spans(m);
     hedgerow::register_softmax(m);
     hedgerow::register_induction(m);
+    hedgerow::register_tree_shapley(m);
     hedgerow::register_trees(m);
 }
