@@ -11,7 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from hedgerow.errors import InputError
 from hedgerow.metrics.flat_labels import Label, LabelSequences, flatten_alike
+from hedgerow.metrics.paired_bootstrap import Bootstrap, bootstrap
 from hedgerow.metrics.text_table import text_table
+
+__all__ = [
+    "Bootstrap",
+    "DevianceAnalysis",
+    "McNemar",
+    "TreatmentEffect",
+    "analysis_of_deviance",
+    "bootstrap",
+    "mcnemar",
+]
 
 _EXACT_BELOW = 25  # discordant positions; from this number on chi-square is accurate enough
 _MAX_STEPS = 100

@@ -1,8 +1,9 @@
-"""McNemar's test and the analysis of deviance: numbers by hand, naive versions, an independent optimiser."""
+"""McNemar's test, the bootstrap and the analysis of deviance: by hand, naive versions, an independent optimiser."""
 
 from __future__ import annotations
 
 from math import erfc, log, sqrt
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from hedgerow.errors import InputError
 from hedgerow.significance import _chi_square_tail
+from oracles import errors as error_oracle
 from oracles import metrics as oracle
 
 random_cases = settings(max_examples=30, deadline=None)
@@ -295,3 +297,66 @@ def test_deviance_refusals(arguments: tuple, message: str) -> None:
 def test_deviance_refuses_an_unknown_baseline() -> None:
     with pytest.raises(InputError, match=r"baseline is 'z', which is no treatment; choose one of \['a', 'b'\]"):
         hr.significance.analysis_of_deviance([1, 2], [3, 3], ["a", "b"], [0, 0], baseline="z")
+
+
+IOB = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+
+
+def random_labellings(seed: int, n: int, labels: list[str]) -> list[list[list[str]]]:
+    """Gold labels and two labellings that agree with them at about two of three positions."""
+    rng = np.random.default_rng(seed)
+    true = [rng.choice(labels, rng.integers(1, 7)).tolist() for _ in range(n)]
+    noisy = [[[str(rng.choice(labels)) if rng.random() < 0.4 else y for y in row] for row in true] for _ in range(2)]
+    return [true, *noisy]
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "span_f1"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bootstrap_is_that_of_a_plain_loop(metric: Literal["accuracy", "span_f1"], seed: int) -> None:
+    true, a, b = random_labellings(seed, 1 + 3 * seed, IOB)
+    found = hr.significance.bootstrap(true, a, b, metric=metric, n_resamples=37, confidence=0.9, random_state=seed)
+    expected = error_oracle.bootstrap(true, a, b, metric, "IOB2", 37, seed, 0.9)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+    assert found.a == pytest.approx(error_oracle.score(true, a, metric, "IOB2"), abs=1e-12)
+    assert found.b == pytest.approx(error_oracle.score(true, b, metric, "IOB2"), abs=1e-12)
+    assert found.difference == found.b - found.a
+
+
+def test_the_bootstrap_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    true, a, b = random_labellings(0, 11, IOB)
+    whole = hr.significance.bootstrap(true, a, b, n_resamples=50)
+    monkeypatch.setattr("hedgerow.metrics.paired_bootstrap._BLOCK", 40)
+    assert hr.significance.bootstrap(true, a, b, n_resamples=50) == whole
+    assert hr.significance.bootstrap(true, a, b, n_resamples=50, random_state=1) != whole
+
+
+def test_the_bootstrap_resamples_whole_sequences() -> None:
+    # Two sequences, each all right or all wrong for B: the difference is that of 0, 1 or 2 sequences.
+    true, a, b = [["y"] * 50, ["y"] * 50], [["n"] * 50] * 2, [["y"] * 50, ["n"] * 50]
+    found = hr.significance.bootstrap(true, a, b)
+    assert (found.difference, found.low, found.high) == (0.5, 0.0, 1.0)
+    assert str(found).endswith("interval +0.00 to +100.00")
+
+
+def test_the_bootstrap_without_spans_is_zero() -> None:
+    found = hr.significance.bootstrap([["O"]], [["O"]], [["O"]], metric="span_f1", n_resamples=5)
+    assert (found.a, found.b, found.low, found.high) == (0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"metric": "f1"}, "metric is 'f1'; choose"),
+        ({"n_resamples": 0}, "n_resamples must be an integer of at least 1"),
+        ({"n_resamples": True}, "n_resamples must be an integer of at least 1"),
+        ({"confidence": 95}, "confidence must be a number between 0 and 1"),
+        ({"random_state": -1}, "random_state must be an integer of at least 0"),
+        ({"metric": "span_f1", "scheme": "BIO"}, "write 'IOB2'"),
+        ({"y_a": [["y", "y"]]}, "sequence 0 has 1 label in y_true but 2 in y_a"),
+        ({"y_b": [[1]]}, "labels are strings in y_true but integers in y_b"),
+        ({"y_true": [], "y_a": [], "y_b": []}, "at least one sequence"),
+    ],
+)
+def test_the_bootstrap_refuses_bad_input(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        hr.significance.bootstrap(**({"y_true": [["y"]], "y_a": [["y"]], "y_b": [["y"]]} | changed))
