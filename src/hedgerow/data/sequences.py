@@ -138,6 +138,11 @@ class Sequences(ColumnStore):
         """
         return as_lists(self.starts, self.columns)
 
+    def _repr_html_(self) -> str:
+        from hedgerow.data.html_repr import sequences_html
+
+        return sequences_html(self)
+
     def _select(self, starts: NDArray[np.int64], positions: Positions) -> Self:
         columns = tuple(column.take(positions) for column in self.columns)
         rows = None if self.rows is None else self.rows[positions]
