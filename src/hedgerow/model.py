@@ -16,7 +16,7 @@ from hedgerow.encoding import Encoder, Labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import DAMAGE, InputError, ModelFileError
 from hedgerow.inference.answers import Answers
-from hedgerow.potentials.base import KnownLabels, Potential, Stored, add_prefix, strip_prefix
+from hedgerow.potentials.base import KnownLabels, Potential, Stored, add_prefix, stored_temperature, strip_prefix
 from hedgerow.potentials.registry import restore
 from hedgerow.topology import Topology
 
@@ -38,6 +38,7 @@ class Model:
     origin: str | None = None  # of a checkpoint: which fit it belongs to
     constraints: Constraints | None = None  # which label sequences exist; None for all
     layout: Mapping[str, Any] | None = None  # plain JSON, as `hedgerow.formats` wrote it
+    temperature: float = 1.0  # divisor of all scores of the potential, by `hedgerow.calibrate`
 
     @property
     def topology(self) -> Topology:
@@ -49,7 +50,9 @@ class Model:
 
     def answers(self, encoded: Encoded, *, beam: int | None = None, n_threads: int = 1) -> Answers:
         """Inference over sequences that `encode` returned."""
-        return self.potential.answers(encoded, self.topology, beam=beam, n_threads=n_threads)
+        return self.potential.answers(
+            encoded, self.topology, beam=beam, n_threads=n_threads, temperature=self.temperature
+        )
 
     def answers_by_block(
         self,
@@ -65,7 +68,9 @@ class Model:
         `known` has the label code of each position, -1 where it is not known.
         """
         topology = self.topology if constraints is None else replace(self.topology, constraints=constraints)
-        return self.potential.answers_by_block(encoded, topology, known=known, beam=beam, n_threads=n_threads)
+        return self.potential.answers_by_block(
+            encoded, topology, known=known, beam=beam, n_threads=n_threads, temperature=self.temperature
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an existing file is replaced only when the new one is complete."""
@@ -98,6 +103,8 @@ class Model:
             metadata["origin"] = self.origin
         if self.layout is not None:
             metadata["layout"] = dict(self.layout)
+        if self.temperature != 1:
+            metadata["temperature"] = self.temperature
         arrays = add_prefix("encoder.", encoder_arrays) | add_prefix("potential.", potential_arrays)
         if self.constraints is not None:
             arrays |= add_prefix("constraints.", self.constraints.to_arrays())
@@ -143,6 +150,7 @@ class Model:
                     origin=metadata.get("origin"),
                     constraints=Constraints.from_arrays(strip_prefix("constraints.", arrays), len(labels)),
                     layout=_layout(metadata.get("layout")),
+                    temperature=stored_temperature(metadata.get("temperature", 1.0)),
                 )
         raise InputError("estimator, parameters or training_log is absent, or is not of the right type")
 

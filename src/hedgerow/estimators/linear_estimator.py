@@ -70,4 +70,5 @@ class MarginEstimator(LinearEstimator):
     @property
     def temperature_(self) -> float:
         """Divisor of the scores when probabilities are computed: fitted on the dev data; 1 without dev data."""
-        return float(getattr(self._fitted().potential, "temperature", 1.0))
+        model = self._fitted()
+        return float(getattr(model.potential, "temperature", 1.0)) * model.temperature

@@ -168,7 +168,7 @@ class OutputCode(Estimator):
     @property
     def temperature_(self) -> float:
         """Divisor of the scores, before they are normalised or combined with a table of transitions."""
-        return self._potential.temperature
+        return self._potential.temperature * self._fitted().temperature
 
     def predict_bits(self, X: SequencesLike) -> list[NDArray[np.float32]]:
         """Compute the probability that each bit is 1, at each position.

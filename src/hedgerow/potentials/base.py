@@ -32,6 +32,16 @@ class Scores(NamedTuple):
     table: Floats | None = None  # (label contexts of every length, labels)
     normalised: bool = False  # whether the scores of a path add up to its log-probability
 
+    def divided(self, temperature: float) -> Scores:
+        """The scores divided by the temperature, in new arrays of the same type."""
+        if temperature == 1:
+            return self
+        state, edge, table = (
+            None if array is None else array / array.dtype.type(temperature)
+            for array in (self.state, self.edge, self.table)
+        )
+        return Scores(state, edge, table)
+
 
 class Stored(NamedTuple):
     """A potential in a model file, with the encoder, number of labels and order that it must fit."""
@@ -96,11 +106,12 @@ class Potential(ABC):
         known: KnownLabels | None = None,
         beam: int | None = None,
         n_threads: int = 1,
+        temperature: float = 1.0,
     ) -> Answers:
         """Inference over the sequences, under the constraints of the topology.
 
         `known` has the label code of each position, -1 where it is not known. `beam` bounds the hypotheses kept at a
-        position, None keeps all.
+        position, None keeps all. Scores are divided by the `temperature`.
         """
 
     def answers_by_block(
@@ -111,13 +122,14 @@ class Potential(ABC):
         known: KnownLabels | None = None,
         beam: int | None = None,
         n_threads: int = 1,
+        temperature: float = 1.0,
     ) -> Iterator[Answers]:
         """Inference over one block of consecutive sequences at a time, to bound memory."""
         for block in blocks(encoded.starts, self.scores_per_position(topology)):
             is_everything = block == slice(0, len(encoded))
             some = encoded if is_everything else encoded[block]
             own = None if known is None else known[encoded.starts[block.start] : encoded.starts[block.stop]]
-            yield self.answers(some, topology, known=own, beam=beam, n_threads=n_threads)
+            yield self.answers(some, topology, known=own, beam=beam, n_threads=n_threads, temperature=temperature)
 
     def scores_per_position(self, topology: Topology) -> int:
         """How many scores `answers` computes for a position, which decides how many sequences fit in a block."""
@@ -148,9 +160,10 @@ class ScoredPotential(Potential):
         known: KnownLabels | None = None,
         beam: int | None = None,
         n_threads: int = 1,
+        temperature: float = 1.0,
     ) -> Lattice:
         """The lattice of the scores."""
-        scores = self.scores(encoded, n_threads)
+        scores = self.scores(encoded, n_threads).divided(temperature)
         allowed = None if known is None else known_labels(known, topology.n_labels)
         return Lattice(topology, encoded.starts, **scores._asdict(), allowed=allowed, beam=beam, n_threads=n_threads)
 
@@ -162,8 +175,9 @@ class ScoredPotential(Potential):
         known: KnownLabels | None = None,
         beam: int | None = None,
         n_threads: int = 1,
+        temperature: float = 1.0,
     ) -> Answers:
-        return self.lattice(encoded, topology, known=known, beam=beam, n_threads=n_threads)
+        return self.lattice(encoded, topology, known=known, beam=beam, n_threads=n_threads, temperature=temperature)
 
 
 def stored_temperature(stored: object) -> float:

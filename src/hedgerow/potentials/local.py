@@ -55,10 +55,12 @@ class LocalPotential(ScoredPotential):
         known: KnownLabels | None = None,
         beam: int | None = None,
         n_threads: int = 1,
+        temperature: float = 1.0,
     ) -> Lattice:
         edge = self._edges(self.inner.scores(encoded, n_threads), encoded.starts)
         allowed = None if known is None else known_labels(known, topology.n_labels)
-        return local_lattice(edge, encoded.starts, topology, allowed=allowed, beam=beam, n_threads=n_threads)
+        options: dict[str, Any] = {"allowed": allowed, "beam": beam, "n_threads": n_threads}
+        return local_lattice(edge, encoded.starts, topology, temperature, **options)
 
     def _edges(self, scores: Scores, starts: NDArray[np.int64]) -> Floats:
         """The scores as one new array (positions, label contexts, labels)."""
@@ -92,10 +94,12 @@ class LocalPotential(ScoredPotential):
         return cls(inner, stored.n_labels, stored.order)
 
 
-def local_lattice(edge: Floats, starts: NDArray[np.int64], topology: Topology, **options: Any) -> Lattice:
+def local_lattice(
+    edge: Floats, starts: NDArray[np.int64], topology: Topology, temperature: float = 1.0, **options: Any
+) -> Lattice:
     """The lattice of scores (positions, label contexts, labels) that this function normalises by label context.
 
-    The scores are replaced, except that scores of order 0 under constraints make a larger array.
+    The log-probabilities are divided by the temperature, and then add up to the score of a path. The scores are replaced, except that scores of order 0 under constraints make a larger array.
     """
     constraints, order = topology.constraints, topology.lattice_order
     if constraints is not None:
@@ -104,7 +108,9 @@ def local_lattice(edge: Floats, starts: NDArray[np.int64], topology: Topology, *
             topology = replace(topology, order=order)
         _forbid(edge, starts, topology, constraints)
     log_softmax_in_place(edge)
-    return Lattice(topology, starts, edge=edge, normalised=True, **options)
+    if temperature != 1:
+        edge /= edge.dtype.type(temperature)
+    return Lattice(topology, starts, edge=edge, normalised=temperature == 1, **options)
 
 
 def _forbid(edge: Floats, starts: NDArray[np.int64], topology: Topology, constraints: Constraints) -> None:

@@ -53,13 +53,15 @@ class VotedPotential(ScoredPotential):
         known: KnownLabels | None = None,
         beam: int | None = None,
         n_threads: int = 1,
+        temperature: float = 1.0,
     ) -> Lattice:
         """A lattice of order 0: positions are independent given the votes. The beam is that of each vector's search.
 
         Constraints and known labels hold for the path of each vector, so that some allowed path has votes everywhere.
         They hold again for the lattice of the votes, because votes of different vectors need not fit together.
         """
-        scores = _log_shares(self.votes(encoded, topology.constraints, known, beam, n_threads))
+        votes = self.votes(encoded, topology.constraints, known, beam, n_threads)
+        scores = _log_shares(votes).divided(temperature)
         allowed = None if known is None else known_labels(known, self.n_labels)
         independent = Topology(self.n_labels, 0, topology.constraints)
         return Lattice(independent, encoded.starts, **scores._asdict(), allowed=allowed, n_threads=n_threads)

@@ -76,6 +76,7 @@ class SearchPotential(Potential):
         known: KnownLabels | None = None,
         beam: int | None = None,
         n_threads: int = 1,
+        temperature: float = 1.0,
     ) -> BeamSearch:
         """Beam searches over the sequences; without a beam every hypothesis is kept."""
         all_hypotheses = min(self.n_grams.n_labels ** max(self.n_grams.order, 1), MAX_HYPOTHESES)
@@ -90,7 +91,7 @@ class SearchPotential(Potential):
             state=self.state_scores(encoded, n_threads),
             beam=all_hypotheses if beam is None else beam,
             backward=self.direction == "right-to-left",
-            temperature=self.temperature,
+            temperature=self.temperature * temperature,
             n_threads=n_threads,
             constraints=constraints,
             allowed=allowed,
