@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
+from hedgerow.data.html_repr import escape, shortened
 from hedgerow.estimators.parameters import parameters
 from hedgerow.utilities import counted
 
@@ -36,7 +36,7 @@ def _state(estimator: Estimator) -> str:
     if not estimator.__sklearn_is_fitted__():
         return "not fitted"
     classes = estimator.classes_.tolist()
-    named = ", ".join(escape(repr(label)) for label in classes[:_MOST_CLASSES])
+    named = ", ".join(escape(shortened(repr(label))) for label in classes[:_MOST_CLASSES])
     more = ", ..." if len(classes) > _MOST_CLASSES else ""
     labels = counted(len(classes), "label")
     steps, columns = counted(len(estimator.training_log_), "step"), counted(estimator.n_features_in_, "column")

@@ -9,18 +9,19 @@ from hedgerow import _core
 from hedgerow.estimators.base import Estimator
 
 if TYPE_CHECKING:
-    from hedgerow.inspection.tree_views import Importance
+    from hedgerow.inspection.importances import Importances
 
 
 class TreeEstimator(Estimator):
     """An estimator whose model is a sum of regression trees."""
 
     @property
-    def feature_importances_(self) -> list[Importance]:
+    def feature_importances_(self) -> Importances:
         """The tests of the trees, the greatest gain first: column, offset, value, total gain and number of splits.
 
         A column of numbers has one test for each offset, whose value is "any threshold". Label statistics and linear
-        scores are columns of numbers too. The list is empty if no tree has a split.
+        scores are columns of numbers too. There are no rows if no tree has a split. `by_column()` sums the rows of a
+        column, `sort("splits")` sorts them by the number of splits, and `plot()` draws them.
         """
         from hedgerow.inspection.tree_views import importances
 

@@ -10,11 +10,13 @@ from hedgerow.inspection.future_features import (
     pattern_probabilities,
     plot_patterns,
 )
-from hedgerow.inspection.tree_views import Importance, importances, transition_table, tree_text
+from hedgerow.inspection.importances import Importance, Importances
+from hedgerow.inspection.tree_views import importances, transition_table, tree_text
 
 __all__ = [
     "FutureFeatureSummary",
     "Importance",
+    "Importances",
     "future_features",
     "importances",
     "pattern_probabilities",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,35 +16,14 @@ from hedgerow.errors import InputError
 from hedgerow.future.features import feature_encoder
 from hedgerow.future.potential import FuturePotential
 from hedgerow.inspection.frozen_model import check_model, once_per_model
+from hedgerow.inspection.importances import ANY_THRESHOLD, Importance, Importances
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
 from hedgerow.potentials.trees import TreePotential, Trees
-from hedgerow.utilities import counted
+from hedgerow.utilities import counted, is_count
 
 PREVIOUS = "previous label"
 START = "start"
-ANY_THRESHOLD = "any threshold"
-
-
-class Importance(NamedTuple):
-    """Importance of a test; for numbers, of a column at an offset with all its thresholds.
-
-    Attributes
-    ----------
-    column, offset, value
-        The test: the column has the value at this offset from the position. The value of numbers is "any threshold".
-        Label statistics and linear scores are columns of numbers at offset 0: their names say what they read.
-    gain
-        By how much all splits by this test lowered the squared error.
-    splits
-        The number of splits by this test.
-    """
-
-    column: str
-    offset: int
-    value: str
-    gain: float
-    splits: int
 
 
 @dataclass(frozen=True)
@@ -108,7 +87,7 @@ class Names:
         return ", else ".join([*first, last])
 
 
-def importances(model: Model) -> list[Importance]:
+def importances(model: Model) -> Importances:
     """Importances of the tests of a model's trees.
 
     Parameters
@@ -118,9 +97,9 @@ def importances(model: Model) -> list[Importance]:
 
     Returns
     -------
-    list of Importance
-        One for each test that occurs, the greatest gain first. All thresholds of a column of numbers at an offset
-        are one test. The list is empty if no tree has a split.
+    Importances
+        One row for each test that occurs, the greatest gain first. All thresholds of a column of numbers at an offset
+        are one test. There are no rows if no tree has a split.
 
     Raises
     ------
@@ -135,11 +114,11 @@ def importances(model: Model) -> list[Importance]:
     >>> best.column, best.offset, best.value
     ('symbol', 0, 'o')
     """
-    return list(_ranked(model))
+    return _ranked(model)
 
 
 @once_per_model
-def _ranked(model: Model) -> tuple[Importance, ...]:
+def _ranked(model: Model) -> Importances:
     names = Names.of(model)
     trees = names.trees
     inner = trees.nodes[~trees.is_leaf]
@@ -149,7 +128,7 @@ def _ranked(model: Model) -> tuple[Importance, ...]:
         gains[key] = gains.get(key, 0.0) + gain
         counts[key] = counts.get(key, 0) + count
     ranked = sorted(gains, key=lambda key: (-gains[key], key))
-    return tuple(Importance(*key, gains[key], counts[key]) for key in ranked)
+    return Importances(Importance(*key, gains[key], counts[key]) for key in ranked)
 
 
 def _by_test(names: Names, inner: NDArray[np.void]) -> list[tuple[tuple[str, int, str], float, int]]:
@@ -193,15 +172,20 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
     symbol is a?  (gain 1.25, 6 positions)
     """
     names = Names.of(model)
-    trees, classes = names.trees, model.labels.classes.tolist()
+    return text_of(names, *find_tree(names, round, label))
+
+
+def find_tree(names: Names, round: int, label: Any) -> tuple[int, int]:  # noqa: A002
+    """(number of the tree, column of its leaf values); raises InputError if there is no such round or label."""
+    trees, classes = names.trees, names.model.labels.classes.tolist()
     shared = trees.values.shape[1] > 1
     if label not in classes:
         raise InputError(f"label must be one of the model's labels {classes}; it is {label!r}")
     code = classes.index(label)
     n_rounds = len(trees) // (1 if shared else len(classes))
-    if not 1 <= round <= n_rounds:
-        raise InputError(f"round must be from 1 to {n_rounds}; it is {round}")
-    return text_of(names, round - 1 if shared else (round - 1) * len(classes) + code, code if shared else 0)
+    if not is_count(round) or not 1 <= round <= n_rounds:
+        raise InputError(f"round must be from 1 to {n_rounds}; it is {round!r}")
+    return (round - 1, code) if shared else ((round - 1) * len(classes) + code, 0)
 
 
 def text_of(names: Names, number: int, column: int = 0) -> str:
@@ -210,20 +194,19 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
     first = int(trees.starts[number])
     show_missing = any("missing" in record for record in model.training_log[:1]) and not model.encoder.fills_missing
     lines: list[str] = []
-
-    def write(at: int, indent: str, lead: str) -> None:
-        node = trees.nodes[first + at]
+    stack = [(0, 0, "")]  # a tree may be deeper than Python's recursion limit
+    while stack:
+        at, depth, lead = stack.pop()
+        node, indent = trees.nodes[first + at], "  " * depth
         n = counted(int(node["count"]), "position")
         if node["attribute"] < 0 and node["lag"] < 0:
             lines.append(f"{indent}{lead}{trees.values[first + at, column]:+.4f}  ({n})")
-            return
+            continue
         test, gain = in_words(*names.test(node)), node["gain"]
         missing = f"; missing: {names.missing(node)}" if show_missing and node["attribute"] >= 0 else ""
         lines.append(f"{indent}{lead}{test}?  (gain {gain:.3g}, {n}{missing})")
-        write(int(node["if_true"]), indent + "  ", "yes: ")
-        write(int(node["if_false"]), indent + "  ", "no:  ")
-
-    write(0, "", "")
+        stack.append((int(node["if_false"]), depth + 1, "no:  "))
+        stack.append((int(node["if_true"]), depth + 1, "yes: "))
     return "\n".join(lines)
 
 

@@ -1,0 +1,68 @@
+"""What views share: the check of the model, text tables, data frames, and empty axes of matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hedgerow.data.html_repr import shortened, visible
+from hedgerow.errors import InputError, type_name
+from hedgerow.estimators.base import Estimator
+from hedgerow.metrics.text_table import text_table
+from hedgerow.model import Model
+from hedgerow.utilities import is_count
+
+MOST_ROWS = 20
+
+
+def fitted_model(model: object, view: str) -> tuple[Estimator, Model]:
+    """The estimator and its frozen model; raises InputError or NotFittedError unless it is a fitted estimator."""
+    if not isinstance(model, Estimator):
+        cure = "pass the estimator itself, not its model_" if isinstance(model, Model) else "fit one of hedgerow's"
+        raise InputError(f"{view}: the model must be a fitted estimator, but got {type_name(model)}; {cure}")
+    return model, model._fitted()
+
+
+def check_count(view: str, name: str, value: object, least: int = 1) -> int:
+    """The value as an int; raises InputError unless it is an integer of at least `least`."""
+    if not is_count(value) or int(value) < least:  # type: ignore[call-overload]
+        raise InputError(f"{view}: {name} must be an integer of at least {least}; it is {value!r}")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def cell(value: object) -> str:
+    """A value in a text table: four digits of a number, one line of a text."""
+    return f"{value:.4g}" if isinstance(value, float) else shortened(visible(value))
+
+
+def top_table(header: Sequence[str], rows: Sequence[Sequence[object]], most: int = MOST_ROWS) -> str:
+    """The first rows as an aligned table; a last line counts the others."""
+    table = text_table([list(header), *([cell(value) for value in row] for row in rows[:most])])
+    return f"{table}\n… {len(rows) - most} more" if len(rows) > most else table
+
+
+def frame_of(header: Sequence[str], rows: Sequence[Sequence[object]]) -> Any:
+    """The rows as a data frame of pandas, or of polars if pandas is not installed."""
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
+    for library in ("pandas", "polars"):
+        try:
+            module = __import__(library)
+        except ImportError:
+            continue
+        return module.DataFrame(columns)
+    raise ImportError("to_frame needs pandas or polars; install one of them")
+
+
+def axes_or_new(axes: Any, height: float = 4.0) -> Any:
+    """The axes, or those of a new figure of matplotlib, which the extra `plot` installs."""
+    if axes is not None:
+        return axes
+    from matplotlib import pyplot  # optional dependency, slow to import
+
+    return pyplot.subplots(figsize=(6.4, height), layout="constrained")[1]
+
+
+def plain_text(value: object) -> str:
+    """A text for matplotlib: its fonts lack pictures of controls, and it reads formulas between dollar signs."""
+    shown = "".join("\ufffd" if "\u2400" <= c <= "\u2421" else c for c in visible(value))
+    return shortened(shown, 48).replace("$", r"\$")
