@@ -11,15 +11,22 @@ from hedgerow.inspection.future_features import (
     plot_patterns,
 )
 from hedgerow.inspection.importances import Importance, Importances
+from hedgerow.inspection.partial_dependence import PartialDependence, partial_dependence
+from hedgerow.inspection.permutation import PermutationImportance, PermutationImportances, permutation_importance
 from hedgerow.inspection.tree_views import importances, transition_table, tree_text
 
 __all__ = [
     "FutureFeatureSummary",
     "Importance",
     "Importances",
+    "PartialDependence",
+    "PermutationImportance",
+    "PermutationImportances",
     "future_features",
     "importances",
+    "partial_dependence",
     "pattern_probabilities",
+    "permutation_importance",
     "plot_patterns",
     "transition_table",
     "tree_text",

@@ -37,7 +37,7 @@ def cell(value: object) -> str:
 
 def top_table(header: Sequence[str], rows: Sequence[Sequence[object]], most: int = MOST_ROWS) -> str:
     """The first rows as an aligned table; a last line counts the others."""
-    table = text_table([list(header), *([cell(value) for value in row] for row in rows[:most])])
+    table = text_table([[cell(name) for name in header], *([cell(value) for value in row] for row in rows[:most])])
     return f"{table}\n… {len(rows) - most} more" if len(rows) > most else table
 
 
