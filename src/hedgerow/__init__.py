@@ -15,6 +15,8 @@ Functions
     load                   read a saved estimator
     tune                   find the best estimator and setting by a race
     cross_val_predict      predictions by models that did not see the sequence
+    calibrate              divide scores by the temperature that suits dev data
+    rank_for_annotation    the sequences whose labels are most doubtful
     from_frame, to_frame   read a data frame, write predictions beside its rows
     from_padded            cut padding off
     read, write            sequences and labels of a file
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
     from hedgerow.formats import read as read
     from hedgerow.formats import write as write
     from hedgerow.inference.spans import Span as Span
+    from hedgerow.inspection.annotation import rank_for_annotation as rank_for_annotation
+    from hedgerow.inspection.calibration import calibrate as calibrate
     from hedgerow.tuning import TuningResult as TuningResult
     from hedgerow.tuning import cross_val_predict as cross_val_predict
     from hedgerow.tuning import tune as tune
@@ -89,6 +93,7 @@ _HOME = {
     "StructuredSVM": "hedgerow.estimators",
     "TreeCRF": "hedgerow.estimators",
     "TuningResult": "hedgerow.tuning",
+    "calibrate": "hedgerow.inspection.calibration",
     "callbacks": "hedgerow.callbacks",
     "compat": "hedgerow.compat",
     "cross_val_predict": "hedgerow.tuning",
@@ -102,6 +107,7 @@ _HOME = {
     "inspection": "hedgerow.inspection",
     "load": "hedgerow.estimators",
     "metrics": "hedgerow.metrics",
+    "rank_for_annotation": "hedgerow.inspection.annotation",
     "read": "hedgerow.formats",
     "significance": "hedgerow.significance",
     "templates": "hedgerow.templates",

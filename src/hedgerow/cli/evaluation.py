@@ -18,6 +18,7 @@ from hedgerow.cli.probabilities import label_probabilities, uncalibrated
 from hedgerow.cli.reading import FileChoice, name_of, naming_flags, read_labelled
 from hedgerow.cli.span_scheme import scheme_of
 from hedgerow.errors import InputError, first_few
+from hedgerow.inspection.reliability import binned
 from hedgerow.metrics.text_table import text_table
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
         "calibration": _calibration(model, corpus, gold, predicted, keywords),
         "calibrated": uncalibrated(model) is None,
         "why_not_calibrated": uncalibrated(model),
+        "temperature": model.model_.temperature,
         "seconds": seconds,
         "positions_per_second": corpus.X.n_positions / max(seconds, 1e-9),
     }
@@ -145,21 +147,18 @@ def _calibration(
     """For each bin of the probability of the predicted label: positions, mean probability, share that is right."""
     chances = np.concatenate(label_probabilities(model, corpus.X, predicted, **keywords))
     right = np.concatenate(gold) == np.concatenate(predicted)
-    bins = np.searchsorted(BINS, chances, side="right") - 1
-    found = []
-    for i, (low, high) in enumerate(zip(BINS, (*BINS[1:], 1.0), strict=True)):
-        inside = bins == i
-        if inside.any():
-            found.append(
-                {
-                    "from": low,
-                    "to": high,
-                    "positions": int(inside.sum()),
-                    "mean_probability": float(chances[inside].mean()),
-                    "right": float(right[inside].mean()),
-                }
-            )
-    return found
+    found = binned(chances, right, np.array([*BINS, 1.0]))
+    ends = found.edges.tolist()
+    return [
+        {
+            "from": ends[i],
+            "to": ends[i + 1],
+            "positions": int(found.counts[i]),
+            "mean_probability": float(found.mean_probabilities[i]),
+            "right": float(found.shares_right[i]),
+        }
+        for i in np.flatnonzero(found.counts).tolist()
+    ]
 
 
 def as_text(facts: dict[str, Any], top: int) -> str:
@@ -216,4 +215,6 @@ def _calibration_table(facts: dict[str, Any]) -> str:
     ]
     why = facts["why_not_calibrated"]
     note = "" if why is None else f"\nnote: {why}"
+    if facts["temperature"] != 1:
+        note = f"\ncalibrated on dev data: scores are divided by {facts['temperature']:.4g}"
     return "probability of the predicted label, and how often it is right\n" + text_table(rows) + note

@@ -25,9 +25,7 @@ def label_probabilities(
 
 def uncalibrated(model: Estimator) -> str | None:
     """Why the probabilities of a model cannot be trusted; None if they were trained by likelihood or calibrated."""
-    name = type(model).__name__
-    if getattr(model, "averaging", None) == "vote":
-        return f"the scores of {name} are shares of votes, not calibrated probabilities"
-    if getattr(model, "temperature_", None) == 1.0:
-        return f"the scores of {name} are not calibrated probabilities: it was trained without --dev"
-    return None
+    from hedgerow.inspection.calibration import uncalibrated
+
+    doubt = uncalibrated(model)
+    return None if doubt is None else doubt.replace("without dev data", "without --dev")

@@ -1,7 +1,9 @@
-"""Readable views of a fitted model: importances, trees as text, transition scores, weights, future features.
+"""Readable views of a fitted model: importances, trees, transitions, weights, learning curves, future features.
 
-The functions take the frozen model of a fitted estimator (`estimator.model_`) or of a training step (`record.model()`
-in a callback). Estimators offer the same views as attributes and methods, such as `feature_importances_` and `tree`.
+`importances`, `transition_table`, `tree_text`, `future_features`, `pattern_probabilities` and `plot_patterns` take the
+frozen model of a fitted estimator (`estimator.model_`) or of a training step (`record.model()` in a callback). The
+other functions take a fitted estimator. Estimators offer some views as attributes and methods, such as
+`feature_importances_` and `tree`.
 """
 
 from hedgerow.inspection.future_features import (
@@ -11,23 +13,43 @@ from hedgerow.inspection.future_features import (
     plot_patterns,
 )
 from hedgerow.inspection.importances import Importance, Importances
+from hedgerow.inspection.label_weights import LabelWeights, weights_by_label
+from hedgerow.inspection.learning_curve import LearningCurve, learning_curve
 from hedgerow.inspection.partial_dependence import PartialDependence, partial_dependence
 from hedgerow.inspection.permutation import PermutationImportance, PermutationImportances, permutation_importance
+from hedgerow.inspection.reliability import Reliability, reliability
+from hedgerow.inspection.risk_coverage import RiskCoverage, risk_coverage
+from hedgerow.inspection.transition_graph import TransitionEdge, TransitionGraph, transition_graph
+from hedgerow.inspection.tree_drawing import TreeDrawing, TreeNode, draw_tree
 from hedgerow.inspection.tree_views import importances, transition_table, tree_text
 
 __all__ = [
     "FutureFeatureSummary",
     "Importance",
     "Importances",
+    "LabelWeights",
+    "LearningCurve",
     "PartialDependence",
     "PermutationImportance",
     "PermutationImportances",
+    "Reliability",
+    "RiskCoverage",
+    "TransitionEdge",
+    "TransitionGraph",
+    "TreeDrawing",
+    "TreeNode",
+    "draw_tree",
     "future_features",
     "importances",
+    "learning_curve",
     "partial_dependence",
     "pattern_probabilities",
     "permutation_importance",
     "plot_patterns",
+    "reliability",
+    "risk_coverage",
+    "transition_graph",
     "transition_table",
     "tree_text",
+    "weights_by_label",
 ]

@@ -8,13 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.ragged import starts_of
+from hedgerow.data.read_y import FlatLabels, read_labels
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.errors import InputError, type_name
+from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.dev_spans import marks_spans
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.inference.answers import Answers
-from hedgerow.inference.decoding import best_labels, log_likelihood
+from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
 from hedgerow.inference.spans import CodedSpans, SpanRules
+from hedgerow.inspection.calibration import check_estimator
+from hedgerow.utilities import Floats
 
 MOST_LISTED = 5  # labels listed for a position, the most probable first
 
@@ -40,32 +45,15 @@ class Labelling:
 
     @classmethod
     def of(cls, estimator: Estimator, X: Any, y: Any = None) -> Labelling:
-        """Predict with a fitted estimator; raises NotFittedError or InputError as its methods do."""
-        if not isinstance(estimator, Estimator):
-            raise InputError(f"the model must be a fitted estimator, but got {type_name(estimator)}")
-        labels = estimator._fitted().labels
-        encoded = estimator._encode(X)
-        gold = None if y is None else label_codes(labels, y, encoded)
-        decode = estimator._decoding(labels.classes.tolist(), estimator._value("decode"))
-        rules = _span_rules(estimator)
-        n_listed = min(MOST_LISTED, len(labels))
+        """Predict with a fitted estimator; raises NotFittedError or InputError as its methods do.
 
-        def of_block(answers: Answers) -> _Block:
-            predicted = best_labels(answers, decode)
-            marginals = answers.marginals()[1]
-            listed = np.argsort(-marginals, axis=1, kind="stable")[:, :n_listed].astype(np.int32)
-            spans = None if rules is None else rules.spans(predicted, answers.starts)
-            return _Block(
-                predicted,
-                np.take_along_axis(marginals, predicted[:, None], axis=1)[:, 0].astype(np.float32),
-                listed,
-                np.take_along_axis(marginals, listed, axis=1).astype(np.float32),
-                log_likelihood(answers, predicted),
-                spans,
-                None if rules is None or spans is None else answers.span_probabilities(spans, rules),
-            )
-
-        blocks = list(estimator._ask(encoded, of_block))
+        X may hold no sequence; the arrays are then empty.
+        """
+        check_estimator(estimator)
+        encoded = encoded_or_empty(estimator, X)
+        gold, gold_labels = (None, None) if y is None else _gold(estimator, y, encoded)
+        question = _Question.of(estimator)
+        blocks = list(estimator._ask(encoded, question.ask)) if len(encoded) else [question.nothing()]
         predicted, probability, listed, listed_probability, path = (
             np.concatenate([block[i] for block in blocks]) for i in range(5)
         )
@@ -74,12 +62,12 @@ class Labelling:
             encoded=encoded,
             predicted=predicted,
             gold=gold,
-            gold_labels=None if y is None else [np.asarray(labels) for labels in y],
+            gold_labels=gold_labels,
             probability=probability,
             listed=listed,
             listed_probability=listed_probability,
             path_log_probability=path,
-            spans=None if rules is None else ScoredSpans.joined(blocks, rules),
+            spans=None if question.rules is None else ScoredSpans.joined(blocks, question.rules),
         )
 
     @property
@@ -94,10 +82,70 @@ class Labelling:
     @property
     def right(self) -> NDArray[np.bool_]:
         """Whether each position has its gold label; raises InputError without gold labels."""
+        right: NDArray[np.bool_] = self.predicted == self._known_gold()
+        return right
+
+    def _known_gold(self) -> NDArray[np.int32]:
         if self.gold is None:
             raise InputError("this view compares predictions with gold labels, but there are none; pass y")
-        right: NDArray[np.bool_] = self.predicted == self.gold
+        return self.gold
+
+    def gold_spans(self) -> CodedSpans:
+        """The spans of the gold labels; types that training never saw have numbers after those of the model.
+
+        Raises InputError without gold labels, or if the labels of the model mark no spans.
+        """
+        gold, rules = self._known_gold(), self._scored_spans().rules
+        unseen = np.flatnonzero(gold < 0)
+        if not len(unseen) or self.gold_labels is None:
+            return rules.spans(gold, self.starts)
+        from hedgerow.metrics.span_schemes import span_joins
+
+        scheme, labels = _scheme(self.estimator), np.concatenate(self.gold_labels)[unseen]
+        names, places = np.unique(labels, return_inverse=True)
+        known = self.classes.tolist()
+        wider = SpanRules(*span_joins([*known, *(_of_scheme(name, scheme) for name in names.tolist())], scheme))
+        codes = gold.copy()
+        codes[unseen] = len(known) + places.ravel()
+        return wider.spans(codes, self.starts)
+
+    @property
+    def right_spans(self) -> NDArray[np.bool_]:
+        """Whether each predicted span is exactly a gold span, with its type; raises InputError as `gold_spans`."""
+        found, gold = self._scored_spans().coded, self.gold_spans()
+        ends, types = (np.full(len(self.predicted), -1, np.int64) for _ in range(2))
+        ends[gold.firsts], types[gold.firsts] = gold.ends, gold.types
+        right: NDArray[np.bool_] = (ends[found.firsts] == found.ends) & (types[found.firsts] == found.types)
         return right
+
+    def _scored_spans(self) -> ScoredSpans:
+        if self.spans is None:
+            raise InputError(
+                "this view is about spans, but the labels of the model mark none; they must be such as B-NP, I-NP and O"
+            )
+        return self.spans
+
+
+def encoded_or_empty(estimator: Estimator, X: Any) -> Encoded:
+    """X as codes; no sequence if X is empty."""
+    if hasattr(X, "__len__") and not isinstance(X, str) and len(X) == 0:
+        return estimator._fitted().encoder.nothing()[:0]
+    return estimator._encode(X)
+
+
+def _gold(estimator: Estimator, y: Any, encoded: Encoded) -> tuple[NDArray[np.int32], list[NDArray[Any]]]:
+    """(codes of gold labels, the labels of each sequence)."""
+    if not len(encoded):
+        if len(y):
+            raise InputError(f"X has no sequence, but y has {len(y)}; give both the same sequences")
+        return np.zeros(0, np.int32), []
+    labels = read_labels(y, encoded)  # once, because y may be an iterator
+    return label_codes(estimator._fitted().labels, labels, encoded), _by_sequence(labels)
+
+
+def _by_sequence(labels: FlatLabels) -> list[NDArray[Any]]:
+    values = labels.values if labels.alphabet is None else np.array(list(labels.alphabet), np.str_)[labels.values]
+    return np.split(values, labels.starts[1:-1])
 
 
 class _Block(NamedTuple):
@@ -110,6 +158,61 @@ class _Block(NamedTuple):
     span_probabilities: NDArray[np.float64] | None
 
 
+@dataclass(frozen=True)
+class _Question:
+    """What is asked about each block of sequences."""
+
+    decode: Decode
+    rules: SpanRules | None
+    n_listed: int
+    prunes: bool  # a beam may lose the predicted path: log Z is then computed with this path kept
+    is_free: bool  # without constraints the most probable labels are those of the marginals
+
+    @classmethod
+    def of(cls, estimator: Estimator) -> _Question:
+        model = estimator._fitted()
+        classes = model.labels.classes.tolist()
+        decode = estimator._decoding(classes, estimator._value("decode"))
+        rules = estimator._span_rules(_scheme(estimator), None) if marks_spans(classes) else None
+        n_listed = min(MOST_LISTED, len(classes))
+        return cls(decode, rules, n_listed, estimator._beam is not None, model.constraints is None)
+
+    def ask(self, answers: Answers) -> _Block:
+        log_z, marginals = answers.marginals()
+        if self.decode == "marginal" and self.is_free:
+            predicted = marginals.argmax(axis=1).astype(np.int32)
+        else:
+            predicted = best_labels(answers, self.decode)
+        path = log_likelihood(answers, predicted) if self.prunes else answers.score(predicted) - log_z
+        probability = marginals[np.arange(len(predicted)), predicted].astype(np.float32)
+        listed, listed_probability = most_probable(marginals, self.n_listed)
+        spans = None if self.rules is None else self.rules.spans(predicted, answers.starts)
+        chances = None if self.rules is None or spans is None else answers.span_probabilities(spans, self.rules)
+        return _Block(predicted, probability, listed, listed_probability, np.minimum(path, 0.0), spans, chances)
+
+    def nothing(self) -> _Block:
+        """The block without sequences."""
+        codes, floats = np.zeros((0, self.n_listed), np.int32), np.zeros((0, self.n_listed), np.float32)
+        nowhere, types = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        spans = CodedSpans(nowhere, nowhere, types)
+        return _Block(types, np.zeros(0, np.float32), codes, floats, np.zeros(0), spans, np.zeros(0))
+
+
+def most_probable(marginals: Floats, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """(codes, probabilities) of the n most probable labels of each position; of equal ones the lowest code first.
+
+    The time is that of n passes, and no array is sorted.
+    """
+    left = marginals.copy()
+    rows = np.arange(len(left))
+    codes, probabilities = np.empty((len(left), n), np.int32), np.empty((len(left), n), np.float32)
+    for rank in range(n):
+        best = left.argmax(axis=1)
+        codes[:, rank], probabilities[:, rank] = best, left[rows, best]
+        left[rows, best] = -1.0
+    return codes, probabilities
+
+
 class ScoredSpans(NamedTuple):
     """The predicted spans of all sequences by flat position, with their probabilities; `rules` has their names."""
 
@@ -120,22 +223,32 @@ class ScoredSpans(NamedTuple):
     @classmethod
     def joined(cls, blocks: list[_Block], rules: SpanRules) -> ScoredSpans:
         firsts, ends, types, probability = [], [], [], []
-        first = 0
-        for block in blocks:
+        for block, first in zip(blocks, starts_of([len(block.predicted) for block in blocks]).tolist(), strict=False):
             assert block.spans is not None
             assert block.span_probabilities is not None
             firsts.append(block.spans.firsts + first)
             ends.append(block.spans.ends + first)
             types.append(block.spans.types)
             probability.append(block.span_probabilities)
-            first += len(block.predicted)
         coded = CodedSpans(np.concatenate(firsts), np.concatenate(ends), np.concatenate(types))
         return cls(coded, np.concatenate(probability), rules)
 
 
-def _span_rules(estimator: Estimator) -> SpanRules | None:
-    """How the labels of a model mark spans; None if they mark none."""
-    from hedgerow.estimators.dev_spans import marks_spans
+def _scheme(estimator: Estimator) -> str:
+    """The scheme of the constraints if they name one, otherwise that of the letters of the labels."""
+    from hedgerow.metrics.span_schemes import scheme_of_letters
 
-    classes = estimator._fitted().labels.classes.tolist()
-    return estimator._span_rules("auto", None) if marks_spans(classes) else None
+    model = estimator._fitted()
+    named = model.parameters.get("constraints")
+    return named if isinstance(named, str) else scheme_of_letters(model.labels.classes.tolist())
+
+
+def _of_scheme(label: str, scheme: str) -> str:
+    """The label, or "O" if it does not belong to the scheme."""
+    from hedgerow.metrics.span_schemes import span_joins
+
+    try:
+        span_joins([label], scheme)
+    except InputError:
+        return "O"
+    return label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from hedgerow.inspection.svg import (
     circle,
     clipped,
     document,
+    group,
     line,
     number,
     path,
@@ -59,6 +60,24 @@ def bar_chart(
     return document(left + BAR_AREA + 70, bottom + 6, parts, title=title, description=description)
 
 
+class Panel(NamedTuple):
+    """A chart that is a part of a document."""
+
+    width: float
+    height: float
+    parts: list[str]
+
+
+def stacked(panels: Sequence[Panel], *, title: str, description: str) -> str:
+    """Charts one below the other, in one document."""
+    parts, height = [], 0.0
+    for panel in panels:
+        parts.append(group(panel.parts, transform=f"translate(0 {number(height)})"))
+        height += panel.height
+    width = max([1.0, *(panel.width for panel in panels)])
+    return document(width, max(height, 1.0), parts, title=title, description=description)
+
+
 def line_chart(
     series: Mapping[str, Sequence[tuple[float, float]]],
     *,
@@ -70,6 +89,19 @@ def line_chart(
     y_range: tuple[float, float] | None = None,
 ) -> str:
     """Lines over common axes, with a legend; points that are not finite interrupt a line."""
+    panel = line_panel(series, x_name=x_name, y_name=y_name, x_range=x_range, y_range=y_range)
+    return document(*panel, title=title, description=description)
+
+
+def line_panel(
+    series: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    x_name: str = "",
+    y_name: str = "",
+    x_range: tuple[float, float] | None = None,
+    y_range: tuple[float, float] | None = None,
+) -> Panel:
+    """The chart of `line_chart`, to be drawn together with others."""
     points = [point for line_ in series.values() for point in line_ if all(map(math.isfinite, point))]
     x_low, x_high = x_range or _range([x for x, _ in points])
     y_low, y_high = y_range or _range([y for _, y in points])
@@ -97,10 +129,8 @@ def line_chart(
     for i, (name, values) in enumerate(series.items()):
         parts += _series([place(x, y) for x, y in values], name, series_colour(i))
     legend, legend_width = _legend(list(series), left + width + 16)
-    return document(
-        left + width + 16 + legend_width, max(bottom + 44, 24 + 18 * len(series)), [*parts, *legend], title=title,
-        description=description,
-    )  # fmt: skip
+    bottom = max(bottom + 44, 24 + 18 * len(series))
+    return Panel(left + width + 16 + legend_width, bottom, [*parts, *legend])
 
 
 def _series(points: list[tuple[float, float]], name: str, colour: str) -> list[str]:

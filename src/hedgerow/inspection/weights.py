@@ -5,7 +5,7 @@ The dicts are computed once for each model and shared by all callers: copy one b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import nlargest
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from hedgerow.data.columns import BagColumn, FoldedBag, LocalNumericColumn, NumericColumn
 from hedgerow.encoding import PADDING, AttributeReader
 from hedgerow.errors import InputError
-from hedgerow.inspection.frozen_model import once_per_model
+from hedgerow.inspection.frozen_model import check_model, once_per_model
 from hedgerow.model import Model
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.local import unnormalised
@@ -60,15 +60,26 @@ def strongest_features(model: Model, n: int) -> dict[tuple[str, Any], float]:
     return _named(attributes, dict(strongest), model.labels.classes.tolist())
 
 
-def _named(
-    attributes: AttributeReader, weights: dict[tuple[int, int], float], labels: list[Any]
-) -> dict[tuple[str, Any], float]:
+def weights_by_code(model: Model) -> tuple[AttributeReader, dict[tuple[int, int], float]]:
+    """(attributes, weights by attribute id and label code), in the units of the data."""
+    check_model(model)
+    return _in_units(model)[:2]
+
+
+def named_weights(attributes: AttributeReader, weights: Iterable[tuple[int, int]]) -> dict[int, str]:
+    """The names of the attributes of weights; of a conjunction, the names of its members joined with " & "."""
     conjunctions = attributes.conjunctions.sets()
 
     def members(i: int) -> Sequence[int]:
         return (i,) if i < attributes.n_basic else conjunctions[i - attributes.n_basic]
 
-    names = {i: " & ".join(attribute_name(attributes, member) for member in members(i)) for i, _ in weights}
+    return {i: " & ".join(attribute_name(attributes, member) for member in members(i)) for i, _ in weights}
+
+
+def _named(
+    attributes: AttributeReader, weights: dict[tuple[int, int], float], labels: list[Any]
+) -> dict[tuple[str, Any], float]:
+    names = named_weights(attributes, weights)
     return {(names[i], labels[y]): weight for (i, y), weight in weights.items()}
 
 

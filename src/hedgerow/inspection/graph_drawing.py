@@ -1,0 +1,105 @@
+"""A directed graph as SVG: nodes on a circle, edges as curved arrows, the weight as width and colour."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from hedgerow.inspection.svg import (
+    NEGATIVE,
+    POSITIVE,
+    circle,
+    clipped,
+    document,
+    element,
+    number,
+    path,
+    text,
+    text_width,
+)
+
+NODE_RADIUS = 7.0
+ARROW = 7.0
+LOOP = 15.0
+WIDEST = 5.0
+
+
+def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *, title: str, description: str) -> str:
+    """The graph of nodes with these names; an edge is (from node, to node, score)."""
+    shown = [clipped(name, 24) for name in names]
+    radius = max(90.0, len(names) * 26 / (2 * math.pi))
+    margin = max([40.0, *map(text_width, shown)]) + LOOP * 2 + 16
+    middle = radius + margin, radius + LOOP * 2 + 30
+    angles = [2 * math.pi * i / max(len(names), 1) - math.pi / 2 for i in range(len(names))]
+    places = [(middle[0] + radius * math.cos(a), middle[1] + radius * math.sin(a)) for a in angles]
+    greatest = max((abs(score) for _, _, score in edges), default=0.0) or 1.0
+    parts = []
+    for a, b, score in reversed(edges):  # the strongest are drawn last, above the others
+        caption = f"{names[a]} → {names[b]}: {score:.4g}"
+        curve, tip, direction = _loop(places[a], angles[a]) if a == b else _curve(places[a], places[b])
+        colour, share = POSITIVE if score >= 0 else NEGATIVE, abs(score) / greatest
+        opacity = 0.25 + 0.65 * share
+        parts.append(
+            path(curve, colour=colour, title=caption, stroke_width=0.8 + WIDEST * share, stroke_opacity=opacity)
+        )
+        parts.append(_arrow(tip, direction, colour, opacity))
+    for name, full, place, angle in zip(shown, names, places, angles, strict=True):
+        parts.append(circle(*place, NODE_RADIUS, colour="currentColor", title=full))
+        parts.append(_name(name, place, angle))
+    return document(2 * middle[0], 2 * middle[1], parts, title=title, description=description)
+
+
+def _name(name: str, place: tuple[float, float], angle: float) -> str:
+    """The name of a node, outside of the circle."""
+    away = NODE_RADIUS + LOOP * 2 + 4
+    x, y = place[0] + away * math.cos(angle), place[1] + away * math.sin(angle) + 4
+    side = math.cos(angle)
+    return text(x, y, name, anchor="middle" if abs(side) < 0.2 else "start" if side > 0 else "end")
+
+
+Drawn = tuple[str, tuple[float, float], tuple[float, float]]
+
+
+def _curve(begin: tuple[float, float], end: tuple[float, float]) -> Drawn:
+    """(path, tip, direction) of an edge; it bends to one side, so that the edge in the other direction is beside it."""
+    dx, dy = end[0] - begin[0], end[1] - begin[1]
+    bend = (begin[0] + end[0]) / 2 + dy * 0.15, (begin[1] + end[1]) / 2 - dx * 0.15
+    tip = _towards(end, bend, NODE_RADIUS + 1)
+    foot = _towards(tip, bend, ARROW)
+    commands = f"M{_point(_towards(begin, bend, NODE_RADIUS))}Q{_point(bend)} {_point(foot)}"
+    return commands, tip, (tip[0] - foot[0], tip[1] - foot[1])
+
+
+def _loop(place: tuple[float, float], angle: float) -> Drawn:
+    """(path, tip, direction) of an edge from a node to itself, outside of the circle."""
+    out, across = (math.cos(angle), math.sin(angle)), (-math.sin(angle), math.cos(angle))
+
+    def at(along: float, aside: float) -> tuple[float, float]:
+        return place[0] + out[0] * along + across[0] * aside, place[1] + out[1] * along + across[1] * aside
+
+    tip, foot = at(NODE_RADIUS + 1, 4), at(NODE_RADIUS + 1 + ARROW, 6)
+    commands = (
+        f"M{_point(at(NODE_RADIUS, -4))}C{_point(at(LOOP * 2.4, -14))} {_point(at(LOOP * 2.4, 14))} {_point(foot)}"
+    )
+    return commands, tip, (tip[0] - foot[0], tip[1] - foot[1])
+
+
+def _arrow(tip: tuple[float, float], direction: tuple[float, float], colour: str, opacity: float) -> str:
+    length = math.hypot(*direction) or 1.0
+    x, y = direction[0] / length, direction[1] / length
+    back = tip[0] - x * ARROW, tip[1] - y * ARROW
+    corners = [tip, (back[0] - y * 3.5, back[1] + x * 3.5), (back[0] + y * 3.5, back[1] - x * 3.5)]
+    return element(
+        "polygon", points=" ".join(map(_point, corners)), style=f"fill:{colour}", fill_opacity=float(opacity)
+    )
+
+
+def _towards(begin: tuple[float, float], end: tuple[float, float], distance: float) -> tuple[float, float]:
+    """The point at a distance from `begin` in the direction of `end`."""
+    length = math.hypot(end[0] - begin[0], end[1] - begin[1]) or 1.0
+    share = distance / length
+    return begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share
+
+
+def _point(point: tuple[float, float]) -> str:
+    return f"{number(point[0])} {number(point[1])}"
