@@ -36,3 +36,8 @@ def first_duplicate(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def sequence_of(starts: NDArray[np.int64], position: int) -> int:
+    """The number of the sequence that holds a position, counted over all sequences."""
+    return int(np.searchsorted(starts, position, side="right")) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Mapping
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,15 @@ class Padding(enum.Enum):
 PADDING: Final = Padding.PADDING
 # A value of a categorical column or a bag, the number of a bin, or padding.
 Value: TypeAlias = str | int | Padding
+
+
+class SlotRange(NamedTuple):
+    """A column at an offset: the ids of its values are first .. first + n_values - 1; that of padding follows them."""
+
+    column: str
+    offset: int
+    first: int
+    n_values: int
 
 
 class AttributeReader:
@@ -140,6 +149,16 @@ class AttributeReader:
             last = first + self._n_owned(column, size)
             found[first:last] = column.name in names
             first = last
+        return found
+
+    def slots(self) -> list[SlotRange]:
+        """The slots in the order of their ids, without conjunctions."""
+        found, first = list[SlotRange](), 0
+        for column, size in zip(self.sequences.columns, self._sizes, strict=True):
+            window = HERE if is_local(column) else self.window
+            for offset in window.offsets:
+                found.append(SlotRange(column.name, offset, first, size))
+                first += size + (not window.is_trivial)
         return found
 
     def _n_owned(self, column: Column, size: int) -> int:

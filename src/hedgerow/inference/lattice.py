@@ -131,6 +131,13 @@ class Lattice:
 
     def _make(self, state: Floats | None) -> Any:
         """The batch of the scores with these state scores, under the constraints."""
+        return self._make_plain(*self._masked(state), self._order)
+
+    def masked_scores(self) -> tuple[Floats | None, Floats | None, Floats | None]:
+        """(state, edge, table) under the constraints, for a lattice of the order `topology.lattice_order`."""
+        return self._masked(self.state)
+
+    def _masked(self, state: Floats | None) -> tuple[Floats | None, Floats | None, Floats | None]:
         edge, table, constraints = self.edge, self.table, self.topology.constraints
         if constraints is not None:
             if self._order > self.topology.order and edge is not None:
@@ -138,7 +145,7 @@ class Lattice:
             table = self._forbid(table, constraints.table(self._order))
         if self._allowed is not None:
             state = self._forbid(state, self._allowed)
-        return self._make_plain(state, edge, table, self._order)
+        return state, edge, table
 
     def _forbid(self, scores: Floats | None, allowed: NDArray[np.bool_]) -> Floats:
         zero, never = self._dtype.type(0), self._dtype.type(-np.inf)

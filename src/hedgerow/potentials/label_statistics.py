@@ -122,13 +122,17 @@ class LabelStatistics:
 
     def described(self, encoder: Encoder, classes: Sequence[object]) -> list[str]:
         """The columns of `numbers` in words, in the same order."""
-        slots = _slots(_reader(encoder.nothing(), self.columns, self.window))
         words = []
         for family in range(self.n_families):
-            members = [slot for slot, of in zip(slots, self.families, strict=True) if of == family]
-            keys = ", ".join(f"{name}[{offset:+d}]" if offset else name for name, offset, _ in members)
+            members = self.members(encoder, family)
+            keys = ", ".join(f"{name}[{offset:+d}]" if offset else name for name, offset in members)
             words += [f"log P({label} | {keys}) / P({label})" for label in classes] + [f"log count of {keys}"]
         return words
+
+    def members(self, encoder: Encoder, family: int) -> list[tuple[str, int]]:
+        """(column, offset) of the slots of a family."""
+        slots = _slots(_reader(encoder.nothing(), self.columns, self.window))
+        return [(name, offset) for (name, offset, _), of in zip(slots, self.families, strict=True) if of == family]
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         metadata = {"columns": list(self.columns), "window": list(self.window.offsets)}

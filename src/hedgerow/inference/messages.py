@@ -1,0 +1,131 @@
+"""Messages: what the labels before and after a position say about its label, in one sequence.
+
+With c the label context of a position, y its label and E(c, y) the score of both there,
+
+    before(c)     log of the sum over the paths that end in the context c, of exp(score)
+    after(c, y)   log of the sum over the paths that continue from c and y
+
+so that P(c, y) is proportional to exp(before(c) + E(c, y) + after(c, y)). The kernels of the lattice compute the same
+sums for whole batches, scaled; here they are logarithms, so that ratios of tiny probabilities are exact too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.inference.lattice import Lattice
+from hedgerow.utilities import Floats64
+
+Contexts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """The messages at one position; rows are the label contexts that can be there."""
+
+    contexts: Contexts  # their numbers, rising
+    before: Floats64  # (contexts,)
+    local: Floats64  # (contexts, labels)
+    after: Floats64  # (contexts, labels)
+
+
+class Messages:
+    """The messages of a lattice over one sequence. A beam keeps the contexts with the largest sums before them."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        state, edge, table = lattice.masked_scores()
+        self._state, self._edge, self._table = state, edge, table
+        self._k, self._order = lattice.topology.n_labels, lattice.topology.lattice_order
+        self._beam = lattice.beam
+        self._first_rows = [lattice.topology.first_row(m) for m in range(self._order + 1)]
+        self.n_positions = int(lattice.starts[-1])
+        self._before: list[tuple[Contexts, Floats64]] = [(np.zeros(1, np.int64), np.zeros(1))]
+        self._after: dict[int, Floats64] = {}
+
+    def at(self, position: int) -> Node:
+        """The messages at a position."""
+        contexts, before = self.before(position)
+        local = self.local(position, contexts)
+        return Node(contexts, before, local, self.after(position + 1, self.following(position, contexts)))
+
+    def before(self, position: int) -> tuple[Contexts, Floats64]:
+        """(label contexts of a position, log of the sum over the paths to each)."""
+        for t in range(len(self._before) - 1, position):
+            contexts, before = self._before[t]
+            sums = before[:, None] + self.local(t, contexts)
+            reached, where = np.unique(self.following(t, contexts), return_inverse=True)
+            self._before.append(self._kept(reached, _log_sums(sums.ravel(), where.ravel(), len(reached))))
+        return self._before[position]
+
+    def after(self, position: int, contexts: Contexts) -> Floats64:
+        """Log of the sum over the paths from a position to the end, for each of these contexts; any shape."""
+        if not self._after:
+            self._after[self.n_positions] = np.zeros(len(self._all_contexts(self.n_positions)))
+        for t in range(min(self._after) - 1, position - 1, -1):
+            own = self._all_contexts(t)
+            sums = self.local(t, own) + self._read(t + 1, self.following(t, own))
+            self._after[t] = log_sum(sums, axis=1)
+        return self._read(position, contexts)
+
+    def local(self, position: int, contexts: Contexts) -> Floats64:
+        """(contexts, labels): the scores at a position."""
+        scores = np.zeros((len(contexts), self._k))
+        if self._state is not None:
+            scores += self._state[position]
+        if self._edge is not None:
+            scores += self._edge[position, contexts]
+        if self._table is not None:
+            scores += self._table[self._first_rows[min(position, self._order)] + contexts]
+        return scores
+
+    def following(self, position: int, contexts: Contexts) -> Contexts:
+        """(contexts, labels): the context of the next position after each context and label."""
+        if self._order == 0:
+            return np.zeros((len(contexts), self._k), np.int64)
+        length = min(position, self._order)
+        older = contexts if length < self._order else contexts // self._k
+        return np.arange(self._k) * self._k ** min(length, self._order - 1) + older[:, None]
+
+    def _all_contexts(self, position: int) -> Contexts:
+        if self._beam:
+            return self.before(position)[0]
+        return np.arange(self._k ** min(position, self._order))
+
+    def _read(self, position: int, contexts: Contexts) -> Floats64:
+        """The sums after these contexts; minus infinity for those that the beam dropped."""
+        sums = self._after[position]
+        if not self._beam:
+            found: Floats64 = sums[contexts]
+            return found
+        kept = self.before(position)[0]
+        place = np.minimum(np.searchsorted(kept, contexts), len(kept) - 1)
+        return np.where(kept[place] == contexts, sums[place], -np.inf)
+
+    def _kept(self, contexts: Contexts, sums: Floats64) -> tuple[Contexts, Floats64]:
+        if self._beam is None or len(contexts) <= self._beam:
+            return contexts, sums
+        best = np.sort(np.argsort(-sums, kind="stable")[: self._beam])
+        return contexts[best], sums[best]
+
+
+def log_sum(values: Floats64, axis: int | None = None) -> Any:
+    """log of the sum of exp(values); minus infinity for no finite value."""
+    highest = np.max(values, axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(highest), highest, 0.0)
+    with np.errstate(divide="ignore"):
+        sums = np.log(np.exp(values - shift).sum(axis=axis, keepdims=True)) + shift
+    return sums.item() if axis is None else np.squeeze(sums, axis=axis)
+
+
+def _log_sums(values: Floats64, groups: NDArray[np.int64], n_groups: int) -> Floats64:
+    """`log_sum` of the values of each group."""
+    highest = np.full(n_groups, -np.inf)
+    np.maximum.at(highest, groups, values)
+    shift = np.where(np.isfinite(highest), highest, 0.0)
+    with np.errstate(divide="ignore"):
+        sums: Floats64 = np.log(np.bincount(groups, np.exp(values - shift[groups]), minlength=n_groups)) + shift
+    return sums
