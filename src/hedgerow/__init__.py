@@ -20,6 +20,7 @@ Functions
     from_frame, to_frame   read a data frame, write predictions beside its rows
     from_padded            cut padding off
     read, write            sequences and labels of a file
+    report                 an HTML page that shows what a model does, and where it fails
     encode                 data of any size as a folder of mapped files
 
 Classes
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from hedgerow.inference.spans import Span as Span
     from hedgerow.inspection.annotation import rank_for_annotation as rank_for_annotation
     from hedgerow.inspection.calibration import calibrate as calibrate
+    from hedgerow.inspection.report import report as report
     from hedgerow.tuning import TuningResult as TuningResult
     from hedgerow.tuning import cross_val_predict as cross_val_predict
     from hedgerow.tuning import tune as tune
@@ -109,6 +111,7 @@ _HOME = {
     "metrics": "hedgerow.metrics",
     "rank_for_annotation": "hedgerow.inspection.annotation",
     "read": "hedgerow.formats",
+    "report": "hedgerow.inspection.report",
     "significance": "hedgerow.significance",
     "templates": "hedgerow.templates",
     "to_frame": "hedgerow.data.frames",

@@ -1,0 +1,444 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const AT_ONCE = 30; // sequences that are drawn at once
+  const LONGEST_WORD = 40;
+  const HUES = [212, 130, 28, 275, 185, 335, 55, 160, 245, 8];
+  const list = document.getElementById("sequence-list");
+  const status = document.getElementById("status");
+  const panel = document.getElementById("panel");
+  const more = document.getElementById("more");
+  const controls = {
+    search: document.getElementById("search"),
+    kind: document.getElementById("kind"),
+    gold: document.getElementById("gold"),
+    predicted: document.getElementById("predicted"),
+    below: document.getElementById("below"),
+    order: document.getElementById("order"),
+  };
+
+  const starts = [0];
+  data.lengths.forEach((length) => starts.push(starts[starts.length - 1] + length));
+  const goldAt = new Map(data.gold || []);
+  const kindAt = new Map(data.kinds ? data.kinds.at : []);
+  const listedAt = byFirst(data.listed);
+  const explanationAt = byFirst(data.explanations ? data.explanations.at : []);
+  const folded = data.text.values.map((text) => text.toLowerCase());
+  const sequenceOf = new Map(data.sequences.map((number, i) => [number, i]));
+  const hues = labelHues();
+  let chosen = []; // the sequences that pass the filters, in their order
+  let drawn = 0;
+  let current = null; // the token that Tab reaches
+  let opened = null; // the token that the panel is about
+
+  function byFirst(rows) {
+    return new Map(rows.map((row) => [row[0], row]));
+  }
+
+  /** The type of a label: B-NP and I-NP are both NP; null for labels outside of spans. */
+  function typeOf(label) {
+    if (label === "O") return null;
+    const parts = /^[BIESLU]-(.+)$/.exec(label);
+    return parts ? parts[1] : label;
+  }
+
+  /** A hue for each type: the first types have hues that differ clearly, the others one by their name. */
+  function labelHues() {
+    const types = [...new Set(data.labels.map(typeOf).filter((type) => type !== null))];
+    const found = new Map();
+    types.forEach((type, i) => found.set(type, i < HUES.length ? HUES[i] : hashed(type) % 360));
+    return data.labels.map((label) => (typeOf(label) === null ? null : found.get(typeOf(label))));
+  }
+
+  function hashed(text) {
+    let hash = 7;
+    for (const character of text) hash = (hash * 31 + character.codePointAt(0)) >>> 0;
+    return hash;
+  }
+
+  function make(name, className, text) {
+    const element = document.createElement(name);
+    if (className) element.className = className;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  }
+
+  function percent(thousandths) {
+    return `${(thousandths / 10).toFixed(1)} %`;
+  }
+
+  // ---- filters
+
+  function select(name) {
+    return controls[name] ? controls[name].value : "";
+  }
+
+  /** A function that says whether a position passes the filters about positions; null if there are none. */
+  function positionTest() {
+    const kind = select("kind"), gold = select("gold"), predicted = select("predicted");
+    const below = controls.below ? Number(controls.below.value) : 1000;
+    if (!kind && !gold && !predicted && below >= 1000) return null;
+    return (t) => {
+      const own = goldAt.has(t) ? goldAt.get(t) : data.predicted[t];
+      if (kind === "wrong" && !goldAt.has(t)) return false;
+      if (kind.startsWith("kind-") && kindAt.get(t) !== Number(kind.slice(5))) return false;
+      if (gold && own !== Number(gold)) return false;
+      if (predicted && data.predicted[t] !== Number(predicted)) return false;
+      return below >= 1000 || data.probability[t] < below;
+    };
+  }
+
+  function sequenceTest() {
+    const kind = select("kind");
+    if (kind.startsWith("change-")) {
+      const wanted = Number(kind.slice(7));
+      return (i) => data.changes.at[i] === wanted;
+    }
+    const test = positionTest();
+    if (test === null) return () => true;
+    return (i) => {
+      for (let t = starts[i]; t < starts[i + 1]; t++) if (test(t)) return true;
+      return false;
+    };
+  }
+
+  /** A function that says whether a sequence has the searched text, or is the one with this number. */
+  function searchTest() {
+    const wanted = controls.search.value.trim().toLowerCase();
+    if (!wanted) return () => true;
+    const numbered = /^#\d+$/.test(wanted) ? sequenceOf.get(Number(wanted.slice(1)) - 1) : undefined;
+    if (numbered !== undefined) return (i) => i === numbered;
+    const words = wanted.split(/\s+/);
+    const fits = words.map((word) => folded.map((text) => text.includes(word)));
+    return (i) => {
+      for (let t = starts[i]; t + words.length <= starts[i + 1]; t++) {
+        if (words.every((_, j) => fits[j][data.text.codes[t + j]])) return true;
+      }
+      return false;
+    };
+  }
+
+  function ordered(found) {
+    const order = select("order");
+    if (order === "unsure") {
+      const least = new Map(found.map((i) => [i, Math.min(...data.probability.slice(starts[i], starts[i + 1]))]));
+      found.sort((a, b) => least.get(a) - least.get(b) || a - b);
+    } else if (order === "errors") {
+      const wrong = new Map(found.map((i) => [i, countWrong(i)]));
+      found.sort((a, b) => wrong.get(b) - wrong.get(a) || a - b);
+    }
+    return found;
+  }
+
+  function countWrong(i) {
+    let count = 0;
+    for (let t = starts[i]; t < starts[i + 1]; t++) count += goldAt.has(t) ? 1 : 0;
+    return count;
+  }
+
+  function apply() {
+    close(false);
+    hideTip();
+    const passes = sequenceTest(), matches = searchTest();
+    chosen = ordered(data.lengths.map((_, i) => i).filter((i) => passes(i) && matches(i)));
+    list.replaceChildren();
+    drawn = 0;
+    current = null;
+    draw();
+    const all = data.lengths.length.toLocaleString("en");
+    status.textContent = chosen.length ? `${chosen.length.toLocaleString("en")} of ${all} sequences` : "No sequence passes the filters.";
+  }
+
+  // ---- drawing
+
+  function draw() {
+    const marked = controls.search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const next = chosen.slice(drawn, drawn + AT_ONCE);
+    list.append(...next.map((i) => sequenceElement(i, marked)));
+    drawn += next.length;
+    more.hidden = drawn >= chosen.length;
+    if (current === null) makeCurrent(list.querySelector(".token"));
+  }
+
+  function sequenceElement(i, marked) {
+    const item = make("li", "sequence");
+    const wrong = countWrong(i);
+    let head = `sequence ${(data.sequences[i] + 1).toLocaleString("en")}`;
+    if (data.gold) head += wrong ? `, ${wrong} wrong` : ", all right";
+    if (data.changes && data.changes.at[i] !== null) head += `, ${data.changes.names[data.changes.at[i]]}`;
+    if (data.cut[i]) head += `; the first ${data.lengths[i].toLocaleString("en")} of ${data.cut[i].toLocaleString("en")} positions`;
+    item.append(make("p", "sequence-head", head));
+    const tokens = make("div", "tokens");
+    tokens.setAttribute("role", "group");
+    tokens.setAttribute("aria-label", head);
+    tokens.dir = "auto";
+    for (let t = starts[i]; t < starts[i + 1]; t++) tokens.append(tokenElement(t, marked));
+    item.append(tokens);
+    return item;
+  }
+
+  function tokenElement(t, marked) {
+    const token = make("button", goldAt.has(t) ? "token wrong" : "token");
+    token.type = "button";
+    token.tabIndex = -1;
+    token.dataset.t = t;
+    token.append(wordElement(data.text.values[data.text.codes[t]], marked), chip(data.predicted[t], data.probability[t] < 900));
+    if (goldAt.has(t)) token.append(make("span", "gold", `gold ${data.labels[goldAt.get(t)]}`));
+    return token;
+  }
+
+  function wordElement(text, marked) {
+    const word = make("bdi", "word");
+    const cut = text.length > LONGEST_WORD ? `${text.slice(0, LONGEST_WORD - 1)}…` : text;
+    if (cut !== text) word.title = text;
+    const low = cut.toLowerCase();
+    const found = low.length === cut.length ? marked.find((part) => low.includes(part)) : undefined;
+    if (found === undefined) {
+      word.textContent = cut || "\u00a0";
+      return word;
+    }
+    const begin = low.indexOf(found);
+    word.append(cut.slice(0, begin), make("mark", "", cut.slice(begin, begin + found.length)), cut.slice(begin + found.length));
+    return word;
+  }
+
+  function chip(label, unsure) {
+    const element = make("bdi", unsure ? "chip unsure" : "chip", data.labels[label]);
+    if (hues[label] === null) element.classList.add("outside");
+    else element.style.setProperty("--hue", hues[label]);
+    return element;
+  }
+
+  // ---- probabilities by hover and by focus
+
+  const tip = make("div", "tip");
+  tip.id = "tip";
+  tip.setAttribute("role", "tooltip");
+  tip.hidden = true;
+  document.body.append(tip);
+
+  function probabilityBars(t) {
+    const bars = make("div", "bars");
+    const row = listedAt.get(t) || [t, data.predicted[t], data.probability[t]];
+    for (let j = 1; j < row.length; j += 2) {
+      const bar = make("span", "bar");
+      bar.style.width = `${row[j + 1] / 10}%`;
+      bars.append(make("bdi", "", data.labels[row[j]]), bar, make("span", "", percent(row[j + 1])));
+    }
+    return bars;
+  }
+
+  function showTip(token) {
+    const t = Number(token.dataset.t);
+    tip.replaceChildren(probabilityBars(t));
+    tip.hidden = false;
+    token.setAttribute("aria-describedby", "tip");
+    const box = token.getBoundingClientRect(), own = tip.getBoundingClientRect();
+    const width = document.documentElement.clientWidth;
+    tip.style.left = `${Math.max(4, Math.min(box.left, width - own.width - 8)) + window.scrollX}px`;
+    const above = box.top - own.height - 6;
+    tip.style.top = `${(above > 4 ? above : box.bottom + 6) + window.scrollY}px`;
+  }
+
+  function hideTip() {
+    tip.hidden = true;
+    if (current) current.removeAttribute("aria-describedby");
+  }
+
+  // ---- the panel
+
+  function open(token) {
+    const t = Number(token.dataset.t);
+    if (opened) opened.classList.remove("open");
+    opened = token;
+    token.classList.add("open");
+    makeCurrent(token);
+    hideTip();
+    const button = make("button", "plain close", "Close");
+    button.type = "button";
+    button.addEventListener("click", () => close(true));
+    panel.replaceChildren(button, ...panelContent(t));
+    panel.hidden = false;
+    panel.scrollTop = 0;
+    button.focus({ preventScroll: true });
+  }
+
+  function close(focus) {
+    if (!opened) return;
+    const token = opened;
+    opened = null;
+    token.classList.remove("open");
+    panel.hidden = true;
+    if (focus && token.isConnected) token.focus();
+  }
+
+  function panelContent(t) {
+    const word = make("h3");
+    word.append(make("bdi", "", data.text.values[data.text.codes[t]]));
+    const about = make("p");
+    about.append("Predicted ", chip(data.predicted[t], false));
+    if (data.gold) {
+      const gold = goldAt.has(t) ? goldAt.get(t) : data.predicted[t];
+      about.append(", gold ", chip(gold, false), goldAt.has(t) ? kindText(t) : ": right.");
+    }
+    const parts = [word, about, make("h4", "", data.doubt ? "Scores" : "Probabilities"), probabilityBars(t)];
+    if (data.doubt) parts.push(make("p", "note", `Note: ${data.doubt}.`));
+    return [...parts, ...explanationContent(t), ...columnContent(t)];
+  }
+
+  function kindText(t) {
+    return kindAt.has(t) ? `: wrong (${data.kinds.names[kindAt.get(t)]}).` : ": wrong.";
+  }
+
+  function explanationContent(t) {
+    const row = explanationAt.get(t);
+    if (!row) return [make("h4", "", "Why?"), make("p", "note", data.unexplained)];
+    const [, against, odds, nOthers, others, ...parts] = row;
+    const head = make("h4");
+    head.append("Why ", make("bdi", "", data.labels[data.predicted[t]]), " rather than ", make("bdi", "", data.labels[against]), "?");
+    const table = make("table");
+    const body = make("tbody");
+    let greatest = Math.abs(others);
+    for (let j = 1; j < parts.length; j += 2) greatest = Math.max(greatest, Math.abs(parts[j]));
+    for (let j = 0; j < parts.length; j += 2) body.append(amountRow(data.explanations.texts[parts[j]], parts[j + 1], greatest));
+    if (nOthers) body.append(amountRow(`${nOthers} others`, others, greatest));
+    const total = odds === null ? "infinite" : signed(odds);
+    table.append(make("caption", "", `What adds up to the log-odds, ${total}`), body);
+    return [head, table];
+  }
+
+  function signed(hundredths) {
+    return `${hundredths < 0 ? "−" : "+"}${(Math.abs(hundredths) / 100).toFixed(2)}`;
+  }
+
+  function amountRow(text, amount, greatest) {
+    const row = make("tr"), name = make("th"), bar = make("td"), number = make("td", "number", signed(amount));
+    name.scope = "row";
+    name.append(make("bdi", "", text));
+    const both = make("div", "amount"), filled = make("span", amount < 0 ? "against" : "for");
+    filled.style.width = `${(100 * Math.abs(amount)) / (greatest || 1)}%`;
+    both.append(filled);
+    bar.append(both);
+    row.append(name, bar, number);
+    return row;
+  }
+
+  function columnContent(t) {
+    if (!data.columns.length) return [];
+    const table = make("table"), body = make("tbody");
+    for (const column of data.columns) {
+      const row = make("tr"), name = make("th"), value = make("td");
+      name.scope = "row";
+      name.append(make("bdi", "", column.name));
+      value.append(make("bdi", "", column.values[column.codes[t]]));
+      row.append(name, value);
+      body.append(row);
+    }
+    table.append(make("caption", "", "Other columns at this position"), body);
+    return [table];
+  }
+
+  // ---- keyboard and mouse
+
+  function makeCurrent(token) {
+    if (current) current.tabIndex = -1;
+    current = token;
+    if (token) token.tabIndex = 0;
+  }
+
+  /** The token to which a key moves; null if the key moves nowhere. */
+  function target(token, key) {
+    const item = token.closest(".sequence"), tokens = [...item.querySelectorAll(".token")];
+    const place = tokens.indexOf(token);
+    const backwards = getComputedStyle(token.parentElement).direction === "rtl";
+    if (key === "ArrowRight" || key === "ArrowLeft") {
+      const step = (key === "ArrowRight") !== backwards ? 1 : -1;
+      const inside = tokens[place + step];
+      if (inside) return inside;
+      const other = neighbour(item, step);
+      return other && other[step > 0 ? 0 : other.length - 1];
+    }
+    if (key === "ArrowDown" || key === "ArrowUp") {
+      const other = neighbour(item, key === "ArrowDown" ? 1 : -1);
+      return other && other[Math.min(place, other.length - 1)];
+    }
+    if (key === "Home") return tokens[0];
+    if (key === "End") return tokens[tokens.length - 1];
+    return null;
+  }
+
+  function neighbour(item, step) {
+    if (step > 0 && !item.nextElementSibling) draw();
+    const other = step > 0 ? item.nextElementSibling : item.previousElementSibling;
+    return other && other.querySelectorAll(".token");
+  }
+
+  list.addEventListener("keydown", (event) => {
+    const token = event.target.closest(".token");
+    if (!token || event.altKey || event.ctrlKey || event.metaKey) return;
+    const next = target(token, event.key);
+    if (!next) return;
+    event.preventDefault();
+    makeCurrent(next);
+    next.focus();
+  });
+  list.addEventListener("click", (event) => {
+    const token = event.target.closest(".token");
+    if (token) open(token);
+  });
+  list.addEventListener("focusin", (event) => {
+    const token = event.target.closest(".token");
+    if (!token) return;
+    makeCurrent(token);
+    showTip(token);
+  });
+  list.addEventListener("focusout", hideTip);
+  list.addEventListener("mouseover", (event) => {
+    const token = event.target.closest(".token");
+    if (token) showTip(token);
+  });
+  list.addEventListener("mouseout", hideTip);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    hideTip();
+    close(true);
+  });
+  for (const [name, control] of Object.entries(controls)) {
+    if (control) control.addEventListener(name === "search" || name === "below" ? "input" : "change", changed);
+  }
+  function changed() {
+    const shown = document.getElementById("below-value");
+    if (shown) shown.textContent = controls.below.value >= 1000 ? "any" : `below ${percent(controls.below.value)}`;
+    apply();
+  }
+  document.getElementById("reset").addEventListener("click", () => {
+    for (const [name, control] of Object.entries(controls)) {
+      if (control) control.value = name === "below" ? 1000 : name === "order" ? "data" : "";
+    }
+    changed();
+  });
+  document.addEventListener("click", (event) => {
+    const pair = event.target.closest(".pair");
+    if (!pair) return;
+    const codes = ["gold", "predicted"].map((name) => data.labels.indexOf(pair.dataset[name]));
+    ["gold", "predicted"].forEach((name, i) => choose(controls[name], codes[i], pair.dataset[name]));
+    if (controls.kind) controls.kind.value = "";
+    controls.search.value = "";
+    apply();
+    document.getElementById("sequences").scrollIntoView();
+    if (current) current.focus({ preventScroll: true });
+  });
+
+  /** Choose a label; one that is too rare to be listed is added to the list. */
+  function choose(control, code, name) {
+    if (![...control.options].some((option) => option.value === String(code))) control.add(new Option(name, code));
+    control.value = code;
+  }
+
+  more.addEventListener("click", draw);
+  new IntersectionObserver((entries) => {
+    if (entries.some((entry) => entry.isIntersecting) && drawn < chosen.length) draw();
+  }, { rootMargin: "600px" }).observe(more);
+  document.getElementById("browser").hidden = false;
+  apply();
+})();

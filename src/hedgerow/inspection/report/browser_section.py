@@ -1,0 +1,83 @@
+"""The browser of sequences: its controls; the script of the page draws the sequences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+from hedgerow.inspection.report.markup import Section, note, safe
+from hedgerow.inspection.report.view import View
+
+MOST_OPTIONS = 200  # labels in a list of choices
+
+_HELP = (
+    "A position shows its text and the predicted label; a dotted line marks a probability below 90 %. Point at a "
+    "position, or move to it with Tab and the arrow keys, to see probabilities. A click or Enter explains it, Escape "
+    "closes. In the search box, several words find neighbouring positions, and #12 finds sequence 12."
+)
+
+
+def browser_section(view: View, data: Mapping[str, Any], notes: Iterable[str]) -> Section:
+    """Controls, and the places where the script puts sequences and explanations."""
+    has_gold = data["gold"] is not None
+    controls = [_search()]
+    if has_gold:
+        controls += [_kinds(data), _labels("gold", "gold label", _gold_codes(data), data)]
+    controls += [_labels("predicted", "predicted label", data["predicted"], data), _below(), _order(has_gold)]
+    controls.append('<button type="button" class="plain" id="reset">Reset</button>')
+    wrong = " A wrong position is framed, with the gold label below." if has_gold else ""
+    body = (
+        f"{note(_HELP + wrong)}{''.join(map(note, notes))}"
+        "<noscript><p>The browser of sequences needs JavaScript.</p></noscript>"
+        f'<div id="browser" hidden><div class="controls" role="search" aria-label="Filters">{"".join(controls)}</div>'
+        '<p class="status" id="status" role="status"></p>'
+        '<ul class="sequences" id="sequence-list"></ul>'
+        '<button type="button" class="plain more" id="more" hidden>Show more</button></div>'
+        '<aside class="panel" id="panel" aria-label="Explanation" hidden></aside>'
+    )
+    return Section("sequences", "Sequences", body)
+
+
+def _search() -> str:
+    return '<label>search<input type="search" id="search" autocomplete="off" spellcheck="false"></label>'
+
+
+def _kinds(data: Mapping[str, Any]) -> str:
+    options = [("", "all"), ("wrong", "with an error")]
+    if data.get("kinds"):
+        options += [(f"kind-{i}", f"with an error: {name}") for i, name in enumerate(data["kinds"]["names"])]
+    if data.get("changes"):
+        options += [(f"change-{i}", f"of both models: {name}") for i, name in enumerate(data["changes"]["names"])]
+    return _select("kind", "sequences", options)
+
+
+def _labels(key: str, name: str, codes: Iterable[int], data: Mapping[str, Any]) -> str:
+    """The labels that occur; of many, the most frequent ones."""
+    frequent = sorted(code for code, _ in Counter(codes).most_common(MOST_OPTIONS))
+    return _select(key, name, [("", "any"), *((str(code), data["labels"][code]) for code in frequent)])
+
+
+def _gold_codes(data: Mapping[str, Any]) -> list[int]:
+    gold = list(data["predicted"])
+    for place, code in data["gold"]:
+        gold[place] = code
+    return gold
+
+
+def _below() -> str:
+    return (
+        '<label>probability: <span id="below-value">any</span>'
+        '<input type="range" id="below" min="100" max="1000" step="10" value="1000"></label>'
+    )
+
+
+def _order(has_gold: bool) -> str:
+    options = [("data", "as in the data"), ("unsure", "least certain first")]
+    return _select("order", "order", [*options, ("errors", "most errors first")] if has_gold else options)
+
+
+def _select(key: str, name: str, options: Iterable[tuple[str, str]]) -> str:
+    choices = "".join(f'<option value="{escape(value)}">{safe(text)}</option>' for value, text in options)
+    return f'<label>{escape(name)}<select id="{key}">{choices}</select></label>'

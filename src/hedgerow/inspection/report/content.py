@@ -1,0 +1,78 @@
+"""The content of a report: its sections, and the data of the browser of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hedgerow.inspection.report.browser_section import browser_section
+from hedgerow.inspection.report.calibration_section import calibration_section
+from hedgerow.inspection.report.confusion_section import confusion_section
+from hedgerow.inspection.report.explanation_data import (
+    MOST_CONTRIBUTIONS,
+    ExplainMany,
+    explained_places,
+    explanation_data,
+)
+from hedgerow.inspection.report.learned_section import learned_section
+from hedgerow.inspection.report.markup import Section
+from hedgerow.inspection.report.sequence_data import LabelNames, Shown, sequence_data
+from hedgerow.inspection.report.summary_section import summary_section
+from hedgerow.inspection.report.training_section import training_section
+from hedgerow.inspection.report.view import View
+from hedgerow.utilities import counted
+
+#: The sections in the order of the page; the browser of sequences comes after them.
+SECTIONS: tuple[Callable[[View], Section | None], ...] = (
+    summary_section,
+    training_section,
+    confusion_section,
+    calibration_section,
+    learned_section,
+)
+
+
+class Content(NamedTuple):
+    """What `page` writes."""
+
+    sections: list[Section]
+    data: dict[str, Any] | None  # None without sequences
+
+
+def content(view: View, explain_many: ExplainMany | None) -> Content:
+    """All sections that the model and the data have; without `explain_many` positions have no explanations."""
+    sections = [found for found in (section(view) for section in SECTIONS) if found is not None]
+    if not view.store.n_positions:
+        return Content(sections, None)
+    data, notes = browser_data(view, explain_many)
+    return Content([*sections, browser_section(view, data, notes)], data)
+
+
+def browser_data(view: View, explain_many: ExplainMany | None) -> tuple[dict[str, Any], list[str]]:
+    """(the data of the browser, notes about what it does not have)."""
+    labelling = view.labelling
+    chosen = Shown.of(labelling)
+    labels = LabelNames(labelling, chosen)
+    data = sequence_data(labelling, view.store, chosen, labels)
+    data["doubt"] = view.doubt
+    data["unexplained"] = "The report has no explanation of this position; model.explain computes it."
+    if explain_many is not None:
+        places = explained_places(labelling, chosen)
+        codes = {label: i for i, label in enumerate(labelling.classes.tolist())}
+        explanations = explain_many(view.estimator, labelling.encoded, places, MOST_CONTRIBUTIONS)
+        data["explanations"] = explanation_data(
+            explanations, chosen.places(places), lambda label: labels.code(codes[label])
+        )
+    left_out = len(view.store) - len(chosen.sequences)
+    notes = []
+    if left_out:
+        notes.append(
+            f"The page has the {counted(len(chosen.sequences), 'sequence')} with the least certain positions; "
+            f"{left_out:,} others are left out, to keep the page small."
+        )
+    if data["cut"]:
+        longest = int(np.max(view.store.lengths))
+        notes.append(f"Long sequences, of up to {longest:,} positions, are cut off.")
+    return data, notes

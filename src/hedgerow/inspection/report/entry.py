@@ -1,0 +1,113 @@
+"""`hedgerow.report`: one HTML file that shows what a model does, and where it fails."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from hedgerow import storage
+from hedgerow.errors import InputError, type_name
+from hedgerow.estimators.base import Estimator
+from hedgerow.inspection.labelling import Labelling
+from hedgerow.inspection.report.content import content
+from hedgerow.inspection.report.page import page
+from hedgerow.inspection.report.view import View, raw_or_encoded
+from hedgerow.typing import LabelsLike, SequencesLike
+
+
+def report(
+    model: Estimator,
+    X: SequencesLike,
+    y: LabelsLike | None = None,
+    path: str | os.PathLike[str] = "report.html",
+    *,
+    compare: Estimator | None = None,
+    force: bool = False,
+    title: str | None = None,
+) -> Path:
+    """Write an HTML page that shows what a model does, and where it fails.
+
+    The page is one file, which needs no network: scores, learning curves, confusions, calibration, what the model
+    learned, errors, and all sequences with probabilities and explanations.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator.
+    X : list of sequences
+        Read as in `fit`, and with the same columns.
+    y : list of lists of labels, optional
+        The gold labels. Without them the page shows no errors.
+    path : str or path, default="report.html"
+        The file to write. It is written beside and renamed, so that no file is half-written.
+    compare : estimator, optional
+        A second fitted estimator: the page shows how the predictions of `model` differ from its predictions. Needs y.
+    force : bool, default=False
+        Whether to replace the file if it exists.
+    title : str, optional
+        The heading of the page. By default it names the estimator.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    NotFittedError
+        If an estimator is not fitted.
+    InputError
+        If `path` exists and `force` is False, X does not fit the training data, y does not fit X, or `compare` is given
+        without y.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    >>> model = hr.HMM().fit(X, y)
+    >>> hr.report(model, X, y, "animals.html").name
+    'animals.html'
+    """
+    check_estimator(model, "model")
+    target = check_target(path, force=force)
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"report: title must be a text; it is {type_name(title)}")
+    if compare is not None:
+        check_estimator(compare, "compare")
+        if y is None:
+            raise InputError("report: compare needs gold labels to say which model is right, but y is None; pass y")
+    view = view_of(model, X, y, compare)
+    heading = f"{type(model).__name__} report" if title is None else title
+    text = page(heading, *content(view, None))
+    storage.write_parts(target, [text.encode("utf-8")])
+    return target
+
+
+def view_of(model: Estimator, X: Any, y: Any, compare: Estimator | None) -> View:
+    """The predictions of one or two estimators for X."""
+    store = raw_or_encoded(X)
+    other = None if compare is None else Labelling.of(compare, store, y)
+    return View(estimator=model, store=store, labelling=Labelling.of(model, store, y), other=other)
+
+
+def check_estimator(model: object, name: str) -> None:
+    """Raise InputError or NotFittedError unless this is a fitted estimator."""
+    if not isinstance(model, Estimator):
+        raise InputError(f"report: {name} must be a fitted estimator, but got {type_name(model)}")
+    model._fitted()
+
+
+def check_target(path: Any, *, force: bool) -> Path:
+    """The file to write; raises InputError or OSError if it exists and must not be replaced, or cannot be written."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"report: path must be the name of a file; it is {type_name(path)}")
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"report: {target} must be a file to write, but it is a folder; name a file in it")
+    if target.exists() and not force:
+        raise InputError(f"report: {target} exists already; pass force=True to replace it, or name another file")
+    storage.check_writable(target)
+    return target

@@ -1,0 +1,53 @@
+"""Explanations of wrong and uncertain positions, in a compact form for the panel of the browser."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.inspection.labelling import Labelling
+from hedgerow.inspection.report.markup import shown
+from hedgerow.inspection.report.sequence_data import Shown
+
+MOST_EXPLAINED = 2_000  # positions with an explanation
+MOST_CONTRIBUTIONS = 8  # of an explanation; the others are summed up
+SCALE = 100  # contributions are stored in hundredths
+
+#: (estimator, encoded sequences, flat positions, most contributions) to an explanation of each position.
+ExplainMany = Callable[..., Sequence[Any]]
+
+
+def explained_places(labelling: Labelling, chosen: Shown) -> NDArray[np.int64]:
+    """Flat positions to explain: wrong ones first, then the least certain ones; in the order of the data."""
+    at = chosen.positions
+    certainty = labelling.probability[at].astype(np.float64)
+    if labelling.gold is not None:
+        certainty = np.where(labelling.gold[at] != labelling.predicted[at], -1.0 + certainty, certainty)
+    order = np.argsort(certainty, kind="stable")[:MOST_EXPLAINED]
+    return np.sort(at[order])
+
+
+def explanation_data(
+    explanations: Sequence[Any], places: NDArray[np.int64], label_code: Callable[[Any], int]
+) -> dict[str, Any]:
+    """Texts, and for each place [place, label against, log-odds, number and sum of others, text, amount, ...]."""
+    texts: dict[str, int] = {}
+    rows = []
+    for place, one in zip(places.tolist(), explanations, strict=True):
+        largest = sorted(one.contributions, key=lambda part: -abs(part.contribution))
+        kept, others = largest[:MOST_CONTRIBUTIONS], largest[MOST_CONTRIBUTIONS:]
+        row = [place, label_code(one.against[0]), _hundredths(one.log_odds), len(others)]
+        row.append(_hundredths(math.fsum(part.contribution for part in others)) or 0)
+        for part in kept:
+            row += [texts.setdefault(shown(part), len(texts)), _hundredths(part.contribution) or 0]
+        rows.append(row)
+    return {"texts": list(texts), "at": rows}
+
+
+def _hundredths(amount: float) -> int | None:
+    """A number in hundredths; None for an infinite one, which JSON does not have."""
+    return round(SCALE * amount) if math.isfinite(amount) else None

@@ -1,0 +1,99 @@
+"""Markup of the report: escaped text, tables, notes and sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import NamedTuple
+
+LONGEST = 120  # characters of a word or value; the rest is cut off
+
+# Control characters, marks that change the direction of text, and lone surrogates, which no file can hold.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+class Section(NamedTuple):
+    """A part of the page with a heading; `key` is its anchor."""
+
+    key: str
+    title: str
+    body: str
+
+
+class Numeric(str):
+    """A cell of a table that is flush right."""
+
+    __slots__ = ()
+
+
+def shown(value: object, longest: int = LONGEST) -> str:
+    r"""A text in one line: control characters as escapes such as \x1b, the end of long texts cut off."""
+    text = str(value)
+    cut = text[:longest]
+    clean = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), cut)
+    return f"{clean}…" if len(text) > longest else clean
+
+
+def safe(value: object, longest: int = LONGEST) -> str:
+    """The shown text, as content or attribute value of HTML."""
+    return escape(shown(value, longest), quote=True)
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph of plain text."""
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def note(text: str) -> str:
+    """A paragraph that explains, in smaller type."""
+    return paragraph(text, "note")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
+    """A table with a caption, which scrolls sideways where it is too wide; the first cell of a row names the row."""
+    body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
+    first, *others = head
+    numeric = [cell.startswith("#") for cell in others]
+    heads = f'<th scope="col">{escape(first)}</th>' + "".join(
+        f'<th scope="col" class="number">{escape(cell[1:])}</th>' if right else f'<th scope="col">{escape(cell)}</th>'
+        for cell, right in zip(others, numeric, strict=True)
+    )
+    return scrolling(
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>",
+        caption,
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    first, *others = cells
+    return f'<th scope="row"><bdi>{safe(first)}</bdi></th>' + "".join(
+        f'<td class="number">{safe(cell)}</td>' if isinstance(cell, Numeric) else f"<td><bdi>{safe(cell)}</bdi></td>"
+        for cell in others
+    )
+
+
+def scrolling(content: str, name: str) -> str:
+    """Markup in a region that can be scrolled sideways, also with the keyboard."""
+    return f'<div class="scroll" role="group" tabindex="0" aria-label="{safe(name)}">{content}</div>'
+
+
+def figure(drawing: str, caption: str) -> str:
+    """A drawing with a caption."""
+    return f"<figure>{scrolling(drawing, caption)}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def details(summary: str, content: str, *, is_open: bool = False) -> str:
+    """Markup that is folded away until it is opened."""
+    start = "<details open>" if is_open else "<details>"
+    return f"{start}<summary>{escape(summary)}</summary>{content}</details>"
+
+
+def count(n: int) -> Numeric:
+    """A whole number with separators, as a cell."""
+    return Numeric(f"{n:,}")
+
+
+def share(value: float) -> Numeric:
+    """A share in percent, as a cell."""
+    return Numeric(f"{value:.2%}")

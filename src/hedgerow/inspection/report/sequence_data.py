@@ -1,0 +1,131 @@
+"""The data of the browser of sequences: codes, small integers and distinct texts, so that the page stays small."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.column_store import ColumnStore
+from hedgerow.data.ragged import ranges
+from hedgerow.inspection.labelling import Labelling
+from hedgerow.inspection.report.markup import shown
+from hedgerow.inspection.report.shown_columns import panel_columns, position_texts
+
+MOST_POSITIONS = 150_000  # of all sequences that the browser has
+LONGEST_SEQUENCE = 2_000  # positions of a sequence that the browser has
+UNSURE = 0.995  # below this probability of the predicted label, other labels are listed
+MOST_LISTED = 3
+SCALE = 1000  # probabilities are stored in thousandths
+
+
+class Shown(NamedTuple):
+    """The sequences that the browser has, and how much of each; `positions` are their flat positions."""
+
+    sequences: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, labelling: Labelling) -> Shown:
+        """All sequences; if they have too many positions, the least certain ones, in their order in the data."""
+        starts = labelling.starts
+        lengths = np.minimum(np.diff(starts), LONGEST_SEQUENCE)
+        chosen = np.arange(len(lengths))
+        if lengths.sum() > MOST_POSITIONS:
+            order = np.argsort(_least(labelling), kind="stable")
+            fitting = np.cumsum(lengths[order]) <= MOST_POSITIONS
+            chosen = np.sort(order[fitting])
+        return cls(chosen, lengths[chosen], ranges(starts[:-1][chosen], lengths[chosen]))
+
+    def places(self, flat: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The index in `positions` of each flat position; -1 for those that the browser does not have."""
+        where = np.searchsorted(self.positions, flat)
+        found = np.minimum(where, max(len(self.positions) - 1, 0))
+        there = self.positions[found] == flat if len(self.positions) else np.zeros(len(flat), np.bool_)
+        return np.where(there, found, -1)
+
+
+class LabelNames:
+    """The labels that occur on the page as texts; labels that training never saw come after those of the model."""
+
+    def __init__(self, labelling: Labelling, shown_positions: Shown) -> None:
+        at = shown_positions.positions
+        used = [labelling.predicted[at], labelling.listed[at, :MOST_LISTED].ravel()]
+        unseen: list[Any] = []
+        if labelling.gold is not None and labelling.gold_labels is not None:
+            gold = labelling.gold[at]
+            used.append(gold[gold >= 0])
+            flat = np.concatenate([np.asarray(labels, dtype=object) for labels in labelling.gold_labels])
+            self._of_unseen = {int(t): str(flat[t]) for t in at[gold < 0].tolist()}
+            unseen = sorted(set(self._of_unseen.values()))
+        codes = np.unique(np.concatenate(used))
+        self._codes = {int(code): i for i, code in enumerate(codes.tolist())}
+        self._unseen = {name: len(codes) + i for i, name in enumerate(unseen)}
+        self._classes = labelling.classes
+        self.names = [*(shown(labelling.classes[code]) for code in codes.tolist()), *map(shown, unseen)]
+
+    def code(self, label: int) -> int:
+        """The code on the page of a label of the model; the label is added if it is not there yet."""
+        if label not in self._codes:
+            self._codes[label] = len(self.names)
+            self.names.append(shown(self._classes[label]))
+        return self._codes[label]
+
+    def gold(self, label: int, flat_position: int) -> int:
+        """The code on the page of a gold label."""
+        return self._codes[label] if label >= 0 else self._unseen[self._of_unseen[flat_position]]
+
+
+def sequence_data(labelling: Labelling, store: ColumnStore, chosen: Shown, labels: LabelNames) -> dict[str, Any]:
+    """What the browser shows of each position; explanations are added elsewhere."""
+    at = chosen.positions
+    full = np.diff(labelling.starts)[chosen.sequences]
+    return {
+        "labels": labels.names,
+        "sequences": chosen.sequences.tolist(),
+        "lengths": chosen.lengths.tolist(),
+        "cut": {str(i): n for i, n in enumerate(full.tolist()) if n > chosen.lengths[i]},
+        "text": position_texts(store, at).to_json(),
+        "columns": [column.to_json() for column in panel_columns(store, at)],
+        "predicted": [labels.code(code) for code in labelling.predicted[at].tolist()],
+        "gold": _gold(labelling, at, labels),
+        "probability": _thousandths(labelling.probability[at]),
+        "listed": _listed(labelling, at, labels),
+    }
+
+
+def _gold(labelling: Labelling, at: NDArray[np.int64], labels: LabelNames) -> list[list[int]] | None:
+    """(index of the position, gold label) where the prediction is wrong; None without gold labels."""
+    if labelling.gold is None:
+        return None
+    gold = labelling.gold[at]
+    wrong = np.flatnonzero(gold != labelling.predicted[at]).tolist()
+    return [[i, labels.gold(int(gold[i]), int(at[i]))] for i in wrong]
+
+
+def _listed(labelling: Labelling, at: NDArray[np.int64], labels: LabelNames) -> list[list[int]]:
+    """[index of the position, label, thousandths, label, ...] for positions that are not certain."""
+    listed, probability = labelling.listed[at, :MOST_LISTED], labelling.listed_probability[at, :MOST_LISTED]
+    found = []
+    for i in np.flatnonzero(labelling.probability[at] < UNSURE).tolist():
+        row = [i]
+        for code, amount in zip(listed[i].tolist(), _thousandths(probability[i]), strict=True):
+            if amount:
+                row += [labels.code(code), amount]
+        found.append(row)
+    return found
+
+
+def _thousandths(probability: NDArray[Any]) -> list[int]:
+    bounded = np.clip(np.nan_to_num(probability), 0, 1)
+    whole: list[int] = np.round(bounded * SCALE).astype(np.int64).tolist()
+    return whole
+
+
+def _least(labelling: Labelling) -> NDArray[Any]:
+    """The probability of the least certain position of each sequence."""
+    bounds = pairwise(labelling.starts.tolist())
+    return np.array([labelling.probability[begin:end].min(initial=1.0) for begin, end in bounds])

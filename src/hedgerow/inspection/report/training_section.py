@@ -1,0 +1,38 @@
+"""Learning curves: how loss and scores changed during training."""
+
+from __future__ import annotations
+
+from hedgerow.inspection.learning_curve import LOSSES, SCORES, LearningCurve, learning_curve
+from hedgerow.inspection.report.markup import Section, figure
+from hedgerow.inspection.report.view import View
+from hedgerow.inspection.svg_charts import line_chart
+
+
+def training_section(view: View) -> Section | None:
+    """Curves of the training log; None if it has fewer than two records."""
+    curve = learning_curve(view.estimator)
+    figures = [
+        _curves(curve, LOSSES, "Loss", "The loss is divided by the number of sequences; it falls."),
+        _curves(curve, SCORES, "Score", "Scores on dev data."),
+    ]
+    body = "".join(figures)
+    return Section("training", "Training", f'<div class="figures">{body}</div>') if body else None
+
+
+def _curves(curve: LearningCurve, names: tuple[str, ...], title: str, caption: str) -> str:
+    series = {
+        name.replace("_", " "): points
+        for name, points in curve.series.items()
+        if name.split(" (")[0] in names and len(points) > 1
+    }
+    if not series:
+        return ""
+    last = ", ".join(f"{name} {points[-1][1]:.4g}" for name, points in series.items())
+    drawing = line_chart(
+        series,
+        title=f"{title} by {curve.unit}",
+        description=f"At the end: {last}.",
+        x_name=curve.unit,
+        y_name=title.lower(),
+    )
+    return figure(drawing, f"{caption} At the end: {last}.")

@@ -1,0 +1,269 @@
+"""The file of the report: what is in it, what is not, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from hedgerow.errors import InputError, NotFittedError
+from hedgerow.inspection.report import sequence_data as limits
+from hedgerow.inspection.report import shown_columns
+from hedgerow.inspection.report.markup import shown
+from hedgerow.inspection.report.page import json_text, styles_as_classes
+
+X = [["the", "cat", "sat"], ["a", "dog"], ["dogs", "ran", "home"]]
+Y = [["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP"], ["B-NP", "B-VP", "B-ADVP"]]
+
+
+class Page(HTMLParser):
+    """The elements of a page, and its texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text = text
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.contents: dict[str, str] = {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self.open):
+            self.contents[tag] = self.contents.get(tag, "") + data
+
+    @property
+    def data(self) -> dict[str, Any]:
+        found = re.search(r'<script type="application/json" id="data">(.*?)</script>', self.text, re.DOTALL)
+        assert found is not None
+        data: dict[str, Any] = json.loads(found[1])
+        return data
+
+    @property
+    def sections(self) -> list[str | None]:
+        return [attributes.get("id") for tag, attributes in self.elements if tag == "section"]
+
+
+def page_of(tmp_path: Path, model: Any, X: Any, y: Any = None, **keywords: Any) -> Page:
+    return Page(hr.report(model, X, y, tmp_path / "r.html", force=True, **keywords).read_text(encoding="utf-8"))
+
+
+def words_of(page: Page) -> list[str]:
+    text = page.data["text"]
+    return [text["values"][code] for code in text["codes"]]
+
+
+@pytest.fixture(scope="module")
+def model() -> hr.LinearCRF:
+    return hr.LinearCRF(max_iter=10, n_jobs=1).fit(X, Y)
+
+
+def test_the_data_of_the_browser_are_the_predictions(tmp_path: Path, model: hr.LinearCRF) -> None:
+    wrong = [["B-NP", "B-NP", "B-VP"], *Y[1:]]
+    page = page_of(tmp_path, model, X, wrong)
+    data = page.data
+    assert words_of(page) == [word for x in X for word in x]
+    predicted = [data["labels"][code] for code in data["predicted"]]
+    assert predicted == np.concatenate(model.predict(X)).tolist()
+    gold = list(predicted)
+    for place, code in data["gold"]:
+        gold[place] = data["labels"][code]
+    assert gold == [label for y in wrong for label in y]
+    tables = np.concatenate(model.predict_proba(X))
+    chances = [table[model.classes_.tolist().index(label)] for table, label in zip(tables, predicted, strict=True)]
+    np.testing.assert_allclose(data["probability"], np.array(chances) * 1000, atol=0.5001)
+    for row in data["listed"]:
+        place, *pairs = row
+        named = {data["labels"][code]: amount for code, amount in zip(pairs[::2], pairs[1::2], strict=True)}
+        best = sorted(zip(tables[place], model.classes_.tolist(), strict=True), reverse=True)[: len(named)]
+        assert list(named) == [label for _, label in best]
+    assert data["lengths"] == [3, 2, 3]
+
+
+def test_the_policy_allows_only_what_is_in_the_file(tmp_path: Path, model: hr.LinearCRF) -> None:
+    page = page_of(tmp_path, model, X, Y)
+    policy = next(a["content"] for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    for tag, attributes in page.elements:
+        assert "style" not in attributes, tag
+        assert not any(name.startswith("on") for name in attributes), tag
+        assert not {"src", "srcset", "action", "formaction"} & set(attributes), tag
+        assert (attributes.get("href") or "#").startswith("#"), tag
+    assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg|http-equiv", "", page.text)
+
+
+def test_sections_follow_what_is_there(tmp_path: Path, model: hr.LinearCRF) -> None:
+    assert page_of(tmp_path, model, X, Y).sections == [
+        "summary", "training", "confusions", "calibration", "learned", "sequences",
+    ]  # fmt: skip
+    unlabelled = page_of(tmp_path, model, X)
+    assert unlabelled.sections == ["summary", "training", "learned", "sequences"]
+    assert unlabelled.data["gold"] is None
+    empty = page_of(tmp_path, model, [], [])
+    assert empty.sections == ["summary", "training", "learned"]
+    assert "There are no sequences" in empty.text
+
+
+def test_markup_in_words_and_labels_is_text(tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script>"
+    X = [[evil, "<b>", "&amp;", 'x" style="color:red']]
+    y = [["<i>", "O", '"><img src=x>', "O"]]
+    model = hr.LinearCRF(max_iter=3, n_jobs=1).fit(X, y)
+    page = page_of(tmp_path, model, X, [["O", "<i>", "O", "<i>"]], title=evil)
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("script") == 2
+    assert not {"img", "b", "i"} & set(tags)
+    assert words_of(page) == X[0]
+    assert page.contents["h1"] == evil
+
+
+def test_control_characters_are_shown_as_escapes(tmp_path: Path) -> None:
+    assert shown("a\x1b[31m\u202eb\ud800") == r"a\x1b[31m\u202eb\ud800"
+    assert len(shown("x" * 10_000)) == 121
+    X = [["a\x00b", "\u2028", "x" * 10_000]]
+    model = hr.HMM().fit(X, [["A", "B", "A"]])
+    page = page_of(tmp_path, model, X, [["A", "B", "A"]])
+    assert words_of(page) == [r"a\x00b", r"\u2028", "x" * 120 + "…"]
+    assert "\u2028" not in page.text
+
+
+def test_json_text_is_inert_and_reads_back() -> None:
+    value = {"a": ["</script>", "<!--", "&", "\u2028\u2029", "é", None, 1]}
+    text = json_text(value)
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == value
+
+
+def test_styles_become_classes() -> None:
+    found, rules = styles_as_classes('<a style="x:1" class="k">style="no"</a><b style="x:1"/><i style="y:2">')
+    assert found == '<a class="k s0">style="no"</a><b class="s0"/><i class="s1">'
+    assert rules == ".s0{x:1}\n.s1{y:2}\n"
+
+
+ESTIMATORS = [
+    hr.TreeCRF(n_rounds=3, n_jobs=1),
+    hr.LinearCRF(max_iter=3, n_jobs=1),
+    hr.StructuredPerceptron(epochs=2, n_jobs=1),
+    hr.StructuredPerceptron(epochs=2, averaging="vote", n_jobs=1),
+    hr.StructuredSVM(epochs=2, n_jobs=1),
+    hr.HMM(n_jobs=1),
+    hr.MEMM(n_rounds=2, n_jobs=1),
+    hr.FutureMEMM(n_jobs=1),
+    hr.SearchTagger(epochs=2, n_jobs=1),
+    hr.OutputCode(n_bits=4, base=hr.LinearCRF(max_iter=3, n_jobs=1), n_jobs=1),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: f"{type(one).__name__}-{id(one)}"[:12])
+def test_every_estimator_has_a_report(tmp_path: Path, estimator: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = estimator.fit(X * 4, Y * 4)
+    page = page_of(tmp_path, fitted, X, Y)
+    assert "sequences" in page.sections
+    assert (page.data["doubt"] is None) == (hr.inspection.reliability(fitted, X, Y).note is None)
+
+
+def test_inputs_of_other_kinds(tmp_path: Path) -> None:
+    numbers = [np.arange(12.0).reshape(4, 3), np.ones((2, 3))]
+    y = [[0, 1, 0, 1], [1, 1]]
+    data = page_of(tmp_path, hr.TreeCRF(n_rounds=2, n_jobs=1).fit(numbers, y), numbers, y).data
+    assert data["text"]["values"][0] == "0 1 2"
+    assert data["labels"] == ["0", "1"]
+    dicts = [[{"n": 1.5, "word": "a", "tag": "T"}, {"n": None, "word": None, "tag": "U"}]]
+    data = page_of(tmp_path, hr.TreeCRF(n_rounds=2, n_jobs=1).fit(dicts, [["A", "B"]]), dicts, [["A", "B"]]).data
+    names = [column["name"] for column in data["columns"]]
+    assert {data["text"]["name"], *names} == {"n", "word", "tag"}
+    assert "(missing)" in data["text"]["values"] + data["columns"][0]["values"]
+    bags = [[["x", "y"], ["z"]]]
+    data = page_of(tmp_path, hr.LinearCRF(max_iter=2, n_jobs=1).fit(bags, [["A", "B"]]), bags, [["A", "B"]]).data
+    assert data["text"]["values"] == ["x, y", "z"]
+
+
+def test_one_class_and_unseen_gold_labels(tmp_path: Path, model: hr.LinearCRF) -> None:
+    page = page_of(tmp_path, hr.HMM().fit(["ab", "b"], [["A", "B"], ["B"]]), ["a"], [["A"]])
+    assert "Every position has its gold label" in page.text
+    with pytest.warns(hr.errors.UnseenLabelWarning):
+        page = page_of(tmp_path, model, X[:1], [["B-NP", "new", "B-VP"]])
+    assert "new" in page.data["labels"]
+    assert page.data["labels"].index("new") in [code for _, code in page.data["gold"]]
+
+
+def test_many_labels_stay_small(tmp_path: Path) -> None:
+    n = 10_000
+    X = [[f"w{i}" for i in range(j, j + 100)] for j in range(0, n, 100)]
+    y = [[f"L{i}" for i in range(j, j + 100)] for j in range(0, n, 100)]
+    model = hr.SearchTagger(epochs=1, n_jobs=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    page = page_of(tmp_path, model, X[:3], y[1:4])
+    assert len(page.text) < 1_000_000
+
+
+def test_long_data_are_cut(tmp_path: Path, model: hr.LinearCRF, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LONGEST_SEQUENCE", 5)
+    monkeypatch.setattr(limits, "MOST_POSITIONS", 9)
+    long = [["the"] * 12, ["cat"] * 3, ["dog"] * 4]
+    page = page_of(tmp_path, model, long)
+    assert sum(page.data["lengths"]) <= 9
+    assert max(page.data["lengths"]) <= 5
+    assert "left out" in page.text
+    assert len(page.data["predicted"]) == sum(page.data["lengths"])
+
+
+def test_columns_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shown_columns, "MOST_COLUMNS", 2)
+    X = [[{f"c{i}": "v" for i in range(6)}] * 2]
+    data = page_of(tmp_path, hr.LinearCRF(max_iter=2, n_jobs=1).fit(X, [["A", "B"]]), X).data
+    assert len(data["columns"]) == 2
+
+
+def test_the_same_page_for_repeated_runs(tmp_path: Path, model: hr.LinearCRF) -> None:
+    assert page_of(tmp_path, model, X, Y).text == page_of(tmp_path, model, X, Y).text
+
+
+def test_an_iterator_is_read_once(tmp_path: Path, model: hr.LinearCRF) -> None:
+    assert page_of(tmp_path, model, iter(X), iter(Y)).text == page_of(tmp_path, model, X, Y).text
+
+
+def test_refusals_come_before_work(tmp_path: Path, model: hr.LinearCRF) -> None:
+    target = tmp_path / "r.html"
+    target.write_text("mine")
+    with pytest.raises(InputError, match="exists already; pass force=True"):
+        hr.report(model, X, Y, target)
+    assert target.read_text() == "mine"
+    with pytest.raises(InputError, match="is a folder"):
+        hr.report(model, X, Y, tmp_path)
+    with pytest.raises(InputError, match="model must be a fitted estimator"):
+        hr.report("model", X, Y, tmp_path / "a.html")  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError):
+        hr.report(hr.HMM(), X, Y, tmp_path / "a.html")
+    with pytest.raises(InputError, match="compare needs gold labels"):
+        hr.report(model, X, None, tmp_path / "a.html", compare=model)
+    with pytest.raises(InputError, match="title must be a text"):
+        hr.report(model, X, Y, tmp_path / "a.html", title=3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="path must be the name of a file"):
+        hr.report(model, X, Y, 3)  # type: ignore[arg-type]
+    with pytest.raises(OSError, match="nowhere"):
+        hr.report(model, X, Y, tmp_path / "nowhere" / "a.html")
+    with pytest.raises(InputError):
+        hr.report(model, X, Y[:2], tmp_path / "a.html")
+    assert [one.name for one in tmp_path.iterdir()] == ["r.html"]
