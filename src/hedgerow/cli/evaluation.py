@@ -35,8 +35,8 @@ def evaluate(model_path: str, path: str, choice: FileChoice, *, constraints: str
     model = load_model(model_path)
     corpus = _labelled(model, model_path, path, choice)
     assert corpus.y is not None
-    gold = [_as_labels(labels, model.classes_) for labels in corpus.y]
-    _check_labels(path, gold, model.classes_)
+    gold = [as_labels(labels, model.classes_) for labels in corpus.y]
+    check_labels(path, gold, model.classes_)
     keywords: dict[str, Any] = {} if constraints is None else {"constraints": constraints}
     began = time.perf_counter()
     predicted = model.predict(corpus.X, **keywords)
@@ -106,7 +106,7 @@ def _labelled(model: Estimator, model_path: str, path: str, choice: FileChoice) 
     return corpus
 
 
-def _as_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+def as_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     """Labels of a file, which are text, as integers or bools if those of the model are."""
     if classes.dtype.kind == "U" or labels.dtype.kind != "U":
         return labels
@@ -117,7 +117,7 @@ def _as_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     return np.array([known[label] for label in labels.tolist()])
 
 
-def _check_labels(path: str, gold: Sequence[NDArray[Any]], classes: NDArray[Any]) -> None:
+def check_labels(path: str, gold: Sequence[NDArray[Any]], classes: NDArray[Any]) -> None:
     """Raise InputError if no gold label is a label of the model: the file has another label column or format."""
     found = list(dict.fromkeys(label for labels in gold for label in labels.tolist()))
     if not set(found) & set(classes.tolist()):

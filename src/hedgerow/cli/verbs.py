@@ -21,6 +21,7 @@ VERBS = {
     "tag": "Label a file or a stream with a model.",
     "evaluate": "Measure a model on a file of labelled sequences.",
     "inspect": "Show what a model is and what it learned.",
+    "report": "Write a page that shows what a model does, and where it fails.",
     "tune": "Find the best estimator and setting by a race.",
     "encode": "Write files of any size as a folder that train takes.",
     "convert": "Convert between file formats and label schemes.",
