@@ -6,6 +6,8 @@ other functions take a fitted estimator. Estimators offer some views as attribut
 `feature_importances_` and `tree`.
 """
 
+from hedgerow.inspection.error_analysis import ErrorAnalysis, SequenceErrors, errors
+from hedgerow.inspection.error_groups import ErrorGroup, ErrorTable
 from hedgerow.inspection.future_features import (
     FutureFeatureSummary,
     future_features,
@@ -19,11 +21,15 @@ from hedgerow.inspection.partial_dependence import PartialDependence, partial_de
 from hedgerow.inspection.permutation import PermutationImportance, PermutationImportances, permutation_importance
 from hedgerow.inspection.reliability import Reliability, reliability
 from hedgerow.inspection.risk_coverage import RiskCoverage, risk_coverage
+from hedgerow.inspection.span_errors import SpanErrors
 from hedgerow.inspection.transition_graph import TransitionEdge, TransitionGraph, transition_graph
 from hedgerow.inspection.tree_drawing import TreeDrawing, TreeNode, draw_tree
 from hedgerow.inspection.tree_views import importances, transition_table, tree_text
 
 __all__ = [
+    "ErrorAnalysis",
+    "ErrorGroup",
+    "ErrorTable",
     "FutureFeatureSummary",
     "Importance",
     "Importances",
@@ -34,11 +40,14 @@ __all__ = [
     "PermutationImportances",
     "Reliability",
     "RiskCoverage",
+    "SequenceErrors",
+    "SpanErrors",
     "TransitionEdge",
     "TransitionGraph",
     "TreeDrawing",
     "TreeNode",
     "draw_tree",
+    "errors",
     "future_features",
     "importances",
     "learning_curve",
