@@ -88,15 +88,17 @@ def cosine(a, b):
     return dot / (norms[0] * norms[1])
 
 
+def relevance(doubt, rows, chosen, k, diversity):
+    """What maximal marginal relevance gives sequence chosen[k] after the k sequences before it."""
+    similar = max((cosine(rows[chosen[k]], rows[j]) for j in chosen[:k]), default=0.0)
+    return (1 - diversity) * doubt[chosen[k]] / max(doubt) - diversity * similar
+
+
 def diverse(doubt, rows, n, diversity):
     """Indices by maximal marginal relevance; of equal values the most doubtful first, then the first."""
     chosen = []
-    for _ in range(n):
+    for k in range(n):
         left = [i for i in range(len(rows)) if i not in chosen]
-
-        def value(i):
-            similar = max((cosine(rows[i], rows[j]) for j in chosen), default=0.0)
-            return round((1 - diversity) * doubt[i] / max(doubt) - diversity * similar, 12)
-
-        chosen.append(max(left, key=lambda i: (value(i), doubt[i], -i)))
+        values = {i: round(relevance(doubt, rows, [*chosen, i], k, diversity), 12) for i in left}
+        chosen.append(max(left, key=lambda i: (values[i], doubt[i], -i)))
     return chosen
