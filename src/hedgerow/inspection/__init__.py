@@ -6,6 +6,7 @@ other functions take a fitted estimator. Estimators offer some views as attribut
 `feature_importances_` and `tree`.
 """
 
+from hedgerow.inspection.comparison import ChangedSequence, Comparison, compare
 from hedgerow.inspection.error_analysis import ErrorAnalysis, SequenceErrors, errors
 from hedgerow.inspection.error_groups import ErrorGroup, ErrorTable
 from hedgerow.inspection.future_features import (
@@ -27,6 +28,8 @@ from hedgerow.inspection.tree_drawing import TreeDrawing, TreeNode, draw_tree
 from hedgerow.inspection.tree_views import importances, transition_table, tree_text
 
 __all__ = [
+    "ChangedSequence",
+    "Comparison",
     "ErrorAnalysis",
     "ErrorGroup",
     "ErrorTable",
@@ -46,6 +49,7 @@ __all__ = [
     "TransitionGraph",
     "TreeDrawing",
     "TreeNode",
+    "compare",
     "draw_tree",
     "errors",
     "future_features",
