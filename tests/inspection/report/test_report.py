@@ -267,3 +267,23 @@ def test_refusals_come_before_work(tmp_path: Path, model: hr.LinearCRF) -> None:
     with pytest.raises(InputError):
         hr.report(model, X, Y[:2], tmp_path / "a.html")
     assert [one.name for one in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_two_models_are_compared_by_label_values(tmp_path: Path, model: hr.LinearCRF) -> None:
+    other = hr.HMM().fit([*X, ["the", "end"]], [*Y[:2], ["B-NP", "I-NP", "B-ADVP"], ["O", "O"]])
+    page = page_of(tmp_path, model, iter(X), iter(Y), compare=other)
+    assert "comparison" in page.sections
+    data = page.data
+    predicted, theirs = model.predict(X), other.predict(X)
+    expected = []
+    for gold, own, rival in zip(Y, predicted, theirs, strict=True):
+        gain = sum(a == g for a, g in zip(own, gold, strict=True)) - sum(
+            b == g for b, g in zip(rival, gold, strict=True)
+        )
+        same = own.tolist() == rival.tolist()
+        expected.append(-1 if same else 0 if gain > 0 else 1 if gain < 0 else 2)
+    assert data["changes"]["at"] == expected
+    assert len(set(expected)) > 1
+    shown_other = {place: data["labels"][code] for place, code in data["changes"]["other"]}
+    flat = list(zip(np.concatenate(predicted).tolist(), np.concatenate(theirs).tolist(), strict=True))
+    assert shown_other == {i: b for i, (a, b) in enumerate(flat) if a != b}

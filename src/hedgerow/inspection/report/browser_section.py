@@ -30,12 +30,12 @@ def browser_section(view: View, data: Mapping[str, Any], notes: Iterable[str]) -
     wrong = " A wrong position is framed, with the gold label below." if has_gold else ""
     body = (
         f"{note(_HELP + wrong)}{''.join(map(note, notes))}"
-        "<noscript><p>The browser of sequences needs JavaScript.</p></noscript>"
+        '<p id="without-script">The browser of sequences needs JavaScript.</p>'
         f'<div id="browser" hidden><div class="controls" role="search" aria-label="Filters">{"".join(controls)}</div>'
         '<p class="status" id="status" role="status"></p>'
         '<ul class="sequences" id="sequence-list"></ul>'
         '<button type="button" class="plain more" id="more" hidden>Show more</button></div>'
-        '<aside class="panel" id="panel" aria-label="Explanation" hidden></aside>'
+        '<div class="panel" id="panel" role="dialog" aria-label="Explanation" hidden></div>'
     )
     return Section("sequences", "Sequences", body)
 
@@ -49,7 +49,7 @@ def _kinds(data: Mapping[str, Any]) -> str:
     if data.get("kinds"):
         options += [(f"kind-{i}", f"with an error: {name}") for i, name in enumerate(data["kinds"]["names"])]
     if data.get("changes"):
-        options += [(f"change-{i}", f"of both models: {name}") for i, name in enumerate(data["changes"]["names"])]
+        options += [(f"change-{i}", name) for i, name in enumerate(data["changes"]["names"])]
     return _select("kind", "sequences", options)
 
 

@@ -9,6 +9,9 @@ import numpy as np
 
 from hedgerow.inspection.report.browser_section import browser_section
 from hedgerow.inspection.report.calibration_section import calibration_section
+from hedgerow.inspection.report.changes import NAMES as CHANGES
+from hedgerow.inspection.report.changes import Changes
+from hedgerow.inspection.report.comparison_section import comparison_section
 from hedgerow.inspection.report.confusion_section import confusion_section
 from hedgerow.inspection.report.explanation_data import (
     MOST_CONTRIBUTIONS,
@@ -28,6 +31,7 @@ from hedgerow.utilities import counted
 SECTIONS: tuple[Callable[[View], Section | None], ...] = (
     summary_section,
     training_section,
+    comparison_section,
     confusion_section,
     calibration_section,
     learned_section,
@@ -57,6 +61,8 @@ def browser_data(view: View, explain_many: ExplainMany | None) -> tuple[dict[str
     labels = LabelNames(labelling, chosen)
     data = sequence_data(labelling, view.store, chosen, labels)
     data["doubt"] = view.doubt
+    if view.changes is not None:
+        data["changes"] = change_data(view.changes, chosen, labels)
     data["unexplained"] = "The report has no explanation of this position; model.explain computes it."
     if explain_many is not None:
         places = explained_places(labelling, chosen)
@@ -65,6 +71,17 @@ def browser_data(view: View, explain_many: ExplainMany | None) -> tuple[dict[str
         data["explanations"] = explanation_data(
             explanations, chosen.places(places), lambda label: labels.code(codes[label])
         )
+    return data, _notes(view, data, chosen)
+
+
+def change_data(changes: Changes, chosen: Shown, labels: LabelNames) -> dict[str, Any]:
+    """The code of each sequence, and [place, label of the other model] where the models differ."""
+    places = chosen.places(changes.positions).tolist()
+    other = [[place, labels.named(label)] for place, label in zip(places, changes.labels, strict=True) if place >= 0]
+    return {"names": CHANGES, "at": changes.by_sequence[chosen.sequences].tolist(), "other": other}
+
+
+def _notes(view: View, data: dict[str, Any], chosen: Shown) -> list[str]:
     left_out = len(view.store) - len(chosen.sequences)
     notes = []
     if left_out:
@@ -75,4 +92,4 @@ def browser_data(view: View, explain_many: ExplainMany | None) -> tuple[dict[str
     if data["cut"]:
         longest = int(np.max(view.store.lengths))
         notes.append(f"Long sequences, of up to {longest:,} positions, are cut off.")
-    return data, notes
+    return notes

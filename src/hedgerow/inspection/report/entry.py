@@ -89,6 +89,8 @@ def report(
 def view_of(model: Estimator, X: Any, y: Any, compare: Estimator | None) -> View:
     """The predictions of one or two estimators for X."""
     store = raw_or_encoded(X)
+    if y is not None and not hasattr(y, "__len__"):
+        y = list(y)  # an iterator, which two estimators read
     other = None if compare is None else Labelling.of(compare, store, y)
     return View(estimator=model, store=store, labelling=Labelling.of(model, store, y), other=other)
 

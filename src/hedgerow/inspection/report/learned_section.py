@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hedgerow.errors import InputError
 from hedgerow.inspection.report.markup import Numeric, Section, details, figure, table
 from hedgerow.inspection.report.view import View
@@ -13,6 +15,7 @@ from hedgerow.inspection.weights import strongest_features
 MOST_BARS = 20
 MOST_WEIGHTS = 30
 MOST_EDGES = 40
+MOST_READ = 2_000  # transitions among which those of both signs are chosen
 
 
 def learned_section(view: View) -> Section | None:
@@ -51,16 +54,28 @@ def _weights(view: View) -> str:
 
 def _transitions(view: View) -> str:
     try:
-        found = transition_graph(view.estimator, n=MOST_EDGES)
+        found = _strongest_of_both_signs(transition_graph(view.estimator, n=MOST_READ))
     except InputError:  # it has no transition scores
         return ""
     if not found.edges:
         return ""
+    signs = "; a second colour marks negative ones" if any(edge.score < 0 for edge in found.edges) else ""
     caption = (
         f"Which label follows which: the strongest {len(found.edges):,} of {found.n_transitions:,} transitions by "
-        f"{found.meaning}. Wide arrows are strong; a second colour marks negative numbers."
+        f"{found.meaning}{signs}. Wide arrows are strong."
     )
     return figure(found.to_svg(), caption) + details("Transitions as a table", _edges(found))
+
+
+def _strongest_of_both_signs(found: TransitionGraph) -> TransitionGraph:
+    """As many positive as negative transitions: the many pairs that never occur would hide the frequent ones."""
+    negative = [edge for edge in found.edges if edge.score < 0]
+    positive = [edge for edge in found.edges if edge.score >= 0]
+    n_negative = min(len(negative), max(MOST_EDGES // 2, MOST_EDGES - len(positive)))
+    kept = {*positive[: MOST_EDGES - n_negative], *negative[:n_negative]}
+    edges = tuple(edge for edge in found.edges if edge in kept)
+    used = {label for edge in edges for label in edge[:2]}
+    return replace(found, nodes=tuple(label for label in found.nodes if label in used), edges=edges)
 
 
 def _edges(found: TransitionGraph) -> str:

@@ -65,6 +65,7 @@ class LabelNames:
         self._codes = {int(code): i for i, code in enumerate(codes.tolist())}
         self._unseen = {name: len(codes) + i for i, name in enumerate(unseen)}
         self._classes = labelling.classes
+        self._by_name: dict[str, int] | None = None
         self.names = [*(shown(labelling.classes[code]) for code in codes.tolist()), *map(shown, unseen)]
 
     def code(self, label: int) -> int:
@@ -73,6 +74,16 @@ class LabelNames:
             self._codes[label] = len(self.names)
             self.names.append(shown(self._classes[label]))
         return self._codes[label]
+
+    def named(self, label: Any) -> int:
+        """The code on the page of a label by its value, which may be one of another model."""
+        if self._by_name is None:
+            self._by_name = {name: code for code, name in enumerate(self.names)}
+        name = shown(label)
+        if name not in self._by_name:
+            self._by_name[name] = len(self.names)
+            self.names.append(name)
+        return self._by_name[name]
 
     def gold(self, label: int, flat_position: int) -> int:
         """The code on the page of a gold label."""

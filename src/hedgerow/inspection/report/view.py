@@ -13,6 +13,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.calibration import uncalibrated
 from hedgerow.inspection.labelling import Labelling
+from hedgerow.inspection.report.changes import Changes
 from hedgerow.utilities import once
 
 
@@ -39,6 +40,17 @@ class View:
     def predicted(self) -> list[NDArray[Any]]:
         """The predicted labels of each sequence."""
         return self._split(self.labelling.classes[self.labelling.predicted])
+
+    @once
+    def other_predicted(self) -> list[NDArray[Any]]:
+        """The labels of each sequence that the second estimator predicts; needs one."""
+        assert self.other is not None
+        return self._split(self.other.classes[self.other.predicted])
+
+    @once
+    def changes(self) -> Changes | None:
+        """Where the two estimators differ; None with one estimator or without gold labels."""
+        return Changes.of(self.labelling, self.other) if self.other is not None and self.has_gold else None
 
     @once
     def gold(self) -> list[NDArray[Any]]:

@@ -20,6 +20,7 @@
   const starts = [0];
   data.lengths.forEach((length) => starts.push(starts[starts.length - 1] + length));
   const goldAt = new Map(data.gold || []);
+  const otherAt = new Map(data.changes ? data.changes.other : []);
   const kindAt = new Map(data.kinds ? data.kinds.at : []);
   const listedAt = byFirst(data.listed);
   const explanationAt = byFirst(data.explanations ? data.explanations.at : []);
@@ -45,6 +46,9 @@
   /** A hue for each type: the first types have hues that differ clearly, the others one by their name. */
   function labelHues() {
     const types = [...new Set(data.labels.map(typeOf).filter((type) => type !== null))];
+    const count = new Map();
+    data.predicted.forEach((label) => count.set(typeOf(data.labels[label]), (count.get(typeOf(data.labels[label])) || 0) + 1));
+    types.sort((a, b) => (count.get(b) || 0) - (count.get(a) || 0));
     const found = new Map();
     types.forEach((type, i) => found.set(type, i < HUES.length ? HUES[i] : hashed(type) % 360));
     return data.labels.map((label) => (typeOf(label) === null ? null : found.get(typeOf(label))));
@@ -77,7 +81,7 @@
   function positionTest() {
     const kind = select("kind"), gold = select("gold"), predicted = select("predicted");
     const below = controls.below ? Number(controls.below.value) : 1000;
-    if (!kind && !gold && !predicted && below >= 1000) return null;
+    if ((!kind || kind.startsWith("change-")) && !gold && !predicted && below >= 1000) return null;
     return (t) => {
       const own = goldAt.has(t) ? goldAt.get(t) : data.predicted[t];
       if (kind === "wrong" && !goldAt.has(t)) return false;
@@ -90,13 +94,11 @@
 
   function sequenceTest() {
     const kind = select("kind");
-    if (kind.startsWith("change-")) {
-      const wanted = Number(kind.slice(7));
-      return (i) => data.changes.at[i] === wanted;
-    }
+    const wanted = kind.startsWith("change-") ? Number(kind.slice(7)) : null;
     const test = positionTest();
-    if (test === null) return () => true;
     return (i) => {
+      if (wanted !== null && data.changes.at[i] !== wanted) return false;
+      if (test === null) return true;
       for (let t = starts[i]; t < starts[i + 1]; t++) if (test(t)) return true;
       return false;
     };
@@ -154,32 +156,34 @@
   function draw() {
     const marked = controls.search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const next = chosen.slice(drawn, drawn + AT_ONCE);
-    list.append(...next.map((i) => sequenceElement(i, marked)));
+    const test = positionTest();
+    list.append(...next.map((i) => sequenceElement(i, marked, test)));
     drawn += next.length;
     more.hidden = drawn >= chosen.length;
     if (current === null) makeCurrent(list.querySelector(".token"));
   }
 
-  function sequenceElement(i, marked) {
+  function sequenceElement(i, marked, test) {
     const item = make("li", "sequence");
     const wrong = countWrong(i);
     let head = `sequence ${(data.sequences[i] + 1).toLocaleString("en")}`;
     if (data.gold) head += wrong ? `, ${wrong} wrong` : ", all right";
-    if (data.changes && data.changes.at[i] !== null) head += `, ${data.changes.names[data.changes.at[i]]}`;
+    if (data.changes && data.changes.at[i] >= 0) head += `, ${data.changes.names[data.changes.at[i]]}`;
     if (data.cut[i]) head += `; the first ${data.lengths[i].toLocaleString("en")} of ${data.cut[i].toLocaleString("en")} positions`;
     item.append(make("p", "sequence-head", head));
     const tokens = make("div", "tokens");
     tokens.setAttribute("role", "group");
     tokens.setAttribute("aria-label", head);
     tokens.dir = "auto";
-    for (let t = starts[i]; t < starts[i + 1]; t++) tokens.append(tokenElement(t, marked));
+    for (let t = starts[i]; t < starts[i + 1]; t++) tokens.append(tokenElement(t, marked, test !== null && test(t)));
     item.append(tokens);
     return item;
   }
 
-  function tokenElement(t, marked) {
+  function tokenElement(t, marked, fits) {
     const token = make("button", goldAt.has(t) ? "token wrong" : "token");
     token.type = "button";
+    if (fits) token.classList.add("fits");
     token.tabIndex = -1;
     token.dataset.t = t;
     token.append(wordElement(data.text.values[data.text.codes[t]], marked), chip(data.predicted[t], data.probability[t] < 900));
@@ -281,6 +285,7 @@
       const gold = goldAt.has(t) ? goldAt.get(t) : data.predicted[t];
       about.append(", gold ", chip(gold, false), goldAt.has(t) ? kindText(t) : ": right.");
     }
+    if (otherAt.has(t)) about.append(" The other model predicts ", chip(otherAt.get(t), false), ".");
     const parts = [word, about, make("h4", "", data.doubt ? "Scores" : "Probabilities"), probabilityBars(t)];
     if (data.doubt) parts.push(make("p", "note", `Note: ${data.doubt}.`));
     return [...parts, ...explanationContent(t), ...columnContent(t)];
@@ -411,34 +416,48 @@
     if (shown) shown.textContent = controls.below.value >= 1000 ? "any" : `below ${percent(controls.below.value)}`;
     apply();
   }
-  document.getElementById("reset").addEventListener("click", () => {
+  function clear() {
     for (const [name, control] of Object.entries(controls)) {
       if (control) control.value = name === "below" ? 1000 : name === "order" ? "data" : "";
     }
+  }
+  document.getElementById("reset").addEventListener("click", () => {
+    clear();
     changed();
   });
   document.addEventListener("click", (event) => {
     const pair = event.target.closest(".pair");
     if (!pair) return;
-    const codes = ["gold", "predicted"].map((name) => data.labels.indexOf(pair.dataset[name]));
-    ["gold", "predicted"].forEach((name, i) => choose(controls[name], codes[i], pair.dataset[name]));
-    if (controls.kind) controls.kind.value = "";
-    controls.search.value = "";
-    apply();
+    clear();
+    if (pair.dataset.kind) controls.kind.value = pair.dataset.kind;
+    else for (const name of ["gold", "predicted"]) choose(controls[name], pair.dataset[name]);
+    changed();
     document.getElementById("sequences").scrollIntoView();
     if (current) current.focus({ preventScroll: true });
   });
 
   /** Choose a label; one that is too rare to be listed is added to the list. */
-  function choose(control, code, name) {
+  function choose(control, name) {
+    const code = data.labels.indexOf(name);
     if (![...control.options].some((option) => option.value === String(code))) control.add(new Option(name, code));
     control.value = code;
   }
 
+  /** Tab reaches a wide table or chart only if it can be scrolled. */
+  function skipUnscrolled() {
+    for (const region of document.querySelectorAll(".scroll")) {
+      if (region.scrollWidth > region.clientWidth) region.tabIndex = 0;
+      else region.removeAttribute("tabindex");
+    }
+  }
+  window.addEventListener("resize", skipUnscrolled);
+  document.addEventListener("toggle", skipUnscrolled, true);
+  skipUnscrolled();
   more.addEventListener("click", draw);
   new IntersectionObserver((entries) => {
     if (entries.some((entry) => entry.isIntersecting) && drawn < chosen.length) draw();
   }, { rootMargin: "600px" }).observe(more);
+  document.getElementById("without-script").hidden = true;
   document.getElementById("browser").hidden = false;
   apply();
 })();

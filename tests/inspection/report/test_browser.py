@@ -1,0 +1,230 @@
+"""The report in a real browser: keyboard, filters, dark mode, phones, print, and faults of accessibility."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hedgerow as hr
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+EVIL = "<script>document.title='run'</script>"
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.slow
+
+
+def sentences(n: int) -> tuple[list[list[str]], list[list[str]]]:
+    """Sentences of nouns and verbs; some labels are wrong, so that a model cannot learn them."""
+    X, y = [], []
+    for i in range(n):
+        X.append(["the", f"noun{i % 7}", f"verb{i % 5}", "a", f"noun{i % 11}", "."])
+        y.append(["B-NP", "I-NP", "B-VP", "B-NP" if i % 9 else "O", "I-NP", "O"])
+    X.append([EVIL, "שלום", "a\x1bb", "w" * 500])
+    y.append(["O", "B-NP", "O", "B-NP"])
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = os.environ.get("HEDGEROW_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip("no Chromium: install it, or name it with HEDGEROW_CHROMIUM")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    X, y = sentences(90)
+    model = hr.LinearCRF(max_iter=15, n_jobs=1).fit(X, y, X[:9], y[:9])
+    other = hr.HMM().fit(X, y)
+    return hr.report(model, X, y, tmp_path_factory.mktemp("report") / "report.html", compare=other)
+
+
+class Opened:
+    """A page that is open, and what the browser said about it."""
+
+    def __init__(self, browser: Any, path: Path, **settings: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **settings})
+        self.page = self.context.new_page()
+        self.messages: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+    def status(self) -> str:
+        text: str = self.page.locator("#status").inner_text()
+        return text
+
+    def focused(self) -> str:
+        text: str = self.page.evaluate("document.activeElement.innerText")
+        return text.split("\n")[0]
+
+
+def test_nothing_is_loaded_and_nothing_is_refused(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        opened.page.mouse.wheel(0, 100_000)
+        opened.page.wait_for_timeout(200)
+        assert opened.messages == []
+        assert opened.requests == [report.as_uri()]
+        assert opened.page.title() == "LinearCRF report"
+        assert opened.page.locator("h2").count() == 7
+
+
+def test_the_policy_forbids_other_scripts(browser: Any, report: Path, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.html"
+    text = report.read_text(encoding="utf-8")
+    changed.write_text(text.replace("</body>", "<script>document.title='run'</script></body>"), encoding="utf-8")
+    with Opened(browser, changed) as opened:
+        assert opened.page.title() == "LinearCRF report"
+        assert any("Content Security Policy" in message for message in opened.messages)
+
+
+def test_a_word_that_is_markup_is_text(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        opened.page.fill("#search", "#91")
+        words = opened.page.locator("#sequence-list .word").all_text_contents()
+        assert words[0] == EVIL
+        assert words[2] == r"a\x1bb"
+        assert words[3].endswith("…")
+        assert opened.page.title() == "LinearCRF report"
+        opened.page.locator(".token").first.click()
+        assert opened.page.locator("#panel h3").inner_text() == EVIL
+
+
+def test_the_keyboard_reaches_everything(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        page = opened.page
+        page.focus("#reset")
+        page.keyboard.press("Tab")
+        assert opened.focused() == "the"
+        assert page.locator("#tip").is_visible()
+        page.keyboard.press("ArrowRight")
+        assert opened.focused() == "noun0"
+        page.keyboard.press("ArrowDown")
+        assert opened.focused() == "noun1"
+        page.keyboard.press("End")
+        assert opened.focused() == "."
+        page.keyboard.press("ArrowRight")
+        assert opened.focused() == "the"
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Enter")
+        assert page.locator("#panel").is_visible()
+        assert opened.focused() == "Close"
+        page.keyboard.press("Escape")
+        assert not page.locator("#panel").is_visible()
+        assert opened.focused() == "the"
+        assert opened.messages == []
+
+
+def test_arrows_draw_more_sequences(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        opened.page.locator(".token").first.focus()
+        for _ in range(90):
+            opened.page.keyboard.press("ArrowDown")
+        assert opened.focused() == EVIL
+
+
+def test_filters(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        page = opened.page
+        assert opened.status() == "91 of 91 sequences"
+        page.select_option("#kind", "wrong")
+        shown = int(opened.status().split()[0])
+        assert 0 < shown < 91
+        assert page.locator(".sequence:not(:has(.wrong))").count() == 0
+        assert page.locator(".fits").count() == page.locator(".wrong").count()
+        page.click("#reset")
+        page.fill("#search", "noun3 verb")
+        assert 0 < int(opened.status().split()[0]) < 91
+        assert page.locator("mark").count() > 0
+        page.fill("#search", "nowhere")
+        assert opened.status() == "No sequence passes the filters."
+        page.click("#reset")
+        page.select_option("#predicted", label="B-VP")
+        page.select_option("#order", "unsure")
+        assert int(opened.status().split()[0]) >= 90
+        assert page.locator(".sequence:not(:has(.fits))").count() == 0
+        page.click("#reset")
+        assert opened.status() == "91 of 91 sequences"
+        page.locator(".pair[data-gold]").first.click()
+        assert int(opened.status().split()[0]) < 91
+        assert page.locator("#gold").input_value() != ""
+        assert opened.messages == []
+
+
+def test_dark_mode_has_other_colours(browser: Any, report: Path) -> None:
+    found = []
+    for scheme in ("light", "dark"):
+        with Opened(browser, report, color_scheme=scheme) as opened:
+            found.append(opened.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1600])
+def test_the_page_never_scrolls_sideways(browser: Any, report: Path, width: int) -> None:
+    with Opened(browser, report, viewport={"width": width, "height": 700}) as opened:
+        for summary in opened.page.locator("summary").all():
+            summary.click()
+        opened.page.fill("#search", "#91")
+        opened.page.locator(".token").last.click()
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        box = opened.page.locator("#panel").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+
+
+def test_print_leaves_controls_out(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        opened.page.emulate_media(media="print")
+        assert not opened.page.locator(".controls").is_visible()
+        assert not opened.page.locator(".contents").is_visible()
+        assert opened.page.locator("#summary table").first.is_visible()
+        assert not opened.page.get_by_text("needs JavaScript").is_visible()
+        assert len(opened.page.pdf()) > 10_000
+
+
+def test_without_scripts_the_rest_is_there(browser: Any, report: Path) -> None:
+    with Opened(browser, report, java_script_enabled=False) as opened:
+        assert opened.page.locator("#summary").is_visible()
+        assert opened.page.get_by_text("The browser of sequences needs JavaScript").is_visible()
+        assert not opened.page.locator("#browser").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_serious_fault_of_accessibility(browser: Any, report: Path, scheme: str, width: int) -> None:
+    axe_api = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing")
+    settings = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}, "bypass_csp": True}
+    with Opened(browser, report, **settings) as opened:
+        for summary in opened.page.locator("summary").all():
+            summary.click()
+        opened.page.locator(".wrong").first.click()
+        found = axe_api.Axe().run(opened.page).response["violations"]
+        serious = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+        assert serious == []
