@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators.base import Estimator
 
 _MOST_CLASSES = 10
+_LONGEST_VALUE = 200
 
 
 def html_repr(estimator: Estimator) -> str:
@@ -19,7 +20,7 @@ def html_repr(estimator: Estimator) -> str:
     rows = []
     for name, parameter in parameters(type(estimator)).items():
         value = getattr(estimator, name)
-        shown = escape(repr(value))
+        shown = escape(shortened(repr(value), _LONGEST_VALUE))
         is_default = value is parameter.default or repr(value) == repr(parameter.default)
         cell = shown if is_default else f"<b>{shown}</b>"
         rows.append(
@@ -40,4 +41,6 @@ def _state(estimator: Estimator) -> str:
     more = ", ..." if len(classes) > _MOST_CLASSES else ""
     labels = counted(len(classes), "label")
     steps, columns = counted(len(estimator.training_log_), "step"), counted(estimator.n_features_in_, "column")
-    return f"fitted: {labels} {named}{more}; {steps}; {columns}"
+    temperature = estimator._fitted().temperature
+    calibrated = "" if temperature == 1 else f"; calibrated: scores divided by {temperature:.4g}"
+    return f"fitted: {labels} {named}{more}; {steps}; {columns}{calibrated}"
