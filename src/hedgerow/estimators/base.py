@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from hedgerow.encoding.imputation import Treatment
 from hedgerow.errors import DAMAGE, InputError, ModelFileError
 from hedgerow.estimators.conventions import with_parameters
+from hedgerow.estimators.explanation import Explainable
 from hedgerow.estimators.parameters import AtLeast, CountOrAll
-from hedgerow.estimators.prediction import Predictions
 from hedgerow.estimators.registry import REGISTRY
 from hedgerow.estimators.value_types import CONSTRAINTS, FEATURES, SEED, VERBOSITY
 from hedgerow.inference.decoding import DecodeSetting
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @with_parameters
-class Estimator(Predictions):
+class Estimator(Explainable):
     """The base class of all estimators. Subclasses declare parameters as annotated fields and implement `_learner`."""
 
     _set_by_fit: ClassVar[dict[str, tuple[str, str]]] = {

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from hedgerow.typing import ConstraintsLike, KnownLike, LabelsLike, LazySequences, SequenceLike, SequencesLike
 
 
+_INSTEAD = {"predict_single": "use predict", "explain": "explain them one by one"}  # of several sequences
+
+
 class Predictions(ModelInference):
     """The methods of a fitted estimator that answer questions about sequences."""
 
@@ -133,21 +136,26 @@ class Predictions(ModelInference):
         >>> model.predict_single("dot").tolist()
         ['-', 'o', '-']
         """
+        return self.predict(self._encode_single(x, "predict_single"))[0]
+
+    def _encode_single(self, x: object, owner: str) -> Encoded:
+        """One sequence as codes; raises InputError, in which `owner` is the method, if x is something else."""
+        self._fitted()
         if isinstance(x, ColumnStore) and len(x) != 1:
-            raise InputError(f"predict_single labels one sequence, but there are {len(x)}; use predict")
+            raise InputError(f"{owner} takes one sequence, but there are {len(x)}; {_INSTEAD[owner]}")
         if isinstance(x, Mapping):
             raise InputError(
-                f"predict_single labels a list of positions, but x is a {type(x).__name__}, which is one position; "
+                f"{owner} takes a list of positions, but x is a {type(x).__name__}, which is one position; "
                 "pass [x] if the sequence has only this position"
             )
         if isinstance(x, ColumnStore):
-            return self.predict(x)[0]
+            return self._encode(x)
         try:
-            return self.predict([x])[0]
+            return self._encode([x])
         except InputError:
             if isinstance(x, Sized) and (_is_list_of_sequences(x) or self._reads(x)):
                 n = counted(len(x), "sequence")
-                raise InputError(f"predict_single labels one sequence, but x is a list of {n}; use predict") from None
+                raise InputError(f"{owner} takes one sequence, but x is a list of {n}; {_INSTEAD[owner]}") from None
             raise
 
     @overload

@@ -133,6 +133,11 @@ class Lattice:
         """The batch of the scores with these state scores, under the constraints."""
         return self._make_plain(*self._masked(state), self._order)
 
+    @property
+    def kept_path(self) -> NDArray[np.int32] | None:
+        """The labels that the beam never drops, -1 for none; None if there are no such labels."""
+        return self._keep
+
     def masked_scores(self) -> tuple[Floats | None, Floats | None, Floats | None]:
         """(state, edge, table) under the constraints, for a lattice of the order `topology.lattice_order`."""
         return self._masked(self.state)

@@ -40,7 +40,7 @@ class Messages:
         state, edge, table = lattice.masked_scores()
         self._state, self._edge, self._table = state, edge, table
         self._k, self._order = lattice.topology.n_labels, lattice.topology.lattice_order
-        self._beam = lattice.beam
+        self._beam, self._kept_path = lattice.beam, lattice.kept_path
         self._first_rows = [lattice.topology.first_row(m) for m in range(self._order + 1)]
         self.n_positions = int(lattice.starts[-1])
         self._before: list[tuple[Contexts, Floats64]] = [(np.zeros(1, np.int64), np.zeros(1))]
@@ -58,7 +58,8 @@ class Messages:
             contexts, before = self._before[t]
             sums = before[:, None] + self.local(t, contexts)
             reached, where = np.unique(self.following(t, contexts), return_inverse=True)
-            self._before.append(self._kept(reached, _log_sums(sums.ravel(), where.ravel(), len(reached))))
+            sums = _log_sums(sums.ravel(), where.ravel(), len(reached))
+            self._before.append(self._kept(reached, sums, self._path_context(t + 1)))
         return self._before[position]
 
     def after(self, position: int, contexts: Contexts) -> Floats64:
@@ -80,6 +81,9 @@ class Messages:
             scores += self._edge[position, contexts]
         if self._table is not None:
             scores += self._table[self._first_rows[min(position, self._order)] + contexts]
+        if self._beam and self._order == 0:  # no context remembers which labels the beam kept
+            kept = self._kept(np.arange(self._k), scores[0], self._path_label(position))[0]
+            scores[0, np.setdiff1d(np.arange(self._k), kept)] = -np.inf
         return scores
 
     def following(self, position: int, contexts: Contexts) -> Contexts:
@@ -88,7 +92,8 @@ class Messages:
             return np.zeros((len(contexts), self._k), np.int64)
         length = min(position, self._order)
         older = contexts if length < self._order else contexts // self._k
-        return np.arange(self._k) * self._k ** min(length, self._order - 1) + older[:, None]
+        next_contexts: Contexts = np.arange(self._k) * self._k ** min(length, self._order - 1) + older[:, None]
+        return next_contexts
 
     def _all_contexts(self, position: int) -> Contexts:
         if self._beam:
@@ -105,11 +110,24 @@ class Messages:
         place = np.minimum(np.searchsorted(kept, contexts), len(kept) - 1)
         return np.where(kept[place] == contexts, sums[place], -np.inf)
 
-    def _kept(self, contexts: Contexts, sums: Floats64) -> tuple[Contexts, Floats64]:
+    def _kept(self, contexts: Contexts, sums: Floats64, also: int) -> tuple[Contexts, Floats64]:
+        """The contexts in the beam, and `also`."""
         if self._beam is None or len(contexts) <= self._beam:
             return contexts, sums
-        best = np.sort(np.argsort(-sums, kind="stable")[: self._beam])
-        return contexts[best], sums[best]
+        best = np.argsort(-sums, kind="stable")[: self._beam]
+        chosen = np.union1d(best, np.flatnonzero(contexts == also))
+        return contexts[chosen], sums[chosen]
+
+    def _path_label(self, position: int) -> int:
+        """The label of the path that the beam never drops; -1 if there is none."""
+        return -1 if self._kept_path is None else int(self._kept_path[position])
+
+    def _path_context(self, position: int) -> int:
+        """The label context of a position in the path that the beam never drops; -1 if there is none."""
+        labels = [self._path_label(at) for at in range(max(position - self._order, 0), position)]
+        if not labels or min(labels) < 0:
+            return -1
+        return sum(label * self._k**i for i, label in enumerate(labels))
 
 
 def log_sum(values: Floats64, axis: int | None = None) -> Any:

@@ -1,0 +1,137 @@
+"""Explanations: why a model prefers one label to another, as records, text, rich tables and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from hedgerow.data.html_repr import html_table, shortened, visible
+
+LEFT, INSIDE, RIGHT = "left context", "labels inside", "right context"
+CONTEXTS = (LEFT, INSIDE, RIGHT)
+SHOWN = 12  # contributions in text and tables, the largest first
+
+
+class Contribution(NamedTuple):
+    """What one value adds to the log-odds of a label.
+
+    Attributes
+    ----------
+    column : str
+        The column, or "left context", "right context" and, for a span, "labels inside".
+    offset : int
+        Where the value was read, relative to the position.
+    value : str, float, tuple or None
+        The value; None outside of the sequence, for a missing value, and for contexts.
+    contribution : float
+        What the value adds; negative if it speaks against the label.
+    position : int
+        The position that the contribution belongs to, in its sequence.
+    """
+
+    column: str
+    offset: int
+    value: Any
+    contribution: float
+    position: int
+
+    def __str__(self) -> str:
+        if self.column in CONTEXTS:
+            return self.column
+        place = self.column + (f"[{self.offset:+d}]" if self.offset else "")
+        return place if self.value is None else f"{place} = {shown_value(self.value)}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Explanation:
+    """Why a model prefers labels to others; `str()` is a text, notebooks and rich show a table.
+
+    Attributes
+    ----------
+    start, end : int
+        The positions: from `start` to before `end`.
+    labels, against : tuple
+        The labels of the positions, and the labels that they are compared with.
+    log_odds : float
+        log P(labels) / P(against) given the sequence; infinite if `against` is impossible.
+    contributions : tuple of Contribution
+        They add up to `log_odds`; the largest come first.
+    probability : float
+        P(label); for several positions, the smallest of their probabilities.
+    """
+
+    start: int
+    end: int
+    labels: tuple[Any, ...]
+    against: tuple[Any, ...]
+    log_odds: float
+    contributions: tuple[Contribution, ...]
+    probability: float
+
+    @property
+    def label(self) -> Any:
+        """The label of a single position; the tuple of labels of a span."""
+        return self.labels[0] if len(self.labels) == 1 else self.labels
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *(f"  {amount}  {text}" for amount, text in self.rows())])
+
+    @property
+    def headline(self) -> str:
+        """The labels and their log-odds in one line."""
+        place = f"position {self.start}" if self.end == self.start + 1 else f"positions {self.start} to {self.end - 1}"
+        labels, against = (" ".join(map(shown_value, each)) for each in (self.labels, self.against))
+        return f"{place}: {labels} rather than {against}, log-odds {self.log_odds:+.3f}"
+
+    def rows(self, n: int = SHOWN) -> Iterator[tuple[str, str]]:
+        """(amount, value) of the n largest contributions as text, and the sum of the others."""
+        several = self.end > self.start + 1
+        for one in self.contributions[:n]:
+            place = f"position {one.position}: " if several and one.column not in CONTEXTS else ""
+            yield f"{one.contribution:+.3f}", place + str(one)
+        others = self.contributions[n:]
+        if others:
+            yield f"{sum(one.contribution for one in others):+.3f}", f"{len(others)} other contributions"
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {self.headline}>"
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table("log-odds", "from", title=Text(self.headline), title_justify="left")
+        for amount, text in self.rows():
+            table.add_row(Text(amount, style="green" if amount.startswith("+") else "red"), Text(text))
+        return table
+
+    def _repr_html_(self) -> str:
+        return html_table(("log-odds", "from"), self.rows(), self.headline)
+
+
+class Explanations(tuple[Explanation, ...]):
+    """The explanations of all positions of a sequence: a tuple whose `str()` has a line for each."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(f"{one.headline}; {_first(one)}" for one in self)
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (one.start, shown_value(one.label), shown_value(one.against[0]), f"{one.log_odds:+.3f}", _first(one))
+            for one in self
+        )
+        return html_table(("position", "label", "against", "log-odds", "largest contribution"), rows)
+
+
+def _first(one: Explanation) -> str:
+    return " ".join(next(one.rows(1), ("", "")))
+
+
+def shown_value(value: Any) -> str:
+    """A value as text on one line: numbers in short, control characters escaped, long texts cut."""
+    if isinstance(value, tuple):
+        return ", ".join("-" if one is None else shown_value(one) for one in value)
+    return shortened(f"{value:g}" if isinstance(value, float) else visible(value))

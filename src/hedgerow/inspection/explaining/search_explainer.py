@@ -1,0 +1,136 @@
+"""Explanations of beam searches: the features of two paths.
+
+A beam search chooses a whole path. The log-odds of a label against another are the score of the best path that has the
+one, less that of the best path that has the other, divided by the temperature. They are split into the attributes of
+the position, what changes at the positions before it (and the weights of label n-grams at the position itself), and
+what changes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.encoding import AttributeReader
+from hedgerow.encoding.encoded import Encoded
+from hedgerow.errors import ImpossibleLatticeError
+from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
+from hedgerow.inspection.explaining.lattice_explainer import Split, best_other
+from hedgerow.inspection.explaining.linear_attributions import read_attributes, weight_of
+from hedgerow.search.potential import SearchPotential
+from hedgerow.topology import Topology
+from hedgerow.utilities import Floats64
+
+
+class SearchAttributions:
+    """Weights of (attribute, label); future features are attributes too."""
+
+    def __init__(self, potential: SearchPotential, encoded: Encoded) -> None:
+        self._potential = potential
+        self._reader = AttributeReader(potential.with_future(encoded), potential.window, potential.scalings)
+
+    def parts(self, position: int, label: LabelInContext, against: LabelInContext) -> list[Part]:
+        features, weights = self._potential.state_features, self._potential.state_weights
+
+        def difference(i: int) -> float:
+            return weight_of(features, weights, i, label.label) - weight_of(features, weights, i, against.label)
+
+        return [
+            Part(*name, difference(i) * value / self._potential.temperature)
+            for i, value, name in read_attributes(self._reader, position)
+        ]
+
+
+@attributions.register
+def _search(potential: SearchPotential, encoded: Encoded, scope: Scope) -> SearchAttributions:
+    return SearchAttributions(potential, encoded)
+
+
+class SearchExplainer:
+    """Splits log-odds of paths in the search of one sequence."""
+
+    def __init__(
+        self,
+        potential: SearchPotential,
+        encoded: Encoded,
+        topology: Topology,
+        scope: Scope,
+        *,
+        predicted: NDArray[np.int32] | None = None,
+        beam: int | None = None,
+        temperature: float = 1.0,
+    ) -> None:
+        self._potential, self._encoded, self._topology, self._beam = potential, encoded, topology, beam
+        self._attributions = attributions(potential, encoded, scope)
+        self._temperature = temperature
+
+    @cached_property
+    def _probabilities(self) -> Floats64:
+        answers = self._potential.answers(self._encoded, self._topology, beam=self._beam, temperature=self._temperature)
+        return answers.marginals()[1].astype(np.float64)
+
+    @cached_property
+    def _state_scores(self) -> Floats64:
+        return self._potential.state_scores(self._encoded).astype(np.float64)
+
+    def log_probabilities(self, position: int) -> Floats64:
+        """log P(label) of a position, over the paths that the beam kept."""
+        with np.errstate(divide="ignore"):
+            logarithms: Floats64 = np.log(self._probabilities[position])
+        return logarithms
+
+    def runner_up(self, position: int, label: int) -> int:
+        """The most probable other label; if no path with another one was kept, that of the highest score alone."""
+        probable = best_other(self._probabilities[position], label)
+        return (
+            probable if self._probabilities[position, probable] > 0 else best_other(self._state_scores[position], label)
+        )
+
+    def split(self, first: int, labels: Sequence[int], against: Sequence[int]) -> Split:
+        """The log-odds of labels against others, at successive positions from `first` on."""
+        parts = [
+            [
+                part._replace(amount=part.amount / self._temperature)
+                for part in self._attributions.parts(first + i, LabelInContext.alone(a), LabelInContext.alone(b))
+            ]
+            for i, (a, b) in enumerate(zip(labels, against, strict=True))
+        ]
+        try:
+            one, other = self._scores(first, labels), self._scores(first, against)
+        except ImpossibleLatticeError:
+            return Split(np.inf, parts, np.inf, 0.0, 0.0)
+        last = first + len(labels)
+        difference = (one - other) / (self._potential.temperature * self._temperature)
+        own = [float(difference[first + i]) - sum(p.amount for p in parts[i]) for i in range(len(parts))]
+        left = float(difference[:first].sum()) + own[0]
+        right = float(difference[last:].sum())
+        return Split(float(difference.sum()), parts, left, sum(own[1:]), right)
+
+    def _scores(self, first: int, labels: Sequence[int]) -> Floats64:
+        """The score of each position along the best path that has these labels."""
+        known = np.full(self._encoded.n_positions, -1, np.int32)
+        known[first : first + len(labels)] = labels
+        answers = self._potential.answers(self._encoded, self._topology, known=known, beam=self._beam)
+        path = answers.viterbi()[1]
+        return self._state_scores[np.arange(len(path)), path] + n_gram_scores(self._potential, path)
+
+
+def n_gram_scores(potential: SearchPotential, path: NDArray[np.int32]) -> Floats64:
+    """The weights of the label n-grams that end at each position, in the direction of the search."""
+    n_grams, weights = potential.n_grams, potential.n_gram_weights.astype(np.float64)
+    k, bits = n_grams.n_labels, n_grams.n_labels.bit_length()
+    labels = path[::-1] if potential.direction == "right-to-left" else path
+    padded = np.concatenate([np.full(n_grams.order, k, np.int64), labels.astype(np.int64)])
+    scores, at = np.zeros(len(labels)), np.arange(len(labels))
+    digits = np.zeros(len(labels), np.int64)
+    for length in range(n_grams.order + 1):
+        if length:
+            digits = (digits << bits) | padded[n_grams.order + at - length]
+        cells = (digits + (1 << bits * length) - 1) * k + labels
+        place = np.minimum(np.searchsorted(n_grams.cells, cells), max(len(n_grams.cells) - 1, 0))
+        if len(n_grams.cells):
+            scores += np.where(n_grams.cells[place] == cells, weights[place], 0.0)
+    return scores[::-1] if potential.direction == "right-to-left" else scores
