@@ -102,3 +102,28 @@ def wilson(wrong: int, n: int) -> tuple[float, float]:
             outside, inside = (middle, inside) if excess(middle) > 0 else (outside, middle)
         ends.append(inside)
     return ends[0], ends[1]
+
+
+def unknown(train: list[list[dict[str, Any]]], x: list[list[dict[str, Any]]], column: str) -> list[bool]:
+    """Whether each position has a value of the column that no position of training has."""
+    known = {position.get(column) for sequence in train for position in sequence}
+    values = [position.get(column) for sequence in x for position in sequence]
+    return [value is not None and value not in known for value in values]
+
+
+def counts_where(marked: list[bool], wrong: list[bool]) -> tuple[int, int]:
+    """(positions that are marked, those of them that are wrong)."""
+    return sum(marked), sum(one and other for one, other in zip(marked, wrong, strict=True))
+
+
+def changed(gold: Sequences, a: Sequences, b: Sequences) -> list[tuple[int, str, tuple[int, ...], int, int]]:
+    """(sequence, change, positions, gained, lost) of each sequence with different labels."""
+    found = []
+    for i, (true, of_a, of_b) in enumerate(zip(gold, a, b, strict=True)):
+        positions = tuple(t for t in range(len(true)) if of_a[t] != of_b[t])
+        gained = sum(of_b[t] == true[t] for t in positions)
+        lost = sum(of_a[t] == true[t] for t in positions)
+        change = "better" if gained > lost else "worse" if gained < lost else "neither"
+        if positions:
+            found.append((i, change, positions, gained, lost))
+    return found
