@@ -92,7 +92,7 @@ def test_nothing_is_loaded_and_nothing_is_refused(browser: Any, report: Path) ->
         assert opened.messages == []
         assert opened.requests == [report.as_uri()]
         assert opened.page.title() == "LinearCRF report"
-        assert opened.page.locator("h2").count() == 7
+        assert opened.page.locator("h2").count() == 8
 
 
 def test_the_policy_forbids_other_scripts(browser: Any, report: Path, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_filters(browser: Any, report: Path) -> None:
         assert page.locator(".sequence:not(:has(.fits))").count() == 0
         page.click("#reset")
         assert opened.status() == "91 of 91 sequences"
-        page.locator(".pair[data-gold]").first.click()
+        page.locator(".show[data-gold]").first.click()
         assert int(opened.status().split()[0]) < 91
         assert page.locator("#gold").input_value() != ""
         assert opened.messages == []

@@ -287,3 +287,22 @@ def test_two_models_are_compared_by_label_values(tmp_path: Path, model: hr.Linea
     shown_other = {place: data["labels"][code] for place, code in data["changes"]["other"]}
     flat = list(zip(np.concatenate(predicted).tolist(), np.concatenate(theirs).tolist(), strict=True))
     assert shown_other == {i: b for i, (a, b) in enumerate(flat) if a != b}
+
+
+def test_kinds_of_errors_are_those_of_the_analysis(tmp_path: Path, model: hr.LinearCRF) -> None:
+    gold = [["B-NP", "B-NP", "B-VP"], ["B-VP", "I-VP"], Y[2]]
+    with pytest.warns(hr.errors.UnseenLabelWarning):
+        page = page_of(tmp_path, model, X, gold)
+    with pytest.warns(hr.errors.UnseenLabelWarning):
+        found = hr.inspection.errors(model, X, gold)
+    kinds = page.data["kinds"]
+    expected = {i: found.kinds[kind] for i, kind in enumerate(found.kinds_by_position.tolist()) if kind}
+    assert {place: kinds["names"][kind] for place, kind in kinds["at"]} == expected
+    assert len(expected) >= 3
+    assert "errors" in page.sections
+
+
+def test_models_with_labels_of_two_types_are_refused(tmp_path: Path, model: hr.LinearCRF) -> None:
+    numbers = hr.HMM().fit(X, [[len(label) for label in y] for y in Y])
+    with pytest.raises(InputError, match="strings"):
+        hr.report(model, X, Y, tmp_path / "a.html", compare=numbers)

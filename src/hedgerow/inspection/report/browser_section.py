@@ -47,7 +47,10 @@ def _search() -> str:
 def _kinds(data: Mapping[str, Any]) -> str:
     options = [("", "all"), ("wrong", "with an error")]
     if data.get("kinds"):
-        options += [(f"kind-{i}", f"with an error: {name}") for i, name in enumerate(data["kinds"]["names"])]
+        used = {kind for _, kind in data["kinds"]["at"]}
+        options += [
+            (f"kind-{i}", f"with an error: {name}") for i, name in enumerate(data["kinds"]["names"]) if i in used
+        ]
     if data.get("changes"):
         options += [(f"change-{i}", name) for i, name in enumerate(data["changes"]["names"])]
     return _select("kind", "sequences", options)

@@ -2,60 +2,51 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from hedgerow.inspection.report.changes import NAMES
-from hedgerow.inspection.report.markup import Numeric, Section, count, note, paragraph, safe, scrolling, share, table
+from hedgerow.inspection.comparison import Comparison
+from hedgerow.inspection.report.change_data import CHANGES
+from hedgerow.inspection.report.markup import Cell, Numeric, Section, count, note, paragraph, share, show_button, table
 from hedgerow.inspection.report.view import View
-from hedgerow.metrics import accuracy, sequence_accuracy, span_report
-from hedgerow.significance import McNemar, mcnemar
 
 
 def comparison_section(view: View) -> Section | None:
-    """Scores of both models, McNemar's test and counts of changes; None without a second model or gold labels."""
-    if view.changes is None or view.other is None:
+    """Scores of both models, a test and counts of changes; None without a second model or gold labels."""
+    found = view.comparison
+    if found is None:
         return None
-    found = mcnemar(view.gold, view.predicted, view.other_predicted)
-    body = _scores(view) + paragraph(_in_words(found)) + _changes(view)
+    body = _scores(found) + paragraph(_in_words(found)) + _changes(found)
     return Section("comparison", "Comparison", body)
 
 
-def _scores(view: View) -> str:
-    assert view.other is not None
-    names = [type(one.estimator).__name__ for one in (view.labelling, view.other)]
-    sides = (view.predicted, view.other_predicted)
-    scores = {
-        "accuracy": [accuracy(view.gold, side) for side in sides],
-        "sequences all right": [sequence_accuracy(view.gold, side) for side in sides],
-    }
-    if view.scheme is not None:
-        scores["F1 of spans"] = [span_report(view.gold, side, scheme=view.scheme).micro.f1 for side in sides]
-    shown = [
-        [name, share(own), share(other), Numeric(f"{100 * (own - other):+.2f}")]
-        for name, (own, other) in scores.items()
+def _scores(found: Comparison) -> str:
+    rows = [
+        [
+            one.metric.replace("_", " "),
+            share(one.b),
+            share(one.a),
+            Numeric(f"{100 * one.difference:+.2f}"),
+            Numeric(f"{100 * one.low:+.2f} to {100 * one.high:+.2f}"),
+        ]
+        for one in (found.accuracy, found.span_f1)
+        if one is not None
     ]
-    return table(
-        ["score", f"#this model: {names[0]}", f"#other model: {names[1]}", "#difference"], shown, "Both models"
-    )
+    head = ["score", f"#this model: {found.names[1]}", f"#other model: {found.names[0]}", "#difference", "#interval"]
+    caption = f"Both models; intervals at 95 % from {found.accuracy.n_resamples:,} resamples of whole sequences"
+    return table(head, rows, caption)
 
 
-def _in_words(found: McNemar) -> str:
-    only = f"{found.n_a_only:,} positions are right only here, {found.n_b_only:,} only in the other model"
-    verdict = "the difference may be chance" if found.p_value >= 0.05 else "the difference is hardly chance"
-    return f"{only}. McNemar's test: p = {found.p_value:.2g}; {verdict}, if positions are independent."
+def _in_words(found: Comparison) -> str:
+    test = found.mcnemar
+    only = f"{test.n_b_only:,} positions are right only here, {test.n_a_only:,} only by the other model"
+    verdict = "may be chance" if test.p_value >= 0.05 else "is hardly chance"
+    return f"{only}. McNemar's test, which takes positions as independent: p = {test.p_value:.2g}; this {verdict}."
 
 
-def _changes(view: View) -> str:
-    assert view.changes is not None
-    counts = [int(np.count_nonzero(view.changes.by_sequence == code)) for code in range(len(NAMES))]
-    rows = "".join(
-        f'<tr><th scope="row">{safe(name)}</th><td class="number">{count(n)}</td><td>'
-        f'<button type="button" class="pair" data-kind="change-{code}" aria-label="Show sequences: {safe(name)}">show'
-        "</button></td></tr>"
-        for code, (name, n) in enumerate(zip(NAMES, counts, strict=True))
-    )
-    head = '<th scope="col">change</th><th scope="col" class="number">sequences</th><th scope="col">browser</th>'
-    caption = "Sequences with another prediction"
-    markup = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    same = len(view.changes.by_sequence) - sum(counts)
-    return scrolling(markup, caption) + note(f"{same:,} sequences have the same labels by both models.")
+def _changes(found: Comparison) -> str:
+    counts = {name: sum(one.change == kind for one in found.changed) for kind, name in CHANGES.items()}
+    rows: list[list[Cell]] = [
+        [name, count(n), show_button(f"sequences that are {name}", kind=f"change-{code}") if n else ""]
+        for code, (name, n) in enumerate(counts.items())
+    ]
+    same = found.n_sequences - len(found.changed)
+    changed = table(["change", "#sequences", "browser"], rows, "Sequences with another prediction")
+    return changed + note(f"{same:,} sequences have the same labels by both models.")

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hedgerow.inspection.report.markup import Section, count, figure, note, paragraph, safe, scrolling, share
+from hedgerow.inspection.report.markup import (
+    Cell,
+    Section,
+    count,
+    figure,
+    note,
+    paragraph,
+    share,
+    show_button,
+    shown,
+    table,
+)
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import heat_map
 from hedgerow.metrics import confusion
@@ -58,18 +69,19 @@ def _matrix(found: Confusion, wrong: Sequence[tuple[object, object, int]]) -> st
 
 
 def _pairs(wrong: Sequence[tuple[object, object, int]], n_positions: int) -> str:
-    rows = "".join(
-        f'<tr><th scope="row"><bdi>{safe(gold)}</bdi></th><td><bdi>{safe(predicted)}</bdi></td>'
-        f'<td class="number">{count(n)}</td><td class="number">{share(n / n_positions)}</td>'
-        f'<td><button type="button" class="pair" data-gold="{safe(gold)}" data-predicted="{safe(predicted)}" '
-        f'aria-label="Show sequences with gold {safe(gold)} and predicted {safe(predicted)}">show</button></td></tr>'
+    rows: list[list[Cell]] = [
+        [
+            str(gold),
+            str(predicted),
+            count(n),
+            share(n / n_positions),
+            show_button(
+                f"sequences with gold {shown(gold)}, predicted {shown(predicted)}", gold=gold, predicted=predicted
+            ),
+        ]
         for gold, predicted, n in wrong[:MOST_PAIRS]
-    )
-    head = (
-        '<th scope="col">gold</th><th scope="col">predicted</th><th scope="col" class="number">positions</th>'
-        '<th scope="col" class="number">share</th><th scope="col">sequences</th>'
-    )
+    ]
     caption = "The most frequent confusions"
-    markup = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    found = table(["gold", "predicted", "#positions", "#share of all", "browser"], rows, caption)
     more = len(wrong) - MOST_PAIRS
-    return scrolling(markup, caption) + (note(f"{more:,} other pairs are rarer.") if more > 0 else "")
+    return found + (note(f"{more:,} other pairs are rarer.") if more > 0 else "")

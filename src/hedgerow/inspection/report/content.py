@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hedgerow.inspection.error_analysis import ErrorAnalysis
 from hedgerow.inspection.report.browser_section import browser_section
 from hedgerow.inspection.report.calibration_section import calibration_section
-from hedgerow.inspection.report.changes import NAMES as CHANGES
-from hedgerow.inspection.report.changes import Changes
+from hedgerow.inspection.report.change_data import change_data
 from hedgerow.inspection.report.comparison_section import comparison_section
 from hedgerow.inspection.report.confusion_section import confusion_section
+from hedgerow.inspection.report.error_section import error_section
 from hedgerow.inspection.report.explanation_data import (
     MOST_CONTRIBUTIONS,
     ExplainMany,
@@ -32,6 +33,7 @@ SECTIONS: tuple[Callable[[View], Section | None], ...] = (
     summary_section,
     training_section,
     comparison_section,
+    error_section,
     confusion_section,
     calibration_section,
     learned_section,
@@ -61,8 +63,10 @@ def browser_data(view: View, explain_many: ExplainMany | None) -> tuple[dict[str
     labels = LabelNames(labelling, chosen)
     data = sequence_data(labelling, view.store, chosen, labels)
     data["doubt"] = view.doubt
-    if view.changes is not None:
-        data["changes"] = change_data(view.changes, chosen, labels)
+    if view.errors is not None:
+        data["kinds"] = kind_data(view.errors, chosen)
+    if view.comparison is not None and view.other is not None:
+        data["changes"] = change_data(view.comparison, labelling, view.other, chosen, labels)
     data["unexplained"] = "The report has no explanation of this position; model.explain computes it."
     if explain_many is not None:
         places = explained_places(labelling, chosen)
@@ -74,11 +78,11 @@ def browser_data(view: View, explain_many: ExplainMany | None) -> tuple[dict[str
     return data, _notes(view, data, chosen)
 
 
-def change_data(changes: Changes, chosen: Shown, labels: LabelNames) -> dict[str, Any]:
-    """The code of each sequence, and [place, label of the other model] where the models differ."""
-    places = chosen.places(changes.positions).tolist()
-    other = [[place, labels.named(label)] for place, label in zip(places, changes.labels, strict=True) if place >= 0]
-    return {"names": CHANGES, "at": changes.by_sequence[chosen.sequences].tolist(), "other": other}
+def kind_data(found: ErrorAnalysis, chosen: Shown) -> dict[str, Any]:
+    """Names of kinds of errors, and [place, kind] of each position that is not right."""
+    kinds = found.kinds_by_position[chosen.positions]
+    places = np.flatnonzero(kinds)
+    return {"names": list(found.kinds), "at": np.stack([places, kinds[places]], axis=1).tolist()}
 
 
 def _notes(view: View, data: dict[str, Any], chosen: Shown) -> list[str]:

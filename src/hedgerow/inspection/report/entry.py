@@ -9,6 +9,7 @@ from typing import Any
 from hedgerow import storage
 from hedgerow.errors import InputError, type_name
 from hedgerow.estimators.base import Estimator
+from hedgerow.inspection.comparison import refuse_other_labels
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.report.content import content
 from hedgerow.inspection.report.page import page
@@ -77,6 +78,7 @@ def report(
         raise InputError(f"report: title must be a text; it is {type_name(title)}")
     if compare is not None:
         check_estimator(compare, "compare")
+        refuse_other_labels(model, compare)
         if y is None:
             raise InputError("report: compare needs gold labels to say which model is right, but y is None; pass y")
     view = view_of(model, X, y, compare)

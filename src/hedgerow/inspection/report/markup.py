@@ -27,6 +27,15 @@ class Numeric(str):
     __slots__ = ()
 
 
+class Markup(str):
+    """A cell of a table that is escaped already."""
+
+    __slots__ = ()
+
+
+Cell = str | Numeric | Markup
+
+
 def shown(value: object, longest: int = LONGEST) -> str:
     r"""A text in one line: control characters as escapes such as \x1b, the end of long texts cut off."""
     text = str(value)
@@ -50,7 +59,7 @@ def note(text: str) -> str:
     return paragraph(text, "note")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str) -> str:
     """A table with a caption, which scrolls sideways where it is too wide; the first cell of a row names the row."""
     body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
     first, *others = head
@@ -65,12 +74,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> s
     )
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row(cells: Sequence[Cell]) -> str:
     first, *others = cells
-    return f'<th scope="row"><bdi>{safe(first)}</bdi></th>' + "".join(
-        f'<td class="number">{safe(cell)}</td>' if isinstance(cell, Numeric) else f"<td><bdi>{safe(cell)}</bdi></td>"
-        for cell in others
-    )
+    return f'<th scope="row"><bdi>{safe(first)}</bdi></th>{"".join(map(_cell, others))}'
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, Markup):
+        return f"<td>{cell}</td>"
+    return f'<td class="number">{safe(cell)}</td>' if isinstance(cell, Numeric) else f"<td><bdi>{safe(cell)}</bdi></td>"
+
+
+def show_button(what: str, **filters: object) -> Markup:
+    """A cell with a button that shows sequences in the browser; `filters` are values of its controls."""
+    data = "".join(f' data-{name}="{safe(value)}"' for name, value in filters.items())
+    return Markup(f'<button type="button" class="show"{data} aria-label="Show {safe(what)}">show</button>')
 
 
 def scrolling(content: str, name: str) -> str:

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.column_store import ColumnStore
+from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.calibration import uncalibrated
+from hedgerow.inspection.comparison import Comparison, comparison_of
+from hedgerow.inspection.error_analysis import ErrorAnalysis, errors_of
 from hedgerow.inspection.labelling import Labelling
-from hedgerow.inspection.report.changes import Changes
 from hedgerow.utilities import once
 
 
@@ -42,15 +44,15 @@ class View:
         return self._split(self.labelling.classes[self.labelling.predicted])
 
     @once
-    def other_predicted(self) -> list[NDArray[Any]]:
-        """The labels of each sequence that the second estimator predicts; needs one."""
-        assert self.other is not None
-        return self._split(self.other.classes[self.other.predicted])
+    def comparison(self) -> Comparison | None:
+        """Changes from the second estimator to the first; None with one estimator or without gold labels."""
+        return comparison_of(self.other, self.labelling) if self.other is not None and self.has_gold else None
 
     @once
-    def changes(self) -> Changes | None:
-        """Where the two estimators differ; None with one estimator or without gold labels."""
-        return Changes.of(self.labelling, self.other) if self.other is not None and self.has_gold else None
+    def errors(self) -> ErrorAnalysis | None:
+        """Kinds and rates of errors; None without gold labels."""
+        raw = self.store if isinstance(self.store, Sequences) else None
+        return errors_of(self.labelling, raw) if self.has_gold else None
 
     @once
     def gold(self) -> list[NDArray[Any]]:
@@ -83,6 +85,4 @@ class View:
 
 def raw_or_encoded(X: Any) -> ColumnStore:
     """X as it is if it is encoded; otherwise its sequences, read once."""
-    from hedgerow.data.sequences import Sequences
-
     return X if isinstance(X, Encoded) else Sequences(X, allow_empty=True)

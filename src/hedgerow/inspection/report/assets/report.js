@@ -283,7 +283,7 @@
     about.append("Predicted ", chip(data.predicted[t], false));
     if (data.gold) {
       const gold = goldAt.has(t) ? goldAt.get(t) : data.predicted[t];
-      about.append(", gold ", chip(gold, false), goldAt.has(t) ? kindText(t) : ": right.");
+      about.append(", gold ", chip(gold, false), kindText(t));
     }
     if (otherAt.has(t)) about.append(" The other model predicts ", chip(otherAt.get(t), false), ".");
     const parts = [word, about, make("h4", "", data.doubt ? "Scores" : "Probabilities"), probabilityBars(t)];
@@ -292,7 +292,9 @@
   }
 
   function kindText(t) {
-    return kindAt.has(t) ? `: wrong (${data.kinds.names[kindAt.get(t)]}).` : ": wrong.";
+    const kind = kindAt.has(t) ? data.kinds.names[kindAt.get(t)] : "label";
+    if (goldAt.has(t)) return kind === "label" ? ": wrong." : `: wrong; error of the span: ${kind}.`;
+    return kind === "label" ? ": right." : `: right, in a span that is wrong: ${kind}.`;
   }
 
   function explanationContent(t) {
@@ -426,11 +428,14 @@
     changed();
   });
   document.addEventListener("click", (event) => {
-    const pair = event.target.closest(".pair");
+    const pair = event.target.closest(".show");
     if (!pair) return;
     clear();
-    if (pair.dataset.kind) controls.kind.value = pair.dataset.kind;
-    else for (const name of ["gold", "predicted"]) choose(controls[name], pair.dataset[name]);
+    const { kind, search, gold, predicted } = pair.dataset;
+    if (kind) controls.kind.value = kind;
+    if (search) controls.search.value = search;
+    if (gold !== undefined) choose(controls.gold, gold);
+    if (predicted !== undefined) choose(controls.predicted, predicted);
     changed();
     document.getElementById("sequences").scrollIntoView();
     if (current) current.focus({ preventScroll: true });

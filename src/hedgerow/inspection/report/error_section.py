@@ -1,0 +1,74 @@
+"""Errors: kinds of wrong spans, error rates of groups of positions, and the worst sequences."""
+
+from __future__ import annotations
+
+from hedgerow.inspection.error_analysis import ErrorAnalysis
+from hedgerow.inspection.error_groups import ErrorTable
+from hedgerow.inspection.report.markup import Cell, Section, count, details, note, share, show_button, table
+from hedgerow.inspection.report.view import View
+from hedgerow.inspection.span_errors import SpanErrors
+
+MOST_ROWS = 20
+MOST_COLUMNS = 6  # columns with a table of frequencies
+MOST_WORST = 10
+
+_KINDS = {
+    "right": "same start, end and type",
+    "boundary": "overlap, same type",
+    "type": "same start and end, another type",
+    "both": "overlap, another type",
+    "missed": "a gold span without a predicted one",
+    "spurious": "a predicted span without a gold one",
+}
+
+
+def error_section(view: View) -> Section | None:
+    """Tables of errors; None without gold labels or errors."""
+    found = view.errors
+    if found is None or not found.wrong.any():
+        return None
+    spans = "" if found.spans is None else _span_kinds(found.spans, found.kinds)
+    groups = [_group(found.by_label, "By gold label"), _group(found.by_length, "By length of the sequence")]
+    groups += [_group(found.by_unknown, "By columns with a value that training never saw")]
+    groups += [_group(found.by_missing, "By columns with a missing value")]
+    frequencies = [
+        _group(one, f"By how often the value of {name} occurs in these sequences")
+        for name, one in list(found.by_frequency.items())[:MOST_COLUMNS]
+    ]
+    tables = "".join(part for part in [*groups, *frequencies] if part)
+    rates = details("Error rates of groups of positions, with intervals at 95 %", tables, is_open=True)
+    return Section("errors", "Errors", spans + _worst(found) + rates)
+
+
+def _span_kinds(found: SpanErrors, kinds: tuple[str, ...]) -> str:
+    rows: list[list[Cell]] = []
+    for name, meaning in _KINDS.items():
+        gold, predicted = found.gold.get(name), found.predicted.get(name)
+        some = name != "right" and (gold or predicted)
+        button = show_button(f"sequences with errors: {name}", kind=f"kind-{kinds.index(name)}") if some else ""
+        cells = ["" if n is None else count(n) for n in (gold, predicted)]
+        rows.append([name, meaning, *cells, button])
+    return table(["kind", "meaning", "#gold spans", "#predicted spans", "browser"], rows, "Spans by kind of error")
+
+
+def _worst(found: ErrorAnalysis) -> str:
+    rows: list[list[Cell]] = [
+        [f"sequence {one.sequence + 1:,}", count(one.length), count(len(one.wrong)),
+         show_button(f"sequence {one.sequence + 1}", search=f"#{one.sequence + 1}")]
+        for one in found.worst(MOST_WORST)
+    ]  # fmt: skip
+    return details(
+        "The sequences with most errors", table(["sequence", "#positions", "#wrong", "browser"], rows, "Worst")
+    )
+
+
+def _group(found: ErrorTable | None, caption: str) -> str:
+    if found is None or len(found) < 2:
+        return ""
+    rows: list[list[Cell]] = [
+        [row.group, count(row.positions), count(row.wrong), share(row.rate), f"{row.low:.2%} to {row.high:.2%}"]
+        for row in found.rows[:MOST_ROWS]
+    ]
+    more = len(found) - MOST_ROWS
+    hidden = note(f"{more:,} other groups are not listed.") if more > 0 else ""
+    return table([found.by, "#positions", "#wrong", "#rate", "#interval"], rows, caption) + hidden
