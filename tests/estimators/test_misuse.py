@@ -137,7 +137,7 @@ def test_strange_frames(columns, arguments, rule):
 def test_predict_single_takes_one_sequence():
     model = hr.HMM().fit(X, Y)
     assert model.predict_single(hr.Sequences(["abc"])).tolist() == model.predict_single("abc").tolist()
-    with pytest.raises(InputError, match="labels one sequence, but there are 2; use predict"):
+    with pytest.raises(InputError, match="takes one sequence, but there are 2; use predict"):
         model.predict_single(hr.Sequences(X))
 
 
@@ -216,7 +216,7 @@ def test_predict_single_refuses_a_list_of_sequences():
     }
     for x in lists.values():
         model = hr.LinearCRF(max_iter=2).fit(x, [["x", "y"]] * 2)
-        with pytest.raises(InputError, match="labels one sequence, but x is a list of 2 sequences; use predict"):
+        with pytest.raises(InputError, match="takes one sequence, but x is a list of 2 sequences; use predict"):
             model.predict_single(x)
         assert len(model.predict_single(x[0])) == len(x[0])
     with pytest.raises(InputError, match="X must have columns of training"):
@@ -248,7 +248,7 @@ def test_the_type_lines_of_help():
 
 def test_predict_single_refuses_a_position():
     model = hr.HMM().fit([[{"w": "a"}, {"w": "b"}]], [["x", "y"]])
-    with pytest.raises(InputError, match=r"^predict_single labels a list of positions, but x is a dict, .* pass \[x\]"):
+    with pytest.raises(InputError, match=r"^predict_single takes a list of positions, but x is a dict, .* pass \[x\]"):
         model.predict_single({"w": "a"})
 
 

@@ -406,7 +406,7 @@ def _loaded(path: str | os.PathLike[str]) -> LinearEstimator:
 def _one_sequence(x: Any) -> Any:
     if isinstance(x, Mapping):
         raise InputError(
-            f"predict_single labels a list of positions, but xseq is a {type_name(x)}, which is one position; pass "
+            f"predict_single takes a list of positions, but xseq is a {type_name(x)}, which is one position; pass "
             "[xseq] if the sequence has only this position"
         )
     return x

@@ -160,3 +160,7 @@ class ModelInference(Conventions):
 
     def _best_labels(self, encoded: Encoded, decode: Decode, evidence: Evidence | None = None) -> NDArray[np.int32]:
         return np.concatenate(list(self._ask(encoded, lambda answers: best_labels(answers, decode), evidence)))
+
+    def _predicted_codes(self, encoded: Encoded) -> NDArray[np.int32]:
+        """The codes of the labels that `predict` returns without further wishes."""
+        return self._best_labels(encoded, self._decoding(self._fitted().labels.classes.tolist(), self._value("decode")))

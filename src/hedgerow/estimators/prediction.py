@@ -136,7 +136,8 @@ class Predictions(ModelInference):
         >>> model.predict_single("dot").tolist()
         ['-', 'o', '-']
         """
-        return self.predict(self._encode_single(x, "predict_single"))[0]
+        encoded = self._encode_single(x, "predict_single")
+        return self._fitted().labels.decode(self._predicted_codes(encoded))
 
     def _encode_single(self, x: object, owner: str) -> Encoded:
         """One sequence as codes; raises InputError, in which `owner` is the method, if x is something else."""
@@ -405,8 +406,7 @@ class Predictions(ModelInference):
         """
         encoded = self._encode(X)
         codes = label_codes(self._fitted().labels, y, encoded)
-        decode = self._decoding(self._fitted().labels.classes.tolist(), self._value("decode"))
-        return float(np.mean(self._best_labels(encoded, decode) == codes))
+        return float(np.mean(self._predicted_codes(encoded) == codes))
 
     def log_likelihood(
         self,

@@ -34,10 +34,12 @@ def explain(estimator: Estimator, x: object, position: object = None, against: o
         raise InputError(f"explain compares two labels, but the model has only {model.labels.classes[0]!r}")
     if position is None:
         codes = None if against is None else _codes(estimator, against, 1)
-        return Explanations(_everywhere(_predicted(estimator, encoded), n, codes))
+        return Explanations(
+            _everywhere(PredictedSequence(estimator, encoded, estimator._predicted_codes(encoded)), n, codes)
+        )
     first, end = _place(position, n)
     codes = None if against is None else _codes(estimator, against, end - first)
-    sequence = _predicted(estimator, encoded)
+    sequence = PredictedSequence(estimator, encoded, estimator._predicted_codes(encoded))
     if codes is not None and codes == sequence.codes[first:end].tolist():
         labels = ", ".join(map(str, model.labels.decode(np.array(codes, np.int32)).tolist()))
         raise InputError(
@@ -58,11 +60,6 @@ def explain_many(
         if sequence is None or number != current:
             sequence, current = PredictedSequence(estimator, encoded[number : number + 1], codes[first:end]), number
         yield sequence.explanation(position - first, position - first + 1)
-
-
-def _predicted(estimator: Estimator, encoded: Encoded) -> PredictedSequence:
-    decode = estimator._decoding(estimator._fitted().labels.classes.tolist(), estimator._value("decode"))
-    return PredictedSequence(estimator, encoded, estimator._best_labels(encoded, decode))
 
 
 def _everywhere(sequence: PredictedSequence, n: int, codes: list[int] | None) -> Iterator[Explanation]:
