@@ -136,6 +136,8 @@ def test_the_keyboard_reaches_everything(browser: Any, report: Path) -> None:
         page.keyboard.press("Enter")
         assert page.locator("#panel").is_visible()
         assert opened.focused() == "Close"
+        assert "Why B-NP rather than" in page.locator("#panel").inner_text()
+        assert page.locator("#panel tbody tr").count() > 1
         page.keyboard.press("Escape")
         assert not page.locator("#panel").is_visible()
         assert opened.focused() == "the"

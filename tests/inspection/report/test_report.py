@@ -14,8 +14,8 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError
+from hedgerow.inspection.report import explanation_data, shown_columns
 from hedgerow.inspection.report import sequence_data as limits
-from hedgerow.inspection.report import shown_columns
 from hedgerow.inspection.report.markup import shown
 from hedgerow.inspection.report.page import json_text, styles_as_classes
 
@@ -306,3 +306,27 @@ def test_models_with_labels_of_two_types_are_refused(tmp_path: Path, model: hr.L
     numbers = hr.HMM().fit(X, [[len(label) for label in y] for y in Y])
     with pytest.raises(InputError, match="strings"):
         hr.report(model, X, Y, tmp_path / "a.html", compare=numbers)
+
+
+def test_explanations_are_those_of_the_model(tmp_path: Path, model: hr.LinearCRF) -> None:
+    data = page_of(tmp_path, model, X, Y).data
+    places = [(i, t) for i, x in enumerate(X) for t in range(len(x))]
+    rows = data["explanations"]["at"]
+    assert [row[0] for row in rows] == list(range(len(places)))
+    for place, against, odds, n_others, others, *parts in rows:
+        i, t = places[place]
+        expected = model.explain(X[i], t)
+        assert data["labels"][against] == expected.against[0]
+        assert odds == pytest.approx(100 * expected.log_odds, abs=0.51)
+        assert len(parts) // 2 + n_others == len(expected.contributions)
+        assert sum(parts[1::2]) + others == pytest.approx(100 * expected.log_odds, abs=6)
+        texts = [data["explanations"]["texts"][code] for code in parts[::2]]
+        assert set(texts) <= {str(part) for part in expected.contributions}
+
+
+def test_wrong_positions_are_explained_first(tmp_path: Path, model: hr.LinearCRF, monkeypatch: Any) -> None:
+    monkeypatch.setattr(explanation_data, "MOST_EXPLAINED", 2)
+    page = page_of(tmp_path, model, X, [["B-NP", "I-NP", "B-NP"], Y[1], ["B-VP", "B-VP", "B-ADVP"]])
+    wrong = {place for place, _ in page.data["gold"]}
+    assert len(wrong) == 2
+    assert {row[0] for row in page.data["explanations"]["at"]} == wrong

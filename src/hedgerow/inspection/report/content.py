@@ -8,18 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hedgerow.inspection.error_analysis import ErrorAnalysis
+from hedgerow.inspection.explaining.entry import explain_many
 from hedgerow.inspection.report.browser_section import browser_section
 from hedgerow.inspection.report.calibration_section import calibration_section
 from hedgerow.inspection.report.change_data import change_data
 from hedgerow.inspection.report.comparison_section import comparison_section
 from hedgerow.inspection.report.confusion_section import confusion_section
 from hedgerow.inspection.report.error_section import error_section
-from hedgerow.inspection.report.explanation_data import (
-    MOST_CONTRIBUTIONS,
-    ExplainMany,
-    explained_places,
-    explanation_data,
-)
+from hedgerow.inspection.report.explanation_data import explained_places, explanation_data
 from hedgerow.inspection.report.learned_section import learned_section
 from hedgerow.inspection.report.markup import Section
 from hedgerow.inspection.report.sequence_data import LabelNames, Shown, sequence_data
@@ -47,16 +43,16 @@ class Content(NamedTuple):
     data: dict[str, Any] | None  # None without sequences
 
 
-def content(view: View, explain_many: ExplainMany | None) -> Content:
-    """All sections that the model and the data have; without `explain_many` positions have no explanations."""
+def content(view: View) -> Content:
+    """All sections that the model and the data have."""
     sections = [found for found in (section(view) for section in SECTIONS) if found is not None]
     if not view.store.n_positions:
         return Content(sections, None)
-    data, notes = browser_data(view, explain_many)
+    data, notes = browser_data(view)
     return Content([*sections, browser_section(view, data, notes)], data)
 
 
-def browser_data(view: View, explain_many: ExplainMany | None) -> tuple[dict[str, Any], list[str]]:
+def browser_data(view: View) -> tuple[dict[str, Any], list[str]]:
     """(the data of the browser, notes about what it does not have)."""
     labelling = view.labelling
     chosen = Shown.of(labelling)
@@ -68,13 +64,9 @@ def browser_data(view: View, explain_many: ExplainMany | None) -> tuple[dict[str
     if view.comparison is not None and view.other is not None:
         data["changes"] = change_data(view.comparison, labelling, view.other, chosen, labels)
     data["unexplained"] = "The report has no explanation of this position; model.explain computes it."
-    if explain_many is not None:
-        places = explained_places(labelling, chosen)
-        codes = {label: i for i, label in enumerate(labelling.classes.tolist())}
-        explanations = explain_many(view.estimator, labelling.encoded, places, MOST_CONTRIBUTIONS)
-        data["explanations"] = explanation_data(
-            explanations, chosen.places(places), lambda label: labels.code(codes[label])
-        )
+    places = explained_places(labelling, chosen)
+    explanations = explain_many(view.estimator, labelling.encoded, labelling.predicted, places.tolist())
+    data["explanations"] = explanation_data(explanations, chosen.places(places), labels.named)
     return data, _notes(view, data, chosen)
 
 

@@ -83,7 +83,7 @@ def report(
             raise InputError("report: compare needs gold labels to say which model is right, but y is None; pass y")
     view = view_of(model, X, y, compare)
     heading = f"{type(model).__name__} report" if title is None else title
-    text = page(heading, *content(view, None))
+    text = page(heading, *content(view))
     storage.write_parts(target, [text.encode("utf-8")])
     return target
 

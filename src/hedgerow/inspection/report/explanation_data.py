@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.inspection.explaining.explanation import Explanation
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.report.markup import shown
 from hedgerow.inspection.report.sequence_data import Shown
@@ -16,9 +17,6 @@ from hedgerow.inspection.report.sequence_data import Shown
 MOST_EXPLAINED = 2_000  # positions with an explanation
 MOST_CONTRIBUTIONS = 8  # of an explanation; the others are summed up
 SCALE = 100  # contributions are stored in hundredths
-
-#: (estimator, encoded sequences, flat positions, most contributions) to an explanation of each position.
-ExplainMany = Callable[..., Sequence[Any]]
 
 
 def explained_places(labelling: Labelling, chosen: Shown) -> NDArray[np.int64]:
@@ -32,7 +30,7 @@ def explained_places(labelling: Labelling, chosen: Shown) -> NDArray[np.int64]:
 
 
 def explanation_data(
-    explanations: Sequence[Any], places: NDArray[np.int64], label_code: Callable[[Any], int]
+    explanations: Iterable[Explanation], places: NDArray[np.int64], label_code: Callable[[Any], int]
 ) -> dict[str, Any]:
     """Texts, and for each place [place, label against, log-odds, number and sum of others, text, amount, ...]."""
     texts: dict[str, int] = {}
