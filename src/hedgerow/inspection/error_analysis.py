@@ -27,6 +27,7 @@ from hedgerow.inspection.span_errors import (
     MISSED,
     SPURIOUS,
     SpanErrors,
+    counted_kinds,
     kinds_of_positions,
     kinds_of_spans,
     type_confusion,
@@ -220,7 +221,7 @@ def errors_of(labelling: Labelling, raw: Sequences | None = None) -> ErrorAnalys
         gold, found = labelling.gold_spans(), labelling.spans.coded
         gold_side = gold, kinds_of_spans(gold, found, MISSED)
         predicted_side = found, kinds_of_spans(found, gold, SPURIOUS)
-        spans = SpanErrors.of_kinds(gold_side[1], predicted_side[1])
+        spans = counted_kinds(gold_side[1], predicted_side[1])
         span_confusion = type_confusion(labelling, gold, found)
     columns = known_columns(labelling, raw)
     missing, unknown = missing_by_column(labelling, columns, raw), unknown_by_column(labelling, columns, raw)

@@ -42,11 +42,6 @@ class ErrorGroup(NamedTuple):
     low: float
     high: float
 
-    @classmethod
-    def of(cls, group: object, positions: int, wrong: int) -> ErrorGroup:
-        rate = wrong / positions if positions else nan
-        return cls(str(group), positions, wrong, rate, *wilson_interval(wrong, positions))
-
 
 @dataclass(frozen=True)
 class ErrorTable:
@@ -117,12 +112,18 @@ def wilson_interval(wrong: int, positions: int) -> tuple[float, float]:
     return low, 1.0 if wrong == positions else middle + reach
 
 
+def error_group(name: object, positions: int, wrong: int) -> ErrorGroup:
+    """The group with its error rate and interval."""
+    rate = wrong / positions if positions else nan
+    return ErrorGroup(str(name), positions, wrong, rate, *wilson_interval(wrong, positions))
+
+
 def grouped_errors(by: str, names: Sequence[object], groups: NDArray[Any], wrong: Mask) -> ErrorTable:
     """The table of groups that are numbered by position; those without positions are left out."""
     positions = np.bincount(groups, minlength=len(names)).tolist()
     wrongs = np.bincount(groups[wrong], minlength=len(names)).tolist()
     listed = zip(names, positions, wrongs, strict=True)
-    return ErrorTable(by, tuple(ErrorGroup.of(name, n, bad) for name, n, bad in listed if n))
+    return ErrorTable(by, tuple(error_group(name, n, bad) for name, n, bad in listed if n))
 
 
 def errors_by_label(labels: Sequence[object], gold: NDArray[Any], wrong: Mask) -> ErrorTable:
@@ -169,7 +170,7 @@ def errors_by_column(by: str, marked: Iterable[tuple[str, Mask]], wrong: Mask) -
 
 
 def _errors_at(name: str, mask: Mask, wrong: Mask) -> ErrorGroup:
-    return ErrorGroup.of(name, int(np.count_nonzero(mask)), int(np.count_nonzero(mask & wrong)))
+    return error_group(name, int(np.count_nonzero(mask)), int(np.count_nonzero(mask & wrong)))
 
 
 def _range(low: int, high: int) -> str:

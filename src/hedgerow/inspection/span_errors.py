@@ -46,15 +46,6 @@ class SpanErrors:
     gold: dict[str, int]
     predicted: dict[str, int]
 
-    @classmethod
-    def of_kinds(cls, gold: Codes, predicted: Codes) -> SpanErrors:
-        """Count the kinds of the spans of both sides."""
-        sides = []
-        for kinds, foreign in ((gold, SPURIOUS), (predicted, MISSED)):
-            counts = np.bincount(kinds, minlength=len(KINDS)).tolist()
-            sides.append({KINDS[kind]: counts[kind] for kind in OF_SPANS if kind != foreign})
-        return cls(*sides)
-
     def _rows(self) -> list[list[Any]]:
         names = [KINDS[kind] for kind in OF_SPANS]
         rows = [[name, self.gold.get(name, 0), self.predicted.get(name, 0)] for name in names]
@@ -97,6 +88,15 @@ def kinds_of_spans(own: CodedSpans, others: CodedSpans, alone: int) -> Codes:
     kinds[span[same_ends]] = TYPE
     kinds[span[same_ends & same_type]] = RIGHT
     return kinds
+
+
+def counted_kinds(gold: Codes, predicted: Codes) -> SpanErrors:
+    """Count the kinds of the spans of both sides."""
+    sides = []
+    for kinds, foreign in ((gold, SPURIOUS), (predicted, MISSED)):
+        counts = np.bincount(kinds, minlength=len(KINDS)).tolist()
+        sides.append({KINDS[kind]: counts[kind] for kind in OF_SPANS if kind != foreign})
+    return SpanErrors(*sides)
 
 
 def kinds_of_positions(
