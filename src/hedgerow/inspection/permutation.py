@@ -17,7 +17,6 @@ from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.encoded_scores import Metric, score_function
 from hedgerow.inspection.svg_charts import bar_chart
 from hedgerow.inspection.view_tables import axes_or_new, check_count, fitted_model, frame_of, plain_text, top_table
-from hedgerow.learning.seeds import fit_seeds, stream
 from hedgerow.utilities import is_count
 
 VIEW = "permutation_importance"
@@ -212,6 +211,8 @@ def permutation_importance(
     >>> [row.column for row in found.rows]
     ['letter', 'word']
     """
+    from hedgerow.learning.seeds import fit_seeds, stream  # prediction imports this module too, and no learner
+
     estimator, frozen = fitted_model(model, VIEW)
     n_repeats = check_count(VIEW, "n_repeats", n_repeats)
     _check_arguments(y, metric, random_state)
