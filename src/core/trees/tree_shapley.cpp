@@ -103,6 +103,8 @@ void check_players(const PlayerTrees& trees, std::int64_t n_nodes) {
                 require(child > node - first && child < end - first, "children come after their parent");
             for (const double share : {trees.input_share[node], trees.training_share[node]})
                 require(share >= 0 && share <= 1, "shares are from 0 to 1");
+            const double given = trees.input_share[node];
+            require(player != kFixed || given == 0 || given == 1, "a given outcome has the share 0 or 1");
         }
     }
 }

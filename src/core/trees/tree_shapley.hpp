@@ -20,8 +20,8 @@
 namespace hedgerow {
 
 constexpr std::int32_t kLeaf = -2;  // the player of a leaf
-constexpr std::int32_t kFixed =
-    -1;  // the player of a test whose outcome is given: `input_share` decides alone
+// The player of a test whose outcome is given: `input_share`, 0 or 1, decides alone.
+constexpr std::int32_t kFixed = -1;
 
 // Trees end to end, as in tree_records.hpp; all arrays are by node, except `starts`.
 struct PlayerTrees {
