@@ -144,6 +144,17 @@ def test_the_keyboard_reaches_everything(browser: Any, report: Path) -> None:
         assert opened.messages == []
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_panel_does_not_cover_its_position(browser: Any, report: Path, width: int) -> None:
+    settings = {"viewport": {"width": width, "height": 800}, "reduced_motion": "reduce"}
+    with Opened(browser, report, **settings) as opened:
+        token = opened.page.locator(".token").nth(60)
+        token.focus()
+        opened.page.keyboard.press("Enter")
+        own, cover = token.bounding_box(), opened.page.locator("#panel").bounding_box()
+        assert own["x"] + own["width"] <= cover["x"] or own["y"] + own["height"] <= cover["y"]
+
+
 def test_arrows_draw_more_sequences(browser: Any, report: Path) -> None:
     with Opened(browser, report) as opened:
         opened.page.locator(".token").first.focus()

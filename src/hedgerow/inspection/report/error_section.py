@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hedgerow.inspection.error_analysis import ErrorAnalysis
 from hedgerow.inspection.error_groups import ErrorTable
-from hedgerow.inspection.report.markup import Cell, Section, count, details, note, share, show_button, table
+from hedgerow.inspection.report.markup import Cell, Numeric, Section, count, details, note, share, show_button, table
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.span_errors import SpanErrors
 
@@ -66,7 +66,13 @@ def _group(found: ErrorTable | None, caption: str) -> str:
     if found is None or len(found) < 2:
         return ""
     rows: list[list[Cell]] = [
-        [row.group, count(row.positions), count(row.wrong), share(row.rate), f"{row.low:.2%} to {row.high:.2%}"]
+        [
+            row.group,
+            count(row.positions),
+            count(row.wrong),
+            share(row.rate),
+            Numeric(f"{row.low:.2%} to {row.high:.2%}"),
+        ]
         for row in found.rows[:MOST_ROWS]
     ]
     more = len(found) - MOST_ROWS

@@ -265,6 +265,13 @@
     panel.hidden = false;
     panel.scrollTop = 0;
     button.focus({ preventScroll: true });
+    uncover(token);
+  }
+
+  /** Scroll the page if the panel covers the token that it is about. */
+  function uncover(token) {
+    const own = token.getBoundingClientRect(), cover = panel.getBoundingClientRect();
+    if (own.right > cover.left && own.bottom > cover.top) window.scrollBy({ top: own.top - 60 });
   }
 
   function close(focus) {
