@@ -171,7 +171,7 @@ ESTIMATORS = [
 ]
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: f"{type(one).__name__}-{id(one)}"[:12])
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)
 def test_every_estimator_has_a_report(tmp_path: Path, estimator: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
