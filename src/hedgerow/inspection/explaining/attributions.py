@@ -19,8 +19,6 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.potentials.base import Potential
 from hedgerow.utilities import Floats64
 
-BIAS = "(bias)"  # the column of what a label has at every position
-
 
 class Part(NamedTuple):
     """What one value adds to the score of a label against another."""

@@ -10,6 +10,7 @@ from hedgerow.data.html_repr import html_table, shortened, visible
 
 LEFT, INSIDE, RIGHT = "left context", "labels inside", "right context"
 CONTEXTS = (LEFT, INSIDE, RIGHT)
+BIAS = "bias"
 SHOWN = 12  # contributions in text and tables, the largest first
 
 
@@ -19,11 +20,12 @@ class Contribution(NamedTuple):
     Attributes
     ----------
     column : str
-        The column, or "left context", "right context" and, for a span, "labels inside".
+        The column; or "left context", "right context" and, for a span, "labels inside"; or "bias", which is the same
+        at every position.
     offset : int
         Where the value was read, relative to the position.
     value : str, float, tuple or None
-        The value; None outside of the sequence, for a missing value, and for contexts.
+        The value; None outside of the sequence, for a missing value, for contexts and for the bias.
     contribution : float
         What the value adds; negative if it speaks against the label.
     position : int
@@ -37,10 +39,10 @@ class Contribution(NamedTuple):
     position: int
 
     def __str__(self) -> str:
-        if self.column in CONTEXTS:
+        if self.value is None and self.column in (*CONTEXTS, BIAS):
             return self.column
-        place = self.column + (f"[{self.offset:+d}]" if self.offset else "")
-        return place if self.value is None else f"{place} = {shown_value(self.value)}"
+        place = visible(self.column) + (f"[{self.offset:+d}]" if self.offset else "")
+        return f"{place} (no value)" if self.value is None else f"{place} = {shown_value(self.value)}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,7 +11,8 @@ from hedgerow.data.columns import NumericColumn
 from hedgerow.data.ragged import sequence_of
 from hedgerow.encoding import PADDING, AttributeReader
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.inspection.explaining.attributions import BIAS, LabelInContext, Part, Scope, attributions
+from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
+from hedgerow.inspection.explaining.explanation import BIAS
 from hedgerow.potentials.linear import Features, LinearPotential
 from hedgerow.utilities import Floats32
 

@@ -1,7 +1,8 @@
 """Attributions of boosted trees: Shapley values of the columns that they test.
 
 The values are path-dependent: where a column is left out of a tree, the training positions decide, in proportion to
-how many of them went to each side. Tests of previous labels are resolved by the label context, which is no player.
+how many of them went to each side. Tests of previous labels are resolved by the label context, which is no player. The
+bias is the value of the trees if nothing is known.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from hedgerow.data.columns import BagColumn, CategoricalColumn
 from hedgerow.data.ragged import sequence_of
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.inspection.explaining.attributions import BIAS, LabelInContext, Part, Scope, attributions, merged
+from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions, merged
+from hedgerow.inspection.explaining.explanation import BIAS
 from hedgerow.inspection.explaining.lattice_explainer import LatticeExplainer
 from hedgerow.inspection.explaining.tree_players import LINEAR_COLUMN, LabelTrees, Player, TreePlayers
 from hedgerow.potentials.trees import TreePotential
@@ -38,39 +40,30 @@ class TreeAttributions:
         self._reader, self._offset = potential._attributes(encoded, 1)
 
     def parts(self, position: int, label: LabelInContext, against: LabelInContext) -> list[Part]:
-        share = self._input_share(position)
-        values, base = np.zeros(len(self._players.players)), 0.0
-        for one, sign in ((label, 1.0), (against, -1.0)):
-            own, expected = self._values(share, one, self._length(position))
-            values += sign * own
-            base += sign * expected
+        share, length = self._input_share(position), self._length(position)
+        values = self._values(share, label, length) - self._values(share, against, length)
         found = [
             self._named(player, value, position)
             for player, value in zip(self._players.players, values.tolist(), strict=True)
         ]
-        if self._potential.tree_order == 0:
-            found.append(Part(BIAS, 0, None, base))
-        return merged([*found, *self._of_offset(position, label, against)])
+        bias = Part(BIAS, 0, None, self._players.bias(label.label) - self._players.bias(against.label))
+        return merged([*found, bias, *self._of_offset(position, label, against)])
 
     def _length(self, position: int) -> int:
         """The number of labels in the context of a position."""
         starts = self._encoded.starts
         return min(position - int(starts[sequence_of(starts, position)]), self._potential.tree_order)
 
-    def _values(self, share: Floats64, one: LabelInContext, length: int) -> tuple[Floats64, float]:
-        """(Shapley values, value without players) of the trees of a label, averaged over its contexts."""
-        players, trees = self._players, self._players.trees_of(one.label)
-        values = self._potential.trees.values
-        leaves = values[trees.nodes, one.label if values.shape[1] > 1 else 0].astype(np.float64)
+    def _values(self, share: Floats64, one: LabelInContext, length: int) -> Floats64:
+        """The Shapley values of the trees of a label, averaged over its contexts."""
+        trees, leaves = self._players.trees_of(one.label), self._players.leaves_of(one.label)
         if self._potential.tree_order == 0:
-            return players.shapley(trees, share[trees.nodes], leaves)
-        total, base = np.zeros(len(players.players)), 0.0
+            return self._players.shapley(trees, share[trees.nodes], leaves)
+        total = np.zeros(len(self._players.players))
         for context, weight in zip(one.contexts.tolist(), one.shares.tolist(), strict=True):
             if weight > LEAST_SHARE:
-                own, expected = players.shapley(trees, self._given(context, length, share, trees), leaves * weight)
-                total += own
-                base += expected
-        return total, base
+                total += self._players.shapley(trees, self._given(context, length, share, trees), leaves * weight)
+        return total
 
     def _given(self, context: int, length: int, share: Floats64, trees: LabelTrees) -> Floats64:
         """The shares of the nodes of a label, with tests of previous labels resolved."""

@@ -169,9 +169,31 @@ class TreePlayers:
             )
         return self._by_label[key]
 
-    def shapley(self, trees: LabelTrees, input_share: Floats64, leaves: Floats64) -> tuple[Floats64, float]:
-        """(Shapley value of each player, value of the trees without players); arrays are by node of `trees`."""
-        return _core.tree_shapley(
-            trees.starts, trees.if_true, trees.if_false, trees.players, input_share, trees.training_share, leaves,
-            len(self.players),
-        )  # fmt: skip
+    def leaves_of(self, label: int) -> Floats64:
+        """The value of each node of the trees of a label."""
+        values = self.potential.trees.values
+        leaves: Floats64 = values[self.trees_of(label).nodes, label if values.shape[1] > 1 else 0].astype(np.float64)
+        return leaves
+
+    @cached_property
+    def _biases(self) -> dict[int, float]:
+        return {}
+
+    def bias(self, label: int) -> float:
+        """The mean value of the trees of a label: that of a training position of which nothing is known."""
+        if label not in self._biases:
+            trees, others = self.trees_of(label), len(self.players)
+            everything = trees._replace(players=np.where(trees.players == FIXED, np.int32(others), trees.players))
+            self._biases[label] = _shapley(everything, trees.training_share, self.leaves_of(label), others + 1)[1]
+        return self._biases[label]
+
+    def shapley(self, trees: LabelTrees, input_share: Floats64, leaves: Floats64) -> Floats64:
+        """The Shapley value of each player; arrays are by node of `trees`."""
+        return _shapley(trees, input_share, leaves, len(self.players))[0]
+
+
+def _shapley(trees: LabelTrees, input_share: Floats64, leaves: Floats64, n_players: int) -> tuple[Floats64, float]:
+    """(the Shapley values of the players, the value of the trees without them)."""
+    return _core.tree_shapley(
+        trees.starts, trees.if_true, trees.if_false, trees.players, input_share, trees.training_share, leaves, n_players
+    )
