@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+import hedgerow as hr
 from hedgerow import Sequences
 from hedgerow.data.html_repr import MOST_IN_BAG, escape, html_table, shortened, visible
 from oracles.markup import NASTY, check_html
@@ -79,3 +81,32 @@ def test_texts_are_visible_and_escaped() -> None:
     check_html(table)
     assert '<td style="text-align:right">0.1235</td>' in table
     assert '<td style="text-align:left">True</td>' in table
+
+
+def test_predictions_show_values_and_labels():
+    X = hr.Sequences([["the", "<b>", *"abcdefgh"], ["a"], ["b"]])
+    model = hr.HMM(n_jobs=1).fit(X, [["D", "N", *"NNNNNNNN"], ["D"], ["N"]])
+    page = model.predict(X)._repr_html_()
+    assert "predictions for 3 sequences" in page
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert "… 4 more" in page
+    assert "… 1 more sequence<" in page
+    assert page.count("<tr>") == 1 + 6 + 1 + 1
+    labels_alone = model.predict([["the"]])._repr_html_()
+    assert ">D<" in labels_alone
+    assert ">the<" not in labels_alone
+
+
+def test_predictions_without_labels_have_no_table():
+    model = hr.HMM(n_jobs=1).fit([["a", "b"]], [["x", "y"]])
+    assert model.predict_proba([["a"]])._repr_html_() is None
+
+
+def test_predictions_are_lists_that_can_be_copied():
+    model = hr.HMM(n_jobs=1).fit([["a", "b"]], [["x", "y"]])
+    found = model.predict(hr.Sequences([["a", "b"]]))
+    copied = pickle.loads(pickle.dumps(found))
+    assert isinstance(copied, list)
+    assert [one.tolist() for one in copied] == [["x", "y"]]
+    assert len(copied.sequences) == 1

@@ -139,7 +139,7 @@ def to_frame(
     if not is_frame(df):
         raise InputError(f"df must be a data frame, but got {type_name(df)}")
     if X is None:
-        if not isinstance(predictions, Predictions):
+        if not isinstance(predictions, Predictions) or predictions.sequences is None:
             raise InputError("these predictions do not say which sequences they belong to; give X as well")
         X = predictions.sequences
     if not isinstance(X, Sequences) or X.rows is None:

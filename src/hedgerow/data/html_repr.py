@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape as escape_markup
 from typing import TYPE_CHECKING, Any
 
@@ -63,20 +63,51 @@ def _cell(value: object) -> str:
 
 def sequences_html(sequences: Sequences) -> str:
     """What `repr` says, and a table of the first positions of the first sequences; for notebooks."""
-    columns = sequences.columns[:MOST_COLUMNS]
-    hidden = len(sequences.columns) - len(columns)
-    header = ["sequence", "position", *(column.name for column in columns), *(["…"] if hidden else [])]
+    columns = _Columns(sequences)
+    table = _positions_table(sequences.lengths.tolist(), columns.names, columns.values)
+    return f"<div><p>{escape(repr(sequences))}</p>{table}</div>"
+
+
+def predictions_html(predictions: Sequence[Any], sequences: Sequences | None) -> str | None:
+    """A table of the first labels of the first sequences, with the values of the columns if `sequences` are known.
+
+    None, which makes notebooks show the text, if these are no labels of sequences.
+    """
+    if not all(isinstance(one, np.ndarray) and one.ndim == 1 for one in predictions):
+        return None
+    columns = None if sequences is None or len(sequences) != len(predictions) else _Columns(sequences)
+
+    def values(i: int, at: int) -> list[object]:
+        return [*(columns.values(i, at) if columns else ()), shortened(str(predictions[i][at]))]
+
+    names = [*(columns.names if columns else ()), "label"]
+    table = _positions_table([len(one) for one in predictions], names, values)
+    return f"<div><p>predictions for {counted(len(predictions), 'sequence')}</p>{table}</div>"
+
+
+class _Columns:
+    """The columns of sequences that fit into a table."""
+
+    def __init__(self, sequences: Sequences) -> None:
+        self._starts, self._columns = sequences.starts, sequences.columns[:MOST_COLUMNS]
+        self._more = ["…"] if len(sequences.columns) > MOST_COLUMNS else []
+        self.names = [*(column.name for column in self._columns), *self._more]
+
+    def values(self, i: int, at: int) -> list[object]:
+        t = int(self._starts[i]) + at
+        return [*(_value(column, t) for column in self._columns), *self._more]
+
+
+def _positions_table(lengths: Sequence[int], names: Sequence[str], values: Callable[[int, int], list[object]]) -> str:
+    """A row for each of the first positions of the first sequences; `values(sequence, position)` are its cells."""
     rows: list[list[object]] = []
-    for i in range(min(len(sequences), MOST_SEQUENCES)):
-        first, end = int(sequences.starts[i]), int(sequences.starts[i + 1])
-        shown = range(first, min(end, first + MOST_POSITIONS))
-        more = ["…"] if hidden else []
-        rows += [[i, t - first, *(_value(column, t) for column in columns), *more] for t in shown]
-        if end > shown.stop:
-            rows.append([i, f"… {end - shown.stop} more", *("" for _ in columns), *("" for _ in more)])
-    others = len(sequences) - MOST_SEQUENCES
+    for i, length in enumerate(lengths[:MOST_SEQUENCES]):
+        rows += [[i, at, *values(i, at)] for at in range(min(length, MOST_POSITIONS))]
+        if length > MOST_POSITIONS:
+            rows.append([i, f"… {length - MOST_POSITIONS} more", *("" for _ in names)])
+    others = len(lengths) - MOST_SEQUENCES
     note = f"<p>… {counted(others, 'more sequence')}</p>" if others > 0 else ""
-    return f"<div><p>{escape(repr(sequences))}</p>{html_table(header, rows)}{note}</div>"
+    return html_table(["sequence", "position", *names], rows) + note
 
 
 def _value(column: Column, t: int) -> object:

@@ -162,13 +162,18 @@ def read_sequences(X: object, reader: ValueReader) -> Sequences:
 
 
 class Predictions(list[Any]):
-    """The predictions for each sequence, with the sequences themselves, so that `to_frame` finds the rows."""
+    """The predictions for each sequence; with the sequences if X was `Sequences`, so that `to_frame` finds the rows."""
 
-    def __init__(self, predictions: Iterable[Any], sequences: Sequences) -> None:
+    def __init__(self, predictions: Iterable[Any] = (), sequences: Sequences | None = None) -> None:
         super().__init__(predictions)
         self.sequences = sequences
 
+    def _repr_html_(self) -> str | None:
+        from hedgerow.data.html_repr import predictions_html
 
-def with_sequences(predictions: list[Any], X: object) -> list[Any]:
-    """The predictions for X; as `Predictions` if X was read from one data frame."""
-    return Predictions(predictions, X) if isinstance(X, Sequences) and X.rows is not None else predictions
+        return predictions_html(self, self.sequences)
+
+
+def with_sequences(predictions: list[Any], X: object) -> Predictions:
+    """The predictions for X."""
+    return Predictions(predictions, X if isinstance(X, Sequences) else None)
