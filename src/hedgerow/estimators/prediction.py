@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from hedgerow.typing import ConstraintsLike, KnownLike, LabelsLike, LazySequences, SequenceLike, SequencesLike
 
 
-_INSTEAD = {"predict_single": "use predict", "explain": "explain them one by one"}  # of several sequences
+# of several sequences
+_INSTEAD = {
+    "predict_single": "use predict",
+    "explain": "explain them one by one",
+    "counterfactual": "change them one by one",
+}
 
 
 class Predictions(ModelInference):

@@ -7,8 +7,10 @@ other functions take a fitted estimator. Estimators offer some views as attribut
 """
 
 from hedgerow.inspection.comparison import ChangedSequence, Comparison, compare
+from hedgerow.inspection.counterfactual import Counterfactual, counterfactual
 from hedgerow.inspection.error_analysis import ErrorAnalysis, SequenceErrors, errors
 from hedgerow.inspection.error_groups import ErrorGroup, ErrorTable
+from hedgerow.inspection.explaining.explanation import Contribution, Explanation, Explanations
 from hedgerow.inspection.future_features import (
     FutureFeatureSummary,
     future_features,
@@ -30,9 +32,13 @@ from hedgerow.inspection.tree_views import importances, transition_table, tree_t
 __all__ = [
     "ChangedSequence",
     "Comparison",
+    "Contribution",
+    "Counterfactual",
     "ErrorAnalysis",
     "ErrorGroup",
     "ErrorTable",
+    "Explanation",
+    "Explanations",
     "FutureFeatureSummary",
     "Importance",
     "Importances",
@@ -50,6 +56,7 @@ __all__ = [
     "TreeDrawing",
     "TreeNode",
     "compare",
+    "counterfactual",
     "draw_tree",
     "errors",
     "future_features",

@@ -1,0 +1,241 @@
+"""Counterfactuals: the smallest change of one value of a sequence that flips the predicted label of a position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, Kind, NumericColumn, trusted
+from hedgerow.data.html_repr import html_table
+from hedgerow.data.plain_values import numbers
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding.encoded import Encoded
+from hedgerow.errors import InputError
+from hedgerow.estimators.base import Estimator
+from hedgerow.inspection.explaining.explanation import shown_value
+from hedgerow.inspection.view_tables import fitted_model
+from hedgerow.model import Model
+from hedgerow.utilities import counted, is_count
+
+VIEW = "counterfactual"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counterfactual:
+    """Result of `counterfactual`: one value, and the label that its change gives to a position.
+
+    `str()` is a sentence; notebooks and rich show a table.
+
+    Attributes
+    ----------
+    position : int
+        The position whose label flips.
+    label, new_label : label
+        Its predicted label before and after the change.
+    column : str
+        The column of the changed value.
+    kind : {"categorical", "numeric", "bag"}
+        The kind of the column.
+    offset : int
+        Where the value is, relative to the position.
+    value, new_value : str, int, float or None
+        The value before and after. None is a missing value, or a key that is absent. A bag gains the member
+        `new_value`, and `value` is None; or it loses the member `value`, and `new_value` is None.
+    probability : float
+        P(label) before the change.
+    new_probability : float
+        P(new_label) after the change.
+    """
+
+    position: int
+    label: Any
+    new_label: Any
+    column: str
+    kind: Kind
+    offset: int
+    value: str | float | None
+    new_value: str | float | None
+    probability: float
+    new_probability: float
+
+    def __str__(self) -> str:
+        before, after = (shown_value(label) for label in (self.label, self.new_label))
+        chances = f"probability {self.probability:.3f}", f"probability {self.new_probability:.3f}"
+        change = f"{self._place} {self._change}"
+        return f"position {self.position}: {before} ({chances[0]}) becomes {after} ({chances[1]}) if {change}"
+
+    @property
+    def _place(self) -> str:
+        return shown_value(self.column) + (f"[{self.offset:+d}]" if self.offset else "")
+
+    @property
+    def _change(self) -> str:
+        if self.kind == "bag":
+            return f"loses {_text(self.value)}" if self.new_value is None else f"gains {_text(self.new_value)}"
+        return f"changes from {_text(self.value)} to {_text(self.new_value)}"
+
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
+        yield "label", shown_value(self.label), shown_value(self.new_label)
+        yield "probability", f"{self.probability:.3f}", f"{self.new_probability:.3f}"
+        yield self._place, _text(self.value), _text(self.new_value)
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(f"position {self.position}", "before", "after", title_justify="left")
+        for row in self._rows():
+            table.add_row(*map(Text, row))
+        return table
+
+    def _repr_html_(self) -> str:
+        return html_table((f"position {self.position}", "before", "after"), self._rows())
+
+
+def _text(value: str | float | None) -> str:
+    """A value as text; numbers have all digits, because a threshold may be near a rounder number."""
+    return "(no value)" if value is None else shown_value(value) if isinstance(value, str) else str(value)
+
+
+def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> Counterfactual | None:
+    """Find the smallest change of one value of a sequence that flips the predicted label of a position.
+
+    One value of one column of x is changed at a time, at the position or near it, and the whole sequence is labelled
+    again. Columns that `features` derive are derived again. A change at the position itself is smaller than any change
+    of a neighbour, and a nearer neighbour comes before a farther one. At the same distance, a number changes by its
+    difference divided by the standard deviation of its column in training (trees: of the edges of their bins). Every
+    other change counts 1. Among equal changes, the one with the most probable new label is returned.
+
+    These values are tried:
+
+    - Numbers: thresholds between bins of the model, at most 64 to either side; where a model multiplies numbers by
+      weights, numbers up to four standard deviations from the mean. Between the last one that keeps the label and the
+      first one that flips it, the number is found by division of the interval.
+    - Categories: all values of training, or 200 of a column with more. These are values that make one of the labels
+      most probable in a sequence of the value alone; every label has its share, and `to` has half.
+    - Bags: each member is removed, and members are added, chosen like categories, with the weight 1.
+    - Numbers and categories become missing, if the model takes missing values.
+
+    Positions are tried as far away as the window and the derived columns reach, and five positions more if labels
+    depend on their neighbours.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted estimator.
+    x : sequence
+        One sequence, read as in `predict_single`. An encoded sequence has no raw columns and is refused.
+    position : int
+        The position, from 0.
+    to : label, optional
+        The new label; any other label by default.
+
+    Returns
+    -------
+    Counterfactual or None
+        The change, or None if no change that was tried flips the label.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator is not fitted.
+    InputError
+        If x does not fit the training data or holds several sequences, the position is outside of it, `to` is no label
+        of the model or is what the model predicts, or the model has only one label.
+
+    Examples
+    --------
+    >>> import hedgerow as hr
+    >>> model = hr.HMM(order=0).fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+    >>> found = hr.inspection.counterfactual(model, "cot", 1, to="a")
+    >>> found.column, found.offset, found.value, found.new_value
+    ('symbol', 0, 'o', 'a')
+    """
+    estimator, frozen = fitted_model(model, VIEW)
+    if len(frozen.labels) < 2:
+        raise InputError(f"{VIEW} flips a label, but the model has only {frozen.labels.classes[0]!r}; fit with more")
+    sequences, encoded = _one_sequence(estimator, x)
+    n = sequences.n_positions
+    if not is_count(position) or not 0 <= position < n:
+        raise InputError(
+            f"{VIEW}: position must be a number from 0 to {n - 1}, because the sequence has "
+            f"{counted(n, 'position')}; it is {position!r}"
+        )
+    code = None if to is None else _label_code(frozen, to)
+    return _found(estimator, sequences, encoded, int(position), code)
+
+
+def _one_sequence(estimator: Estimator, x: Any) -> tuple[Sequences, Encoded]:
+    """One sequence as raw columns, and encoded; raises InputError if x is something else."""
+    if isinstance(x, Encoded):
+        raise InputError(f"{VIEW}: x must be a raw sequence, but it is encoded; give the sequence before encoding")
+    if isinstance(x, Iterator):
+        x = list(x)  # read twice
+    encoded = estimator._encode_single(x, VIEW)
+    return (x if isinstance(x, Sequences) else Sequences([x])), encoded
+
+
+def _label_code(model: Model, to: Any) -> int:
+    classes = model.labels.classes.tolist()
+    plain = to.item() if isinstance(to, np.generic) else to
+    if not isinstance(plain, type(classes[0])) or plain not in classes:
+        shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
+        raise InputError(f"{VIEW}: to must be a label of the model ({shown}), but it is {plain!r}")
+    return classes.index(plain)
+
+
+def _found(
+    estimator: Estimator, sequences: Sequences, encoded: Encoded, position: int, to: int | None
+) -> Counterfactual | None:
+    """The counterfactual of a position of one sequence, which is also encoded; `to` is the code of the new label."""
+    from hedgerow.inspection.counterfactual_search import FlipSearch  # imports every kind of potential
+    from hedgerow.inspection.counterfactual_variants import Member, RawSequence
+
+    model = estimator._fitted()
+    label = int(estimator._predicted_codes(encoded)[position])
+    classes = model.labels.classes.tolist()
+    if label == to:
+        raise InputError(
+            f"{VIEW}: to must differ from what the model predicts at position {position}, which is {classes[label]!r}; "
+            "leave it out to flip the label to any other"
+        )
+    raw = RawSequence.of(model.encoder, sequences)
+    flip = FlipSearch(estimator, raw, position, label, to).smallest()
+    if flip is None:
+        return None
+    column, new = raw.sequences.columns[flip.change.column], flip.change.value
+    if isinstance(new, Member):
+        value, new_value = (None, new.name) if new.gained else (new.name, None)
+    else:
+        value, new_value = _plain_value(column, flip.change.place), _plain_number(new)
+    (marginals,) = estimator._ask(encoded, lambda answers: answers.marginals()[1][position])
+    return Counterfactual(
+        position=position,
+        label=classes[label],
+        new_label=classes[flip.label],
+        column=column.name,
+        kind=column.kind,
+        offset=flip.change.place - position,
+        value=value,
+        new_value=new_value,
+        probability=float(marginals[label]),
+        new_probability=flip.probability,
+    )
+
+
+def _plain_value(column: Column, place: int) -> str | float | None:
+    if isinstance(column, CategoricalColumn):
+        code = int(column.codes[place])
+        return column.alphabet[code] if code >= 0 else None
+    assert not isinstance(column, BagColumn)
+    return _plain_number(float(column.values[place]))
+
+
+def _plain_number(value: str | float | None) -> str | float | None:
+    """A number with the digits that identify it as a 32-bit float; None if it is missing."""
+    if not isinstance(value, float):
+        return value
+    return numbers(trusted(NumericColumn, "", np.array([value], np.float32)))[0]

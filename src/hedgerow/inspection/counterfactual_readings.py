@@ -1,0 +1,166 @@
+"""What a potential reads of X: how far from a position, and which numbers it can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import singledispatch
+from typing import NamedTuple
+
+import numpy as np
+
+from hedgerow.codes.potential import CodePotential
+from hedgerow.encoding import Encoder
+from hedgerow.encoding.binning import Binning
+from hedgerow.encoding.rules import Part, Summary
+from hedgerow.encoding.scaling import Scaling
+from hedgerow.encoding.window import Window
+from hedgerow.future.potential import FuturePotential
+from hedgerow.model import Model
+from hedgerow.potentials.base import Potential
+from hedgerow.potentials.linear import LinearPotential
+from hedgerow.potentials.local import LocalPotential
+from hedgerow.potentials.table import Normal, TablePotential
+from hedgerow.potentials.trees import TreePotential
+from hedgerow.potentials.votes import VotedPotential
+from hedgerow.search.potential import SearchPotential
+from hedgerow.utilities import Floats32
+
+LABEL_REACH = 5  # positions beyond the reach of attributes that are tried, because labels depend on their neighbours
+DEVIATIONS = np.linspace(-4.0, 4.0, 33)  # distances from the mean that are tried, in standard deviations
+POWERS = 2.0 ** np.arange(-4, 13)  # numbers that are tried if the model does not scale them
+
+NONE = np.zeros(0, np.float32)
+
+
+class NumberReading(NamedTuple):
+    """How a numeric column is read.
+
+    `steps` are thresholds: a model tells v < step from v >= step. `points` are values to try where scores change
+    continuously. `spread` is the standard deviation that the model stores, or None.
+    """
+
+    steps: Floats32 = NONE
+    points: Floats32 = NONE
+    spread: float | None = None
+
+
+class Reading(NamedTuple):
+    """How one potential reads the columns of the encoder."""
+
+    reach: int = 0  # positions to either side whose values are read
+    numbers: Mapping[str, NumberReading] = {}
+    links: bool = False  # whether values elsewhere matter through the predictions there
+
+
+@singledispatch
+def readings(potential: Potential, encoder: Encoder) -> Iterator[Reading]:
+    """The readings of a potential and of those that it contains; each kind of potential registers its own."""
+    raise NotImplementedError(type(potential).__name__)
+
+
+def _scaled(window: Window, scalings: Mapping[str, Scaling]) -> Reading:
+    return Reading(_reach(window), {name: _of_scaling(scaling) for name, scaling in scalings.items()})
+
+
+@readings.register
+def _linear(potential: LinearPotential, encoder: Encoder) -> Iterator[Reading]:
+    yield _scaled(potential.window, potential.scalings)
+
+
+@readings.register
+def _votes(potential: VotedPotential, encoder: Encoder) -> Iterator[Reading]:
+    yield _scaled(potential.window, potential.scalings)
+
+
+@readings.register
+def _search(potential: SearchPotential, encoder: Encoder) -> Iterator[Reading]:
+    yield _scaled(potential.window, potential.scalings)
+    if potential.future is not None:
+        yield from readings(potential.future, encoder)
+
+
+@readings.register
+def _trees(potential: TreePotential, encoder: Encoder) -> Iterator[Reading]:
+    if potential.columns is not None:
+        if potential.columns.linear is not None:
+            yield from readings(potential.columns.linear, encoder)
+            yield Reading(links=True)
+        if potential.columns.statistics is not None:
+            yield Reading(_reach(potential.columns.statistics.window))
+    yield Reading(_reach(potential.window), {name: _of_bins(bins) for name, bins in potential.binnings.items()})
+
+
+@readings.register
+def _table(potential: TablePotential, encoder: Encoder) -> Iterator[Reading]:
+    pairs = zip(encoder.columns, potential.emissions, strict=False)  # a cascade has further columns
+    yield Reading(0, {spec.name: _of_normal(one) for spec, one in pairs if isinstance(one, Normal)})
+
+
+@readings.register
+def _local(potential: LocalPotential, encoder: Encoder) -> Iterator[Reading]:
+    yield from readings(potential.inner, encoder)
+
+
+@readings.register
+def _future(potential: FuturePotential, encoder: Encoder) -> Iterator[Reading]:
+    yield from readings(potential.trees, encoder)
+    if potential.features:
+        yield Reading(potential.instance_bags.size)
+
+
+@readings.register
+def _code(potential: CodePotential, encoder: Encoder) -> Iterator[Reading]:
+    for bit in potential.bits:
+        yield from readings(bit, encoder)
+    yield Reading(links=potential.bit_order > 0 or potential.cascade.length > 0)
+
+
+def farthest(model: Model, found: list[Reading]) -> int:
+    """How many positions away from a position a value is tried.
+
+    These are all positions whose values the scores of the position depend on. If labels depend on their neighbours, it
+    is LABEL_REACH positions more.
+    """
+    rules = [spec.rule for spec in model.encoder.derived]
+    parts = [abs(rule.offset) for rule in rules if isinstance(rule, Part)]
+    summaries = [max(abs(rule.first), abs(rule.last)) for rule in rules if isinstance(rule, Summary)]
+    derived = max([0, *parts, *summaries])
+    linked = model.order > 0 or any(one.links for one in found)
+    return max(one.reach for one in found) + derived + (LABEL_REACH if linked else 0)
+
+
+def number_reading(found: list[Reading], name: str) -> NumberReading:
+    """How all potentials together read a numeric column; the spread is 1 if none is stored."""
+    own = [one.numbers[name] for one in found if name in one.numbers]
+    steps, points = (np.unique(np.concatenate([NONE, *(one[i] for one in own)])) for i in (0, 1))
+    return NumberReading(steps, points, next((one.spread for one in own if one.spread), 1.0))
+
+
+def _reach(window: Window) -> int:
+    return max(abs(offset) for offset in window.offsets)
+
+
+def _of_scaling(scaling: Scaling) -> NumberReading:
+    if scaling.zero_is_absent:
+        return NumberReading(NONE, np.concatenate([-POWERS, [0.0], POWERS]).astype(np.float32), scaling.deviation)
+    return NumberReading(NONE, _finite(scaling.mean + scaling.deviation * DEVIATIONS), scaling.deviation)
+
+
+def _of_bins(binning: Binning) -> NumberReading:
+    """Edges of bins lie between values of training, with about as many values in each bin."""
+    edges = binning.edges
+    return NumberReading(edges, NONE, float(edges.std(dtype=np.float64)) if len(edges) > 1 else None)
+
+
+def _of_normal(normal: Normal) -> NumberReading:
+    deviations = np.sqrt(normal.variance)
+    spread = float(np.sqrt(normal.variance.mean() + normal.mean.var()))
+    lowest, highest = (normal.mean - 4 * deviations).min(), (normal.mean + 4 * deviations).max()
+    points = _finite(np.concatenate([np.linspace(lowest, highest, len(DEVIATIONS)), normal.mean]))
+    return NumberReading(NONE, points, spread)
+
+
+def _finite(values: np.ndarray) -> Floats32:
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    return single[np.isfinite(single)]
