@@ -49,6 +49,13 @@ def test_two_models(hedgerow: Command) -> None:
     assert "--compare needs labels" in refused.err
 
 
+def test_a_second_model_with_other_columns_is_named(hedgerow: Command) -> None:
+    hr.HMM().fit([[{"lemma": "cat"}, {"lemma": "."}]], [["I-NP", "O"]]).save("other.hedgerow")
+    refused = hedgerow("report", "m.hedgerow", "test.txt", "--compare", "other.hedgerow")
+    assert refused.code == 2
+    assert "has no column 'lemma', which other.hedgerow reads" in refused.err
+
+
 def test_a_corpus_folder(hedgerow: Command) -> None:
     assert hedgerow("encode", "train.txt", "--output", "train.corpus").code == 0
     assert hedgerow("train", "train.corpus", "--model", "hmm", "--output", "c.hedgerow").code == 0

@@ -39,10 +39,10 @@ def write_report(model_path: str, path: str, choice: FileChoice, page: Page) -> 
     model = load_model(model_path)
     other = None if page.compare is None else load_model(page.compare)
     corpus = _read(model, model_path, path, choice)
-    if other is not None:
+    if other is not None and page.compare is not None:
         if corpus.y is None:
             raise InputError(f"--compare needs labels, but {name_of(path)} has none; add the right labels")
-        check_columns(other, path, (column.name for column in corpus.X.columns))
+        check_columns(other, path, (column.name for column in corpus.X.columns), name_of(page.compare))
     gold = None
     if corpus.y is not None:
         gold = [as_labels(labels, model.classes_) for labels in corpus.y]

@@ -59,7 +59,7 @@ def _transitions(view: View) -> str:
         return ""
     if not found.edges:
         return ""
-    signs = "; a second colour marks negative ones" if any(edge.score < 0 for edge in found.edges) else ""
+    signs = "; orange arrows have negative scores" if any(edge.score < 0 for edge in found.edges) else ""
     caption = (
         f"Which label follows which: the strongest {len(found.edges):,} of {found.n_transitions:,} transitions by "
         f"{found.meaning}{signs}. Wide arrows are strong."
