@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import hedgerow as hr
@@ -9,7 +11,7 @@ from oracles.markup import NASTY, check_html
 
 
 @pytest.mark.parametrize("estimator", [hr.TreeCRF(), hr.OutputCode(base=hr.HMM()), hr.LinearCRF()], ids=str)
-def test_labels_and_parameters_are_escaped(estimator: hr.Estimator) -> None:
+def test_labels_and_parameters_are_escaped(estimator: Any) -> None:
     check_html(estimator._repr_html_())
     model = hr.HMM(constraints=[(None, NASTY), (None, "b"), (NASTY, "b"), ("b", NASTY)])
     check_html(model._repr_html_())

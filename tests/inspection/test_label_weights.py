@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,9 @@ from oracles.markup import NASTY, check_html
 
 RNG = np.random.default_rng(0)
 WORDS = ["the", "cat", "sat", "on", "a", "mat"]
-X = [[{"word": str(RNG.choice(WORDS)), "size": float(RNG.integers(9))} for _ in range(n)] for n in (4, 3, 5, 1, 6)]
+X: list[list[dict[str, Any]]] = [
+    [{"word": str(RNG.choice(WORDS)), "size": float(RNG.integers(9))} for _ in range(n)] for n in (4, 3, 5, 1, 6)
+]
 Y = [[str(RNG.choice(["D", "N", "V"])) if p["size"] < 6 else p["word"][0].upper() for p in x] for x in X]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ from oracles.markup import NASTY, check_html, parsed_svg
 mpl.use("Agg")
 
 RNG = np.random.default_rng(1)
-X = [[{"size": float(v), "word": "ab"[int(v) % 2]} for v in RNG.integers(0, 9, size=n)] for n in (3, 1, 5, 4)]
+X: list[list[dict[str, Any]]] = [
+    [{"size": float(v), "word": "ab"[int(v) % 2]} for v in RNG.integers(0, 9, size=n)] for n in (3, 1, 5, 4)
+]
 Y = [["big" if p["size"] > 4 else "odd" if p["word"] == "b" else "even" for p in x] for x in X]
 
 ESTIMATORS = [

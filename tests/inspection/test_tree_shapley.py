@@ -102,7 +102,7 @@ def test_refuses_nodes_that_do_not_exist(name, value):
     starts, if_true, if_false, players, *rest = flat([(0, 1.0, 0.5, 1.0, 2.0)])
     arrays = {"if_true": if_true, "if_false": if_false, "players": players}
     arrays[name][0] = value
-    with pytest.raises(ValueError, match="node|player|child"):
+    with pytest.raises(ValueError, match=r"node|player|child"):
         _core.tree_shapley(starts, *arrays.values(), *rest, 2)
 
 

@@ -99,7 +99,8 @@ def local_lattice(
 ) -> Lattice:
     """The lattice of scores (positions, label contexts, labels) that this function normalises by label context.
 
-    The log-probabilities are divided by the temperature, and then add up to the score of a path. The scores are replaced, except that scores of order 0 under constraints make a larger array.
+    The log-probabilities are divided by the temperature, and then add up to the score of a path. The scores are
+    replaced, except that scores of order 0 under constraints make a larger array.
     """
     constraints, order = topology.constraints, topology.lattice_order
     if constraints is not None:
