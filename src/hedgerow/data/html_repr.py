@@ -21,8 +21,9 @@ MOST_COLUMNS = 8
 MOST_IN_BAG = 5
 LONGEST_TEXT = 60
 
-# What XML cannot contain, not even as a character reference, and the controls of C1.
-_FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+# What XML cannot contain, not even as a character reference, the controls of C1, and marks that turn the direction of
+# the text after them, also outside of the word.
+_FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def visible(text: object) -> str:
