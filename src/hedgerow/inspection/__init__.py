@@ -7,7 +7,8 @@ other functions take a fitted estimator. Estimators offer some views as attribut
 """
 
 from hedgerow.inspection.comparison import ChangedSequence, Comparison, compare
-from hedgerow.inspection.counterfactual import Counterfactual, counterfactual
+from hedgerow.inspection.counterfactuals.entry import counterfactual
+from hedgerow.inspection.counterfactuals.result import Counterfactual
 from hedgerow.inspection.error_analysis import ErrorAnalysis, SequenceErrors, errors
 from hedgerow.inspection.error_groups import ErrorGroup, ErrorTable
 from hedgerow.inspection.explaining.explanation import Contribution, Explanation, Explanations

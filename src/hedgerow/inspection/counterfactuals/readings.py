@@ -1,4 +1,4 @@
-"""What a potential reads of X: how far from a position, and which numbers it can tell apart."""
+"""How a model reads X: how far from a position, and which numbers it can tell apart."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hedgerow.encoding.rules import Part, Summary
 from hedgerow.encoding.scaling import Scaling
 from hedgerow.encoding.window import Window
 from hedgerow.future.potential import FuturePotential
+from hedgerow.inspection.frozen_model import once_per_model
 from hedgerow.model import Model
 from hedgerow.potentials.base import Potential
 from hedgerow.potentials.linear import LinearPotential
@@ -28,6 +29,7 @@ from hedgerow.utilities import Floats32
 LABEL_REACH = 5  # positions beyond the reach of attributes that are tried, because labels depend on their neighbours
 DEVIATIONS = np.linspace(-4.0, 4.0, 33)  # distances from the mean that are tried, in standard deviations
 POWERS = 2.0 ** np.arange(-4, 13)  # numbers that are tried if the model does not scale them
+MOST_POINTS = 128
 
 NONE = np.zeros(0, np.float32)
 
@@ -43,6 +45,19 @@ class NumberReading(NamedTuple):
     points: Floats32 = NONE
     spread: float | None = None
 
+    def beside(self, value: float) -> list[Floats32]:
+        """Numbers below the value and numbers above it, the nearest first; all numbers in one array if it is NaN.
+
+        Of a threshold below, the largest number under it is tried; of a threshold above, the threshold.
+        """
+        under = np.nextafter(self.steps, np.float32(-np.inf))
+        under = under[np.isfinite(under)]
+        if np.isnan(value):
+            return [np.unique(np.concatenate([under, self.steps, self.points]))]
+        below = np.concatenate([under[under < value], self.points[self.points < value]])
+        above = np.concatenate([self.steps[self.steps > value], self.points[self.points > value]])
+        return [np.unique(below)[::-1], np.unique(above)]
+
 
 class Reading(NamedTuple):
     """How one potential reads the columns of the encoder."""
@@ -50,6 +65,32 @@ class Reading(NamedTuple):
     reach: int = 0  # positions to either side whose values are read
     numbers: Mapping[str, NumberReading] = {}
     links: bool = False  # whether values elsewhere matter through the predictions there
+
+
+@once_per_model
+def whole_reading(model: Model) -> Reading:
+    """How a model reads X: the reach is how many positions away from a position a value is tried.
+
+    The reach covers all positions whose values the scores of the position depend on. If labels depend on their
+    neighbours, it is LABEL_REACH positions longer.
+    """
+    found = list(readings(model.potential, model.encoder))
+    rules = [spec.rule for spec in model.encoder.derived]
+    parts = [abs(rule.offset) for rule in rules if isinstance(rule, Part)]
+    summaries = [max(abs(rule.first), abs(rule.last)) for rule in rules if isinstance(rule, Summary)]
+    links = model.order > 0 or any(one.links for one in found)
+    reach = max(one.reach for one in found) + max([0, *parts, *summaries]) + (LABEL_REACH if links else 0)
+    names = {name for one in found for name in one.numbers}
+    numbers = {name: _merged([one.numbers[name] for one in found if name in one.numbers]) for name in names}
+    return Reading(reach, numbers, links)
+
+
+def _merged(found: list[NumberReading]) -> NumberReading:
+    """How several potentials read the same column; the spread is 1 if none is stored."""
+    steps, points = (np.unique(np.concatenate([one[i] for one in found])) for i in (0, 1))
+    if len(points) > MOST_POINTS:
+        points = points[np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(np.int64)]
+    return NumberReading(steps, points, next((one.spread for one in found if one.spread), 1.0))
 
 
 @singledispatch
@@ -113,27 +154,6 @@ def _code(potential: CodePotential, encoder: Encoder) -> Iterator[Reading]:
     for bit in potential.bits:
         yield from readings(bit, encoder)
     yield Reading(links=potential.bit_order > 0 or potential.cascade.length > 0)
-
-
-def farthest(model: Model, found: list[Reading]) -> int:
-    """How many positions away from a position a value is tried.
-
-    These are all positions whose values the scores of the position depend on. If labels depend on their neighbours, it
-    is LABEL_REACH positions more.
-    """
-    rules = [spec.rule for spec in model.encoder.derived]
-    parts = [abs(rule.offset) for rule in rules if isinstance(rule, Part)]
-    summaries = [max(abs(rule.first), abs(rule.last)) for rule in rules if isinstance(rule, Summary)]
-    derived = max([0, *parts, *summaries])
-    linked = model.order > 0 or any(one.links for one in found)
-    return max(one.reach for one in found) + derived + (LABEL_REACH if linked else 0)
-
-
-def number_reading(found: list[Reading], name: str) -> NumberReading:
-    """How all potentials together read a numeric column; the spread is 1 if none is stored."""
-    own = [one.numbers[name] for one in found if name in one.numbers]
-    steps, points = (np.unique(np.concatenate([NONE, *(one[i] for one in own)])) for i in (0, 1))
-    return NumberReading(steps, points, next((one.spread for one in own if one.spread), 1.0))
 
 
 def _reach(window: Window) -> int:

@@ -1,103 +1,24 @@
-"""Counterfactuals: the smallest change of one value of a sequence that flips the predicted label of a position."""
+"""Find the smallest change of one value that flips a label: read what the user asked for, and answer it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, Kind, NumericColumn, trusted
-from hedgerow.data.html_repr import html_table
+from hedgerow.data.columns import NumericColumn, trusted
 from hedgerow.data.plain_values import numbers
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
-from hedgerow.inspection.explaining.explanation import shown_value
+from hedgerow.inspection.counterfactuals.result import Counterfactual
 from hedgerow.inspection.view_tables import fitted_model
 from hedgerow.model import Model
 from hedgerow.utilities import counted, is_count
 
 VIEW = "counterfactual"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counterfactual:
-    """Result of `counterfactual`: one value, and the label that its change gives to a position.
-
-    `str()` is a sentence; notebooks and rich show a table.
-
-    Attributes
-    ----------
-    position : int
-        The position whose label flips.
-    label, new_label : label
-        Its predicted label before and after the change.
-    column : str
-        The column of the changed value.
-    kind : {"categorical", "numeric", "bag"}
-        The kind of the column.
-    offset : int
-        Where the value is, relative to the position.
-    value, new_value : str, int, float or None
-        The value before and after. None is a missing value, or a key that is absent. A bag gains the member
-        `new_value`, and `value` is None; or it loses the member `value`, and `new_value` is None.
-    probability : float
-        P(label) before the change.
-    new_probability : float
-        P(new_label) after the change.
-    """
-
-    position: int
-    label: Any
-    new_label: Any
-    column: str
-    kind: Kind
-    offset: int
-    value: str | float | None
-    new_value: str | float | None
-    probability: float
-    new_probability: float
-
-    def __str__(self) -> str:
-        before, after = (shown_value(label) for label in (self.label, self.new_label))
-        chances = f"probability {self.probability:.3f}", f"probability {self.new_probability:.3f}"
-        change = f"{self._place} {self._change}"
-        return f"position {self.position}: {before} ({chances[0]}) becomes {after} ({chances[1]}) if {change}"
-
-    @property
-    def _place(self) -> str:
-        return shown_value(self.column) + (f"[{self.offset:+d}]" if self.offset else "")
-
-    @property
-    def _change(self) -> str:
-        if self.kind == "bag":
-            return f"loses {_text(self.value)}" if self.new_value is None else f"gains {_text(self.new_value)}"
-        return f"changes from {_text(self.value)} to {_text(self.new_value)}"
-
-    def _rows(self) -> Iterator[tuple[str, str, str]]:
-        yield "label", shown_value(self.label), shown_value(self.new_label)
-        yield "probability", f"{self.probability:.3f}", f"{self.new_probability:.3f}"
-        yield self._place, _text(self.value), _text(self.new_value)
-
-    def __rich__(self) -> Any:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(f"position {self.position}", "before", "after", title_justify="left")
-        for row in self._rows():
-            table.add_row(*map(Text, row))
-        return table
-
-    def _repr_html_(self) -> str:
-        return html_table((f"position {self.position}", "before", "after"), self._rows())
-
-
-def _text(value: str | float | None) -> str:
-    """A value as text; numbers have all digits, because a threshold may be near a rounder number."""
-    return "(no value)" if value is None else shown_value(value) if isinstance(value, str) else str(value)
 
 
 def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> Counterfactual | None:
@@ -156,16 +77,13 @@ def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> C
     """
     estimator, frozen = fitted_model(model, VIEW)
     if len(frozen.labels) < 2:
-        raise InputError(f"{VIEW} flips a label, but the model has only {frozen.labels.classes[0]!r}; fit with more")
-    sequences, encoded = _one_sequence(estimator, x)
-    n = sequences.n_positions
-    if not is_count(position) or not 0 <= position < n:
         raise InputError(
-            f"{VIEW}: position must be a number from 0 to {n - 1}, because the sequence has "
-            f"{counted(n, 'position')}; it is {position!r}"
+            f"{VIEW} flips a label, but the model has only {frozen.labels.classes.tolist()[0]!r}; fit with more labels"
         )
+    sequences, encoded = _one_sequence(estimator, x)
+    place = _checked_position(position, sequences.n_positions)
     code = None if to is None else _label_code(frozen, to)
-    return _found(estimator, sequences, encoded, int(position), code)
+    return _found(estimator, sequences, encoded, place, code)
 
 
 def _one_sequence(estimator: Estimator, x: Any) -> tuple[Sequences, Encoded]:
@@ -178,10 +96,19 @@ def _one_sequence(estimator: Estimator, x: Any) -> tuple[Sequences, Encoded]:
     return (x if isinstance(x, Sequences) else Sequences([x])), encoded
 
 
+def _checked_position(position: Any, n: int) -> int:
+    if not is_count(position) or not 0 <= position < n:
+        raise InputError(
+            f"{VIEW}: position must be a number from 0 to {n - 1}, because the sequence has "
+            f"{counted(n, 'position')}; it is {position!r}"
+        )
+    return int(position)
+
+
 def _label_code(model: Model, to: Any) -> int:
-    classes = model.labels.classes.tolist()
+    classes: list[Any] = model.labels.classes.tolist()
     plain = to.item() if isinstance(to, np.generic) else to
-    if not isinstance(plain, type(classes[0])) or plain not in classes:
+    if type(plain) is not type(classes[0]) or plain not in classes:
         shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
         raise InputError(f"{VIEW}: to must be a label of the model ({shown}), but it is {plain!r}")
     return classes.index(plain)
@@ -191,8 +118,8 @@ def _found(
     estimator: Estimator, sequences: Sequences, encoded: Encoded, position: int, to: int | None
 ) -> Counterfactual | None:
     """The counterfactual of a position of one sequence, which is also encoded; `to` is the code of the new label."""
-    from hedgerow.inspection.counterfactual_search import FlipSearch  # imports every kind of potential
-    from hedgerow.inspection.counterfactual_variants import Member, RawSequence
+    from hedgerow.inspection.counterfactuals.search import FlipSearch  # imports every kind of potential
+    from hedgerow.inspection.counterfactuals.variants import RawSequence
 
     model = estimator._fitted()
     label = int(estimator._predicted_codes(encoded)[position])
@@ -203,15 +130,11 @@ def _found(
             "leave it out to flip the label to any other"
         )
     raw = RawSequence.of(model.encoder, sequences)
-    flip = FlipSearch(estimator, raw, position, label, to).smallest()
+    (marginals,) = estimator._ask(encoded, lambda answers: answers.marginals()[1][position])
+    flip = FlipSearch(estimator, raw, position, label, to, marginals).smallest()
     if flip is None:
         return None
-    column, new = raw.sequences.columns[flip.change.column], flip.change.value
-    if isinstance(new, Member):
-        value, new_value = (None, new.name) if new.gained else (new.name, None)
-    else:
-        value, new_value = _plain_value(column, flip.change.place), _plain_number(new)
-    (marginals,) = estimator._ask(encoded, lambda answers: answers.marginals()[1][position])
+    column = raw.columns[flip.change.column]
     return Counterfactual(
         position=position,
         label=classes[label],
@@ -219,23 +142,15 @@ def _found(
         column=column.name,
         kind=column.kind,
         offset=flip.change.place - position,
-        value=value,
-        new_value=new_value,
+        value=_short(flip.change.value),
+        new_value=_short(flip.change.new_value),
         probability=float(marginals[label]),
         new_probability=flip.probability,
     )
 
 
-def _plain_value(column: Column, place: int) -> str | float | None:
-    if isinstance(column, CategoricalColumn):
-        code = int(column.codes[place])
-        return column.alphabet[code] if code >= 0 else None
-    assert not isinstance(column, BagColumn)
-    return _plain_number(float(column.values[place]))
-
-
-def _plain_number(value: str | float | None) -> str | float | None:
-    """A number with the digits that identify it as a 32-bit float; None if it is missing."""
+def _short(value: str | float | None) -> str | float | None:
+    """A number with the digits that identify it as a 32-bit float; texts and None as they are."""
     if not isinstance(value, float):
         return value
     return numbers(trusted(NumericColumn, "", np.array([value], np.float32)))[0]
