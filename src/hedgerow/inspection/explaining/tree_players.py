@@ -17,6 +17,8 @@ from hedgerow import _core
 from hedgerow.data.columns import BagColumn, NumericColumn
 from hedgerow.encoding import AttributeReader, Encoder
 from hedgerow.encoding.attributes import SlotRange
+from hedgerow.inspection.explaining.tree_tests import NodeTests, Seen, Tests
+from hedgerow.potentials.tree_columns import TreeColumns
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.utilities import Floats64
 
@@ -24,13 +26,14 @@ LEAF, FIXED = -2, -1  # of nodes without a player: see trees/tree_shapley.hpp
 
 
 class Player(NamedTuple):
-    """A column at an offset; `value` is set for a value of a bag. `family` and `linear` are derived numbers."""
+    """A column at an offset; `value` is set for a value of a bag. `family` and `is_linear` are derived numbers."""
 
     column: str
     offset: int
     value: str | None = None
     attribute: int = -1  # of a value of a bag
     family: int = -1
+    is_linear: bool = False
 
 
 LINEAR_COLUMN = "linear model"
@@ -45,20 +48,24 @@ class LabelTrees(NamedTuple):
     if_false: NDArray[np.int32]
     players: NDArray[np.int32]
     training_share: Floats64
+    tests: NodeTests
 
 
 @dataclass(frozen=True, eq=False)
 class TreePlayers:
-    """The players of the trees of a potential; computed once for each potential."""
+    """The players of the trees of a potential; computed once for each potential, and without a reference to it."""
 
-    potential: TreePotential
+    trees: Trees
+    columns: TreeColumns | None
+    n_labels: int
     encoder: Encoder
     names: AttributeReader  # of no position: has the layout of the ids
 
     @classmethod
     def of(cls, potential: TreePotential, encoder: Encoder) -> TreePlayers:
         read = potential.read(encoder.nothing()).sequences
-        return cls(potential, encoder, AttributeReader(read, potential.window, potential.binnings))
+        names = AttributeReader(read, potential.window, potential.binnings)
+        return cls(potential.trees, potential.columns, potential.n_labels, encoder, names)
 
     @cached_property
     def slots(self) -> list[SlotRange]:
@@ -84,24 +91,29 @@ class TreePlayers:
         """The slot of each id."""
         return np.searchsorted(self.first_ids, ids, side="right") - 1
 
-    @cached_property
-    def node_slot(self) -> NDArray[np.int64]:
-        """The slot that each node tests; -1 for leaves and tests of previous labels."""
-        attributes = self.potential.trees.nodes["attribute"]
-        return np.where(attributes >= 0, self.slot_of(np.maximum(attributes, 0)), -1)
+    def tests_of(self, attributes: NDArray[np.int64]) -> Tests:
+        """Tests of attributes: those of a number, except its padding, compare it with a threshold."""
+        slots = self.slot_of(attributes)
+        return Tests(attributes, slots, self.is_numeric[slots] & (attributes < self.end_ids[slots]))
 
-    @cached_property
-    def is_threshold(self) -> NDArray[np.bool_]:
-        """Whether each node compares a number with a threshold."""
-        slot, attributes = self.node_slot, self.potential.trees.nodes["attribute"]
-        found: NDArray[np.bool_] = (slot >= 0) & self.is_numeric[slot] & (attributes < self.end_ids[slot])
-        return found
+    def seen(self, ids: NDArray[np.int32], missing: NDArray[np.bool_]) -> Seen:
+        """What is read at a position: the ids of its attributes, and which slots are missing, at least the first ones.
+
+        Label statistics and linear scores, which follow the others, are never missing.
+        """
+        present = np.zeros(self.names.n_ids, np.bool_)
+        present[ids] = True
+        bins = np.full(len(self.slots), np.iinfo(np.int64).max)
+        tests = self.tests_of(ids.astype(np.int64))
+        bins[tests.slots[tests.is_threshold]] = ids[tests.is_threshold]
+        return Seen(present, bins, np.concatenate([missing, np.zeros(len(self.slots) - len(missing), np.bool_)]))
 
     @cached_property
     def _players(self) -> tuple[list[Player], NDArray[np.int32]]:
         """(the players, the player of each node)."""
-        trees, numbers = self.potential.trees, dict[Player, int]()
-        attributes, slots = trees.nodes["attribute"], self.node_slot
+        trees, numbers = self.trees, dict[Player, int]()
+        attributes = trees.nodes["attribute"]
+        slots = np.where(attributes >= 0, self.slot_of(np.maximum(attributes, 0)), -1)
         by_node = np.full(len(attributes), LEAF, np.int32)
         by_node[trees.nodes["lag"] >= 0] = FIXED
         found, where = np.unique(np.stack([slots, attributes]), axis=1, return_inverse=True)
@@ -112,11 +124,11 @@ class TreePlayers:
         return list(numbers), by_node
 
     def _player(self, slot: SlotRange, attribute: int) -> Player:
-        columns, name = self.potential.columns, slot.column
-        if columns is not None and name.startswith("statistics."):
-            return Player(name, 0, family=int(name.split(".")[1]))._replace(column="statistics")
-        if columns is not None and name.startswith("linear."):
-            return Player(LINEAR_COLUMN, 0)
+        name, is_derived = slot.column, self.columns is not None and slot.column not in self.columns.kept
+        if is_derived and name.startswith("statistics."):
+            return Player("statistics", 0, family=int(name.split(".")[1]))
+        if is_derived:
+            return Player(LINEAR_COLUMN, 0, is_linear=True)
         column = self.names.sequences.column(name)
         if isinstance(column, BagColumn) and attribute < slot.first + slot.n_values:
             return Player(name, slot.offset, str(column.alphabet[attribute - slot.first]), attribute)
@@ -129,14 +141,14 @@ class TreePlayers:
     @cached_property
     def members(self) -> dict[int, list[tuple[str, int]]]:
         """By family of label statistics: the columns that it counts, with their offsets."""
-        statistics = self.potential.columns.statistics if self.potential.columns else None
+        statistics = self.columns.statistics if self.columns else None
         families = {player.family for player in self.players if player.family >= 0}
         return {family: statistics.members(self.encoder, family) for family in sorted(families)} if statistics else {}
 
     @cached_property
     def training_share(self) -> Floats64:
         """The share of the training positions of each node that go to `if_true`; one half if none came there."""
-        trees = self.potential.trees
+        trees = self.trees
         first = np.repeat(trees.starts[:-1], np.diff(trees.starts))
         counts = trees.nodes["count"].astype(np.float64)
         inner = ~trees.is_leaf
@@ -152,7 +164,7 @@ class TreePlayers:
 
     def trees_of(self, label: int) -> LabelTrees:
         """The trees of a label; with trees for all labels, all of them."""
-        trees: Trees = self.potential.trees
+        trees = self.trees
         key = 0 if trees.values.shape[1] > 1 else label
         if key not in self._by_label:
             chosen = np.flatnonzero(trees.labels == key)
@@ -166,12 +178,13 @@ class TreePlayers:
                 np.ascontiguousarray(trees.nodes["if_false"][nodes]),
                 self._players[1][nodes],
                 self.training_share[nodes],
+                NodeTests.of(trees, nodes, self.n_labels, self.tests_of),
             )
         return self._by_label[key]
 
     def leaves_of(self, label: int) -> Floats64:
         """The value of each node of the trees of a label."""
-        values = self.potential.trees.values
+        values = self.trees.values
         leaves: Floats64 = values[self.trees_of(label).nodes, label if values.shape[1] > 1 else 0].astype(np.float64)
         return leaves
 
