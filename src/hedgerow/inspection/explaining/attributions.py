@@ -51,16 +51,25 @@ class Attributions(Protocol):
 
 
 class Scope(NamedTuple):
-    """What names the attributes of a potential: the encoder of its data, and the patterns of future features."""
+    """What names the attributes of a potential: the encoder of its data, and the patterns of future features.
+
+    `owner` comes before the names of future features, where several potentials have their own.
+    """
 
     encoder: Encoder
     patterns: Sequence[str] = ()
+    owner: str = ""
 
 
 @singledispatch
 def attributions(potential: Potential, encoded: Encoded, scope: Scope) -> Attributions:
     """The attributions of a potential; each kind of potential registers its own."""
     raise NotImplementedError(type(potential).__name__)
+
+
+def difference(one: float, other: float) -> float:
+    """one - other, of logarithms of sums; 0 if both sums are 0."""
+    return 0.0 if one == other == -np.inf else one - other
 
 
 def merged(parts: Sequence[Part]) -> list[Part]:

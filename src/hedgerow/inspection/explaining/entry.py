@@ -33,7 +33,7 @@ def explain(estimator: Estimator, x: object, position: object = None, against: o
     if len(model.labels) < 2:
         raise InputError(f"explain compares two labels, but the model has only {model.labels.classes[0]!r}")
     if position is None:
-        codes = None if against is None else _codes(estimator, against, 1)
+        codes = None if against is None else _codes(estimator, against)
         return Explanations(
             _everywhere(PredictedSequence(estimator, encoded, estimator._predicted_codes(encoded)), n, codes)
         )
@@ -81,20 +81,23 @@ def _place(position: Any, n: int) -> tuple[int, int]:
         case (start, end) if is_count(start) and is_count(end):
             if 0 <= start < end <= n:
                 return int(start), int(end)
-            raise InputError(f"a span must start before its end and lie in 0 to {n}, because {size}; it is {bounds!r}")
+            raise InputError(
+                f"a span must start before its end and lie in 0 to {n}, because {size}; it is ({start}, {end})"
+            )
     raise InputError(
         f"position must be a number, a pair (start, end), a Span of predict_spans, or None for all; it is {position!r}"
     )
 
 
-def _codes(estimator: Estimator, against: object, n: int) -> list[int]:
+def _codes(estimator: Estimator, against: object, n: int = 1) -> list[int]:
     """The codes of a label, n times, or of n labels; raises InputError if the model does not know one."""
     classes = estimator._fitted().labels.classes.tolist()
     known = {label: code for code, label in enumerate(classes)}
-    several = isinstance(against, (list, tuple, np.ndarray))
-    labels = list(against) if several else [against] * n  # type: ignore[call-overload]
+    given = against.tolist() if isinstance(against, np.ndarray) else against
+    labels = list(given) if isinstance(given, (list, tuple)) else [given] * n
     if len(labels) != n:
-        raise InputError(f"against must be one label, or one for each of the {n} positions; it has {len(labels)}")
+        rule = "one label" if n == 1 else f"one label, or one for each of the {n} positions"
+        raise InputError(f"against must be {rule}; it has {len(labels)}")
     codes = []
     for label in labels:
         plain = label.item() if isinstance(label, np.generic) else label

@@ -25,6 +25,7 @@ class FutureAttributions:
         self._trees = TreeAttributions(potential.trees, with_features(encoded, self._values), own)
         self._patterns = scope.patterns
         self._names = {feature_name(i): i for i in range(len(potential.features))}
+        self._owner = scope.owner
 
     def parts(self, position: int, label: LabelInContext, against: LabelInContext) -> list[Part]:
         found = [
@@ -44,11 +45,12 @@ class FutureAttributions:
             first, end = max(int(starts[sequence]), position - size), position
         else:
             first, end = position + 1, min(int(starts[sequence + 1]), position + 1 + size)
+        name = self._owner + feature_name(number)
         if first >= end:
-            return Part(feature_name(number), 0, None, amount)
+            return Part(name, 0, None, amount)
         best = first + int(np.argmax(self._matches[number][first:end]))
-        shown = f"{self._patterns[number]} ({self._matches[number][best]:.0%})"
-        return Part(feature_name(number), best - position, shown, amount)
+        pattern = self._patterns[number] if self._patterns else "pattern"
+        return Part(name, best - position, f"{pattern} ({self._matches[number][best]:.0%})", amount)
 
 
 @attributions.register

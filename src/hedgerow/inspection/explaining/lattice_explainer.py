@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.errors import InputError
 from hedgerow.inference.messages import Messages, log_sum
-from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
+from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions, difference
 from hedgerow.potentials.base import ScoredPotential
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats64
@@ -86,13 +87,12 @@ class LatticeExplainer:
         one, other = self._path(first, labels), self._path(first, against)
         parts = [self._parts(first + i, *pair) for i, pair in enumerate(zip(one.labels, other.labels, strict=True))]
         of_first = parts[0] if len(parts) == 1 else self._parts(first, one.first, other.first)
-        left = _difference(one.first_sum, other.first_sum) - _sum(of_first)
-        right = _difference(one.whole, one.ended) - _difference(other.whole, other.ended)
-        log_odds = _difference(one.whole, other.whole)
-        inside = 0.0
-        if len(parts) > 1:
-            inside = _difference(one.ended, other.ended) - sum(map(_sum, parts)) - left
-        return Split(log_odds, parts, left, inside, right)
+        if one.whole == other.whole == -np.inf:
+            raise impossible_labels()
+        ended, log_odds = difference(one.ended, other.ended), one.whole - other.whole
+        left = _rest(difference(one.first_sum, other.first_sum), _sum(of_first))
+        inside = _rest(ended, sum(map(_sum, parts)), left) if len(parts) > 1 else 0.0
+        return Split(log_odds, parts, left, inside, _rest(log_odds, ended))
 
     def _parts(self, position: int, label: LabelInContext, against: LabelInContext) -> list[Part]:
         found = self._attributions.parts(position, label, against)
@@ -130,9 +130,16 @@ def _shares(sums: Floats64) -> Floats64:
     return np.exp(sums - total) if np.isfinite(total) else np.full(len(sums), 1 / len(sums))
 
 
-def _difference(one: float, other: float) -> float:
-    """one - other, of logarithms of sums; 0 if both sums are 0."""
-    return 0.0 if one == other == -np.inf else one - other
+def impossible_labels() -> InputError:
+    return InputError(
+        "the predicted labels of these positions and the labels of against are both impossible next to each other, so "
+        "that they have no log-odds; explain fewer positions, or leave out against"
+    )
+
+
+def _rest(total: float, *found: float) -> float:
+    """What is left of the total; 0 if one of the summands already makes it infinite."""
+    return 0.0 if np.isinf(total) and total in found else total - sum(found)
 
 
 def _sum(parts: Sequence[Part]) -> float:

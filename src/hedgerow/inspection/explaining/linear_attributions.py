@@ -14,7 +14,8 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
 from hedgerow.inspection.explaining.explanation import BIAS
 from hedgerow.potentials.linear import Features, LinearPotential
-from hedgerow.utilities import Floats32
+from hedgerow.search.potential import SearchPotential
+from hedgerow.utilities import Floats32, Floats64
 
 
 class LinearAttributions:
@@ -24,9 +25,7 @@ class LinearAttributions:
         self._potential = potential
         self._reader = AttributeReader(encoded, potential.window, potential.scalings, potential.conjunctions)
         self._k = potential.n_grams.n_labels
-        self._bias = np.zeros(self._k)
-        unigrams = potential.n_grams.cells < self._k
-        self._bias[potential.n_grams.cells[unigrams]] = potential.n_gram_weights[unigrams]
+        self._bias = biases(potential)
 
     def parts(self, position: int, label: LabelInContext, against: LabelInContext) -> list[Part]:
         temperature = self._potential.temperature
@@ -49,6 +48,14 @@ class LinearAttributions:
             cell = context * self._k + one.label
             score += share * weight_of(potential.edge_features, potential.edge_weights, attribute, cell)
         return score
+
+
+def biases(potential: LinearPotential | SearchPotential) -> Floats64:
+    """The weight of each label alone: the n-grams without labels are the first cells."""
+    k, cells = potential.n_grams.n_labels, potential.n_grams.cells
+    weights = np.zeros(k)
+    weights[cells[cells < k]] = potential.n_gram_weights[cells < k]
+    return weights
 
 
 def weight_of(features: Features, weights: Floats32, attribute: int, output: int) -> float:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.errors import ImpossibleLatticeError
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.model_inference import Evidence
 from hedgerow.inspection.explaining.attributions import Scope
 from hedgerow.inspection.explaining.explanation import INSIDE, LEFT, RIGHT, Contribution, Explanation
 from hedgerow.inspection.explaining.lattice_explainer import Split
@@ -61,7 +63,7 @@ class PredictedSequence:
     def _runner_up(self, first: int, labels: list[int]) -> list[int]:
         """The labels of the best path that labels the positions in another way.
 
-        If no such path is among the best ones, the least probable label is replaced by its runner-up.
+        If no such path is among the best ones, that of the best path with another label at the least certain position.
         """
         if len(labels) == 1:
             return [self._explainer.runner_up(first, labels[0])]
@@ -73,8 +75,13 @@ class PredictedSequence:
                     return list(path)
         doubts = [self._explainer.log_probabilities(first + i)[label] for i, label in enumerate(labels)]
         least = int(np.argmin(doubts))
-        other = self._explainer.runner_up(first + least, labels[least])
-        return [*labels[:least], other, *labels[least + 1 :]]
+        known = np.full(len(self.codes), -1, np.int32)
+        known[first + least] = other = self._explainer.runner_up(first + least, labels[least])
+        try:
+            path = next(self._estimator._answers(self._encoded, Evidence(known=known))).viterbi()[1]
+        except ImpossibleLatticeError:  # no other label is possible
+            return [*labels[:least], other, *labels[least + 1 :]]
+        return list(path[first : first + len(labels)].tolist())
 
 
 @once_per_model

@@ -2,8 +2,8 @@
 
 A beam search chooses a whole path. The log-odds of a label against another are the score of the best path that has the
 one, less that of the best path that has the other, divided by the temperature. They are split into the attributes of
-the position, what changes at the positions before it (and the weights of label n-grams at the position itself), and
-what changes after it.
+the position, and what changes at the positions before it and after it. The weights of label n-grams at the position
+itself belong to the side whose labels they read: the left one if the search goes from left to right.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from hedgerow.encoding import AttributeReader
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import ImpossibleLatticeError
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
-from hedgerow.inspection.explaining.lattice_explainer import Split, best_other
-from hedgerow.inspection.explaining.linear_attributions import read_attributes, weight_of
+from hedgerow.inspection.explaining.explanation import BIAS
+from hedgerow.inspection.explaining.lattice_explainer import Split, best_other, impossible_labels
+from hedgerow.inspection.explaining.linear_attributions import biases, read_attributes, weight_of
 from hedgerow.search.potential import SearchPotential
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats64
 
 
 class SearchAttributions:
-    """Weights of (attribute, label); future features are attributes too."""
+    """Weights of (attribute, label), and biases; future features are attributes too."""
 
     def __init__(self, potential: SearchPotential, encoded: Encoded) -> None:
-        self._potential = potential
+        self._potential, self._bias = potential, biases(potential)
         self._reader = AttributeReader(potential.with_future(encoded), potential.window, potential.scalings)
 
     def parts(self, position: int, label: LabelInContext, against: LabelInContext) -> list[Part]:
@@ -38,10 +39,13 @@ class SearchAttributions:
         def difference(i: int) -> float:
             return weight_of(features, weights, i, label.label) - weight_of(features, weights, i, against.label)
 
-        return [
-            Part(*name, difference(i) * value / self._potential.temperature)
+        temperature = self._potential.temperature
+        found = [
+            Part(*name, difference(i) * value / temperature)
             for i, value, name in read_attributes(self._reader, position)
         ]
+        bias = self._bias[label.label] - self._bias[against.label]
+        return [*found, Part(BIAS, 0, None, float(bias) / temperature)]
 
 
 @attributions.register
@@ -65,7 +69,7 @@ class SearchExplainer:
     ) -> None:
         self._potential, self._encoded, self._topology, self._beam = potential, encoded, topology, beam
         self._attributions = attributions(potential, encoded, scope)
-        self._temperature = temperature
+        self._temperature, self._predicted = temperature, predicted
 
     @cached_property
     def _probabilities(self) -> Floats64:
@@ -98,23 +102,31 @@ class SearchExplainer:
             ]
             for i, (a, b) in enumerate(zip(labels, against, strict=True))
         ]
-        try:
-            one, other = self._scores(first, labels), self._scores(first, against)
-        except ImpossibleLatticeError:
-            return Split(np.inf, parts, np.inf, 0.0, 0.0)
-        last = first + len(labels)
+        one, other = self._scores(first, labels), self._scores(first, against)
+        if one is None and other is None:
+            raise impossible_labels()
+        if one is None or other is None:
+            odds = np.inf if other is None else -np.inf
+            return Split(odds, parts, odds, 0.0, 0.0)
         difference = (one - other) / (self._potential.temperature * self._temperature)
         own = [float(difference[first + i]) - sum(p.amount for p in parts[i]) for i in range(len(parts))]
-        left = float(difference[:first].sum()) + own[0]
-        right = float(difference[last:].sum())
-        return Split(float(difference.sum()), parts, left, sum(own[1:]), right)
+        left, right = float(difference[:first].sum()), float(difference[first + len(labels) :].sum())
+        if self._potential.direction == "left-to-right":
+            return Split(float(difference.sum()), parts, left + own[0], sum(own[1:]), right)
+        return Split(float(difference.sum()), parts, left, sum(own[:-1]), right + own[-1])
 
-    def _scores(self, first: int, labels: Sequence[int]) -> Floats64:
-        """The score of each position along the best path that has these labels."""
+    def _scores(self, first: int, labels: Sequence[int]) -> Floats64 | None:
+        """The score of each position along the best path that has these labels; None if the search finds none."""
+        span = slice(first, first + len(labels))
         known = np.full(self._encoded.n_positions, -1, np.int32)
-        known[first : first + len(labels)] = labels
+        known[span] = labels
         answers = self._potential.answers(self._encoded, self._topology, known=known, beam=self._beam)
-        path = answers.viterbi()[1]
+        try:
+            path = answers.viterbi()[1]
+        except ImpossibleLatticeError:
+            if self._predicted is None or self._predicted[span].tolist() != list(labels):
+                return None
+            path = self._predicted
         return self._state_scores[np.arange(len(path)), path] + n_gram_scores(self._potential, path)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
+from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions, difference
 from hedgerow.potentials.table import Discrete, Normal, TablePotential
+from hedgerow.utilities import Floats64
 
 
 class TableAttributions:
@@ -33,13 +34,17 @@ def _ratios(emission: Discrete | Normal, column: Column, label: int, against: in
         weights = [1.0] * len(ids) if column.weights is None else column.weights.tolist()
         rows = emission.log_probability
         return [
-            Part(column.name, 0, str(column.alphabet[i]), float(rows[i, label] - rows[i, against]) * weight)
+            Part(column.name, 0, str(column.alphabet[i]), _ratio(rows[i], label, against) * weight)
             for i, weight in zip(ids, weights, strict=True)
             if i >= 0
         ]
     scores = np.zeros((1, _n_labels(emission)))
     emission.add_scores(column, scores)
-    return [Part(column.name, 0, _value(column), float(scores[0, label] - scores[0, against]))]
+    return [Part(column.name, 0, _value(column), _ratio(scores[0], label, against))]
+
+
+def _ratio(scores: Floats64, label: int, against: int) -> float:
+    return difference(float(scores[label]), float(scores[against]))
 
 
 def _n_labels(emission: Discrete | Normal) -> int:

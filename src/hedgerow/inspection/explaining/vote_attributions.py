@@ -11,12 +11,13 @@ import numpy as np
 from hedgerow.encoding import AttributeReader
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
+from hedgerow.inspection.explaining.explanation import BIAS
 from hedgerow.inspection.explaining.linear_attributions import read_attributes
 from hedgerow.potentials.votes import VotedPotential
 
 
 class VoteAttributions:
-    """Mean weights of (attribute, label)."""
+    """Mean weights of (attribute, label), and mean biases."""
 
     def __init__(self, potential: VotedPotential, encoded: Encoded) -> None:
         self._k = potential.n_labels
@@ -32,9 +33,13 @@ class VoteAttributions:
         def weight(attribute: int, one: LabelInContext) -> float:
             return self._weights.get(attribute * self._k + one.label, 0.0)
 
+        bias = self._reader.n_ids  # the n-gram without labels follows the attributes
         return [
-            Part(*name, (weight(i, label) - weight(i, against)) * value)
-            for i, value, name in read_attributes(self._reader, position)
+            *(
+                Part(*name, (weight(i, label) - weight(i, against)) * value)
+                for i, value, name in read_attributes(self._reader, position)
+            ),
+            Part(BIAS, 0, None, weight(bias, label) - weight(bias, against)),
         ]
 
 
