@@ -155,7 +155,7 @@ MISSING = {
         f"TreeCRF missing {policy}": (MIXED, lambda policy=policy: hr.TreeCRF(missing=policy, **TREES))
         for policy in ("weighting", "surrogate", "learned", "indicator", "impute")
     },
-    "MEMM missing": (MIXED, lambda: hr.MEMM(window=1, n_rounds=6, random_state=0)),
+    "MEMM missing": (MIXED, lambda: hr.MEMM(window=1, n_rounds=6, max_leaves=6, random_state=0)),
 }
 CONSTRAINED = {
     "LinearCRF constrained": (TEXT, lambda: hr.LinearCRF(constraints="IOB2", max_iter=30)),

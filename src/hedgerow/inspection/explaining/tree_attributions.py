@@ -123,7 +123,7 @@ def value_at(encoded: Encoded, column: str, position: int, offset: int) -> Any:
         return str(read.alphabet[code]) if code >= 0 else None
     if isinstance(read, BagColumn):
         ids = read.ids[read.starts[at] : read.starts[at + 1]]
-        return tuple(str(read.alphabet[int(i)]) for i in ids if i >= 0)
+        return tuple(str(read.alphabet[int(i)]) for i in ids if i >= 0) or None
     number = float(read.values[at])
     return None if np.isnan(number) else number
 
