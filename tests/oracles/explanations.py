@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 from oracles.lattice import label_context, log_sum, step_score
 
@@ -159,3 +159,22 @@ def players_of(tree):
         return frozenset()
     own = frozenset() if tree[0] is None else frozenset([tree[0]])
     return own | players_of(tree[3]) | players_of(tree[4])
+
+
+def voted_weights(potential, reader, position, label):
+    """{attribute id: mean weight times value} of a voted perceptron; the id after all others is the bias.
+
+    The weight vectors come one after the other; each counts as often as it voted.
+    """
+    k, ids = potential.n_labels, reader.ids(position, position + 1)[1].tolist()
+    values = dict(zip(ids, reader.weights(position, position + 1).tolist(), strict=True)) | {reader.n_ids: 1.0}
+    vector, total = dict.fromkeys(values, 0.0), dict.fromkeys(values, 0.0)
+    for (begin, end), votes in zip(pairwise(potential.starts.tolist()), potential.survived.tolist(), strict=True):
+        for feature, amount in zip(potential.features[begin:end], potential.amounts[begin:end], strict=True):
+            attribute, of = divmod(int(feature), k)
+            if attribute in vector and of == label:
+                vector[attribute] += float(amount)
+        for attribute, weight in vector.items():
+            total[attribute] += votes * weight
+    n_votes = sum(potential.survived.tolist())
+    return {attribute: weight / n_votes * values[attribute] for attribute, weight in total.items()}

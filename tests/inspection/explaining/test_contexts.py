@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ from hedgerow.potentials.local import unnormalised
 from hedgerow.potentials.table import TablePotential
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.potentials.votes import VotedPotential
-from oracles.explanations import SlowTrees, players_of, split, tree_value
+from oracles.explanations import SlowTrees, players_of, split, tree_value, voted_weights
 from oracles.lattice import number
 
 CONTEXTS = ("left context", "labels inside", "right context")
@@ -63,7 +61,8 @@ def attribute_scores(model, encoded):
         linear = sum(np.outer(value, one.weights) for value, one in zip(values, potential.features, strict=True))
         return lambda t, context, y: of_trees(t, context, y) + float(linear[t, y])
     if isinstance(potential, VotedPotential):
-        return mean_weights(potential, encoded, k)
+        reader = AttributeReader(encoded, potential.window, potential.scalings)
+        return lambda t, _, y: sum(voted_weights(potential, reader, t, y).values())
     state, edge = potential.scores(encoded)[:2]
     bias = np.zeros(k)
     if isinstance(potential, LinearPotential):
@@ -77,24 +76,6 @@ def attribute_scores(model, encoded):
         if edge is not None and len(context) == order:
             total += float(edge[t, number(context, k), y])
         return total
-
-    return attribute
-
-
-def mean_weights(potential, encoded, k):
-    """The mean of the weight vectors, one after the other, each as often as it voted."""
-    reader = AttributeReader(encoded, potential.window, potential.scalings)
-    vector = np.zeros((reader.n_ids + 1) * k)  # the last k are the biases
-    mean, n_votes = np.zeros_like(vector), potential.survived.sum()
-    for (begin, end), votes in zip(pairwise(potential.starts.tolist()), potential.survived.tolist(), strict=True):
-        for feature, amount in zip(potential.features[begin:end], potential.amounts[begin:end], strict=True):
-            if feature < len(vector):
-                vector[feature] += amount
-        mean += votes / n_votes * vector
-
-    def attribute(t, context, y):
-        ids, values = reader.ids(t, t + 1)[1], reader.weights(t, t + 1)
-        return sum(mean[i * k + y] * v for i, v in zip(ids, values, strict=True)) + mean[reader.n_ids * k + y]
 
     return attribute
 
