@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hedgerow.data.html_repr import html_table, shortened, visible
+from hedgerow.utilities import counted
 
 LEFT, INSIDE, RIGHT = "left context", "labels inside", "right context"
 CONTEXTS = (LEFT, INSIDE, RIGHT)
@@ -94,7 +95,7 @@ class Explanation:
             yield f"{one.contribution:+.3f}", place + str(one)
         others = self.contributions[n:]
         if others:
-            yield f"{sum(one.contribution for one in others):+.3f}", f"{len(others)} other contributions"
+            yield f"{sum(one.contribution for one in others):+.3f}", counted(len(others), "other contribution")
 
     def __repr__(self) -> str:
         return f"<Explanation: {self.headline}>"

@@ -50,7 +50,7 @@ class FutureAttributions:
             return Part(name, 0, None, amount)
         best = first + int(np.argmax(self._matches[number][first:end]))
         pattern = self._patterns[number] if self._patterns else "pattern"
-        return Part(name, best - position, f"{pattern} ({self._matches[number][best]:.0%})", amount)
+        return Part(name, best - position, f"{self._matches[number][best]:.0%} {pattern}", amount)
 
 
 @attributions.register
