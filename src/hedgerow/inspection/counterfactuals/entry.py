@@ -32,16 +32,18 @@ def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> C
 
     These values are tried:
 
-    - Numbers: thresholds between bins of the model, at most 64 to either side; where a model multiplies numbers by
-      weights, numbers up to four standard deviations from the mean. Between the last one that keeps the label and the
-      first one that flips it, the number is found by division of the interval.
+    - Numbers: the thresholds between bins of the model; where a model multiplies numbers by weights, numbers up to four
+      standard deviations from the mean. Between the last one that keeps the label and the first one that flips it, the
+      number is found by division of the interval. What happens between two that keep the label is not seen.
     - Categories: all values of training, or 200 of a column with more. These are values that make one of the labels
-      most probable in a sequence of the value alone; every label has its share, and `to` has half.
+      most probable in a sequence of the value alone. Every label has its share, labels that are probable at the
+      position come first, and `to` has half. With very many labels and values, an even sample of the values is ranked.
     - Bags: each member is removed, and members are added, chosen like categories, with the weight 1.
     - Numbers and categories become missing, if the model takes missing values.
 
     Positions are tried as far away as the window and the derived columns reach, and five positions more if labels
-    depend on their neighbours.
+    depend on their neighbours. The time grows with the length of the sequence and the number of columns, and is longest
+    if nothing is found. The first call ranks the values of columns with more than 200, once for each model.
 
     Parameters
     ----------
@@ -64,8 +66,8 @@ def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> C
     NotFittedError
         If the estimator is not fitted.
     InputError
-        If x does not fit the training data or holds several sequences, the position is outside of it, `to` is no label
-        of the model or is what the model predicts, or the model has only one label.
+        If x does not fit the training data, is encoded or holds several sequences, the position is outside of it, or
+        `to` is no label of the model or is what the model predicts.
 
     Examples
     --------
@@ -76,10 +78,6 @@ def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> C
     ('symbol', 0, 'o', 'a')
     """
     estimator, frozen = fitted_model(model, VIEW)
-    if len(frozen.labels) < 2:
-        raise InputError(
-            f"{VIEW} flips a label, but the model has only {frozen.labels.classes.tolist()[0]!r}; fit with more labels"
-        )
     sequences, encoded = _one_sequence(estimator, x)
     place = _checked_position(position, sequences.n_positions)
     code = None if to is None else _label_code(frozen, to)
@@ -99,7 +97,7 @@ def _one_sequence(estimator: Estimator, x: Any) -> tuple[Sequences, Encoded]:
 def _checked_position(position: Any, n: int) -> int:
     if not is_count(position) or not 0 <= position < n:
         raise InputError(
-            f"{VIEW}: position must be a number from 0 to {n - 1}, because the sequence has "
+            f"{VIEW}: position must be an integer from 0 to {n - 1}, because the sequence has "
             f"{counted(n, 'position')}; it is {position!r}"
         )
     return int(position)
@@ -108,7 +106,8 @@ def _checked_position(position: Any, n: int) -> int:
 def _label_code(model: Model, to: Any) -> int:
     classes: list[Any] = model.labels.classes.tolist()
     plain = to.item() if isinstance(to, np.generic) else to
-    if type(plain) is not type(classes[0]) or plain not in classes:
+    known = isinstance(plain, type(classes[0])) and isinstance(plain, bool) == isinstance(classes[0], bool)
+    if not known or plain not in classes:
         shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
         raise InputError(f"{VIEW}: to must be a label of the model ({shown}), but it is {plain!r}")
     return classes.index(plain)

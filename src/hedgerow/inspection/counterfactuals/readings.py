@@ -78,7 +78,7 @@ def whole_reading(model: Model) -> Reading:
     rules = [spec.rule for spec in model.encoder.derived]
     parts = [abs(rule.offset) for rule in rules if isinstance(rule, Part)]
     summaries = [max(abs(rule.first), abs(rule.last)) for rule in rules if isinstance(rule, Summary)]
-    links = model.order > 0 or any(one.links for one in found)
+    links = model.order > 0 or model.constraints is not None or any(one.links for one in found)
     reach = max(one.reach for one in found) + max([0, *parts, *summaries]) + (LABEL_REACH if links else 0)
     names = {name for one in found for name in one.numbers}
     numbers = {name: _merged([one.numbers[name] for one in found if name in one.numbers]) for name in names}
@@ -115,7 +115,7 @@ def _votes(potential: VotedPotential, encoder: Encoder) -> Iterator[Reading]:
 
 @readings.register
 def _search(potential: SearchPotential, encoder: Encoder) -> Iterator[Reading]:
-    yield _scaled(potential.window, potential.scalings)
+    yield _scaled(potential.window, potential.scalings)._replace(links=potential.n_grams.order > 0)
     if potential.future is not None:
         yield from readings(potential.future, encoder)
 

@@ -29,9 +29,9 @@ class Counterfactual:
     offset : int
         Where the value is, relative to the position.
     value, new_value : str, int, float or None
-        The value before and after. None before the change is a missing value or an absent key, and None after it a
-        missing value. A bag gains the member `new_value`, and `value` is None; or it loses the member `value`, and
-        `new_value` is None.
+        The value before and after. None before the change is a missing value or an absent key (of a number, an absent
+        key is 0), and None after it a missing value. A bag gains the member `new_value`, and `value` is None; or it
+        loses the member `value`, and `new_value` is None.
     probability : float
         P(label) before the change.
     new_probability : float

@@ -145,7 +145,7 @@ class FlipSearch:
     def _codes_of_batch(self, changes: Sequence[Change]) -> NDArray[np.int32]:
         try:
             return self._estimator._predicted_codes(self._encoded(changes))[self._position :: self._raw.n_positions]
-        except ImpossibleLatticeError:  # a beam lost the allowed paths of a variant, which then counts as no flip
+        except ImpossibleLatticeError:  # an HMM without smoothing cannot label some variants, which count as no flip
             if len(changes) == 1:
                 return np.array([self._label], np.int32)
             half = len(changes) // 2

@@ -1,0 +1,111 @@
+"""Changes of numbers: exact thresholds of trees, and the nearest flip where scores change continuously."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from builders.counterfactuals import animals, tried
+from hedgerow.inspection import counterfactual
+from oracles.counterfactuals import smallest_change, variants
+
+X, Y = animals(60, seed=0)
+X_NEW, _ = animals(4, seed=1)
+
+
+def with_number(x, place, column, value):
+    changed = copy.deepcopy(x)
+    changed[place][column] = value
+    return changed
+
+
+@pytest.fixture(scope="module")
+def waves():
+    """A number with 200 distinct values, whose label depends on it in bands."""
+    rng = np.random.default_rng(0)
+    X = [[{"v": float(np.float32(v))} for v in rng.normal(0, 3, 10)] for _ in range(20)]
+    return X, [["AB"[int(p["v"]) % 2] for p in x] for x in X]
+
+
+def test_the_flip_of_a_tree_is_at_the_nearest_of_many_thresholds(waves):
+    x, y = waves
+    model = hr.TreeCRF(n_rounds=10, order=0, n_jobs=1).fit(x, y)
+    (binning,) = model.model_.potential.binnings.values()
+    assert len(binning.edges) > 150
+    single = [x[0][3:4]]
+    (label,) = model.predict_single(single[0])
+    found = variants(model, single[0], tried(model, ["v"], missing=True))
+    variant, probability = smallest_change(model, found, 0, label)
+    result = counterfactual(model, single[0], 0)
+    assert result.new_value == float(str(np.float32(variant.new_value)))
+    assert result.new_probability == probability
+    step = np.float32(result.new_value)
+    assert step in binning.edges or np.nextafter(step, np.float32(np.inf)) in binning.edges
+    nearer = np.nextafter(step, np.float32(single[0][0]["v"]))
+    assert model.predict_single([{"v": float(nearer)}])[0] == label
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        hr.HMM(),
+        hr.LinearCRF(max_iter=30, n_jobs=1),
+        hr.LinearCRF(max_iter=30, scale=False, window=1, n_jobs=1),
+        hr.LinearCRF(max_iter=30, features=hr.templates.numbers(), n_jobs=1),
+        hr.TreeCRF(n_rounds=5, features=hr.templates.numbers(), n_jobs=1),
+        hr.TreeCRF(n_rounds=3, linear=True, n_jobs=1, random_state=0),
+        hr.StructuredPerceptron(epochs=3, n_jobs=1, random_state=0),
+        hr.StructuredSVM(epochs=3, n_jobs=1, random_state=0),
+        hr.MEMM(learner="linear", max_iter=30, n_jobs=1),
+        hr.SearchTagger(epochs=2, n_jobs=1, random_state=0),
+        hr.OutputCode(base=hr.LinearCRF(max_iter=20), n_jobs=1, random_state=0),
+    ],
+    ids=str,
+)
+def test_the_new_number_flips_and_nearer_ones_do_not(estimator):
+    numbers = [[{"size": p["size"]} for p in x] for x in X]
+    model = estimator.fit(numbers, Y)
+    n_flips = 0
+    for x in ([{"size": p["size"]} for p in x] for x in X_NEW):
+        for position, label in enumerate(model.predict_single(x).tolist()):
+            result = counterfactual(model, x, position)
+            if result is None or result.new_value is None:
+                continue
+            place, n_flips = position + result.offset, n_flips + 1
+            assert result.value == x[place]["size"]
+            after = with_number(x, place, "size", result.new_value)
+            assert model.predict_single(after)[position] == result.new_label != label
+            codes = [model.classes_.tolist().index(one) for one in (label, result.new_label)]
+            before, now = (model.predict_proba([one])[0][position] for one in (x, after))
+            assert (result.probability, result.new_probability) == (before[codes[0]], now[codes[1]])
+            # Means and changes of a window have thresholds of their own, between those of the number itself.
+            derived_trees = isinstance(model, hr.TreeCRF) and model.features is not None
+            for share in (0.999,) if derived_trees else (0.25, 0.5, 0.75, 0.999):
+                nearer = result.value + share * (result.new_value - result.value)
+                assert model.predict_single(with_number(x, place, "size", nearer))[position] == label
+    assert n_flips > 3
+
+
+def test_numbers_are_compared_by_their_standard_deviations():
+    rng = np.random.default_rng(0)
+    X = [[{"metres": float(m), "millimetres": float(n) * 1000} for m, n in rng.normal(0, 1, (10, 2))] for _ in range(9)]
+    y = [["high" if p["metres"] + p["millimetres"] / 2000 > 0 else "low" for p in x] for x in X]
+    model = hr.LinearCRF(order=0, max_iter=50, n_jobs=1).fit(X, y)
+    found = [counterfactual(model, X[0], position) for position in range(5)]
+    assert {one.column for one in found} == {"metres"}  # its weight is twice as large for one standard deviation
+
+
+def test_values_beyond_all_thresholds_and_extreme_numbers():
+    model = hr.TreeCRF(n_rounds=5, order=0, n_jobs=1).fit(X, Y)
+    for value in (1e30, -1e30, 3.4e38, -3.4e38, 0.0):
+        result = counterfactual(model, [{"word": "eel", "size": value, "tags": set()}], 0)
+        after = {"word": "eel", "size": value, "tags": set()}
+        assert result is not None
+        after[result.column] = {result.new_value} if result.kind == "bag" else result.new_value
+        assert model.predict_single([after])[0] == result.new_label
+    linear = hr.LinearCRF(order=0, max_iter=20, n_jobs=1).fit([[{"v": 3e38}, {"v": -3e38}]], [["a", "b"]])
+    result = counterfactual(linear, [{"v": 3e38}], 0)
+    assert linear.predict_single([{"v": result.new_value}])[0] == result.new_label == "b"
