@@ -12,6 +12,7 @@ from hedgerow.utilities import counted
 LEFT, INSIDE, RIGHT = "left context", "labels inside", "right context"
 CONTEXTS = (LEFT, INSIDE, RIGHT)
 BIAS = "bias"
+LONGEST_JOINED = 120  # characters of the names of columns that are one contribution together, and of their values
 SHOWN = 12  # contributions in text and tables, the largest first
 
 
@@ -42,7 +43,7 @@ class Contribution(NamedTuple):
     def __str__(self) -> str:
         if self.value is None and self.column in (*CONTEXTS, BIAS):
             return self.column
-        place = visible(self.column) + (f"[{self.offset:+d}]" if self.offset else "")
+        place = shortened(visible(self.column), LONGEST_JOINED) + (f"[{self.offset:+d}]" if self.offset else "")
         return f"{place} (no value)" if self.value is None else f"{place} = {shown_value(self.value)}"
 
 
@@ -136,5 +137,6 @@ def _first(one: Explanation) -> str:
 def shown_value(value: Any) -> str:
     """A value as text on one line: numbers in short, control characters escaped, long texts cut."""
     if isinstance(value, tuple):
-        return ", ".join("-" if one is None else shown_value(one) for one in value)
+        joined = ", ".join("-" if one is None else shown_value(one) for one in value)
+        return shortened(joined, LONGEST_JOINED)
     return shortened(f"{value:g}" if isinstance(value, float) else visible(value))
