@@ -173,7 +173,12 @@ CONSTRAINED = {
     "OutputCode constrained": (TEXT, lambda: hr.OutputCode(base=hr.LinearCRF(max_iter=20), code="exhaustive",
                                                            constraints="IOB2", distance="lattice")),
 }  # fmt: skip
-ALL = KINDS | VOTES | SEARCH | MISSING | CONSTRAINED
+TEMPLATES = {
+    "LinearCRF words": (("w",), lambda: hr.LinearCRF(features=hr.templates.words(), max_iter=30)),
+    "TreeCRF words": (("w",), lambda: hr.TreeCRF(features=hr.templates.words(), **BOOSTED)),
+    "TreeCRF words trees": (("w",), lambda: hr.TreeCRF(features=hr.templates.words(), transitions="trees", **BOOSTED)),
+}
+ALL = KINDS | VOTES | SEARCH | MISSING | CONSTRAINED | TEMPLATES
 
 
 @cache
@@ -184,6 +189,8 @@ def fitted(name):
         (X, y), (new, _) = spans(), spans(seed=1, n=6)
     else:
         (X, y), (new, _) = data(kinds), data(kinds, seed=1, n=6)
+    if name in TEMPLATES:  # lists of words
+        X, new = ([[row["w"] for row in x] for x in some] for some in (X, new))
     if name in MISSING:
         X, new = damaged(X), damaged(new, seed=1)
     with warnings.catch_warnings():
