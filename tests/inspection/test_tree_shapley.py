@@ -12,6 +12,7 @@ from oracles.explanations import shapley, tree_value
 
 pytestmark = pytest.mark.kernel
 LEAF, FIXED = -2, -1
+NO_CASES = (np.ones(1), np.zeros((0, 1), np.uint8))  # of trees whose tests all have players
 
 
 def random_tree(rng, n_players, depth):
@@ -48,12 +49,21 @@ def flat(trees):
     for tree in trees:
         add(tree)
         starts.append(len(columns["players"]))
+    columns["input"] = [0.5 if p == FIXED else i for p, i in zip(columns["players"], columns["input"], strict=True)]
     types = (np.int32, np.int32, np.int32, np.float64, np.float64, np.float64)
     return np.array(starts, np.int64), *(np.array(c, t) for c, t in zip(columns.values(), types, strict=True))
 
 
+def outcomes(node):
+    """Those of the tests without a player, in the order of `flat`."""
+    if not isinstance(node, tuple):
+        return []
+    return [int(node[1])] * (node[0] is None) + outcomes(node[3]) + outcomes(node[4])
+
+
 def values_of(trees, n_players):
-    return _core.tree_shapley(*flat(trees), n_players)
+    given = np.array([[one] for tree in trees for one in outcomes(tree)], np.uint8).reshape(-1, 1)
+    return _core.tree_shapley(*flat(trees), n_players, np.ones(1), given)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(0, 5), st.integers(1, 3))
@@ -69,6 +79,30 @@ def test_equals_the_sum_over_subsets(seed, n_players, depth, n_trees):
     found, base = values_of(trees, n_players)
     assert base == pytest.approx(value(frozenset()), abs=1e-9)
     assert found == pytest.approx([wanted[player] for player in players], abs=1e-9)
+
+
+def with_outcomes(node, left):
+    """The same tree with other outcomes of the tests without a player, taken from `left`."""
+    if not isinstance(node, tuple):
+        return node
+    of_input = float(left.pop(0)) if node[0] is None else node[1]
+    return (node[0], of_input, node[2], with_outcomes(node[3], left), with_outcomes(node[4], left))
+
+
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 5), st.integers(0, 5))
+def test_cases_are_summed_with_their_weights(seed, n_players, depth, n_cases):
+    rng = np.random.default_rng(seed)
+    trees = [random_tree(rng, n_players, depth) for _ in range(2)]
+    outcome = rng.integers(0, 2, (sum(len(outcomes(tree)) for tree in trees), n_cases)).astype(np.uint8)
+    weights = rng.choice([0.0, 0.3, 1.0, 2.0], n_cases)
+    found, base = _core.tree_shapley(*flat(trees), n_players, weights, outcome)
+    wanted, wanted_base = np.zeros(n_players), 0.0
+    for case, weight in enumerate(weights):
+        left = outcome[:, case].tolist()
+        own, own_base = values_of([with_outcomes(tree, left) for tree in trees], n_players)
+        wanted, wanted_base = wanted + weight * own, wanted_base + weight * own_base
+    assert found == pytest.approx(wanted, abs=1e-9)
+    assert base == pytest.approx(wanted_base, abs=1e-9)
 
 
 def test_a_deep_tree_with_many_players_adds_up():
@@ -89,7 +123,7 @@ def test_equal_players_have_equal_values():
 
 
 def test_no_trees_have_no_values():
-    found, base = _core.tree_shapley(np.zeros(1, np.int64), *flat([])[1:], 2)
+    found, base = _core.tree_shapley(np.zeros(1, np.int64), *flat([])[1:], 2, *NO_CASES)
     assert found.tolist() == [0.0, 0.0]
     assert base == 0.0
 
@@ -103,15 +137,16 @@ def test_refuses_nodes_that_do_not_exist(name, value):
     arrays = {"if_true": if_true, "if_false": if_false, "players": players}
     arrays[name][0] = value
     with pytest.raises(ValueError, match=r"node|player|child"):
-        _core.tree_shapley(starts, *arrays.values(), *rest, 2)
+        _core.tree_shapley(starts, *arrays.values(), *rest, 2, *NO_CASES)
 
 
 def test_refuses_arrays_of_other_lengths():
     starts, if_true, *rest = flat([(0, 1.0, 0.5, 1.0, 2.0)])
     with pytest.raises(ValueError, match="an entry for each node"):
-        _core.tree_shapley(starts, if_true[:-1], *rest, 2)
+        _core.tree_shapley(starts, if_true[:-1], *rest, 2, *NO_CASES)
 
 
-def test_refuses_a_share_of_a_given_outcome():
-    with pytest.raises(ValueError, match="given outcome"):
-        values_of([(None, 0.5, 0.5, 1.0, 2.0)], 1)
+@pytest.mark.parametrize(("rows", "cases"), [(0, 1), (2, 1), (1, 2), (1, 0)])
+def test_refuses_outcomes_of_other_numbers(rows, cases):
+    with pytest.raises(ValueError, match=r"a row for each node|a weight for each case"):
+        _core.tree_shapley(*flat([(None, 1.0, 0.5, 1.0, 2.0)]), 1, np.ones(1), np.zeros((rows, cases), np.uint8))

@@ -1,6 +1,8 @@
 #include "trees/tree_shapley.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "util/gauss_legendre.hpp"
@@ -15,9 +17,15 @@ class Paths {
     explicit Paths(const PlayerTrees& trees)
         : trees_(trees),
           input_(static_cast<std::size_t>(trees.n_players), 1.0),
-          training_(static_cast<std::size_t>(trees.n_players), 1.0) {}
+          training_(static_cast<std::size_t>(trees.n_players), 1.0),
+          given_(static_cast<std::size_t>(trees.starts[trees.n_trees])),
+          cases_(trees.weights, trees.weights + trees.n_cases) {
+        const std::uint8_t* row = trees.given;
+        for (std::size_t node = 0; node < given_.size(); ++node)
+            if (trees.players[node] == kFixed) given_[node] = std::exchange(row, row + trees.n_cases);
+    }
 
-    // Calls at_leaf(node) at each leaf of tree i that some set of players can reach.
+    // Calls at_leaf(node) at each leaf of tree i that some set of players can reach in some case.
     template <class AtLeaf>
     void visit(std::int64_t i, const AtLeaf& at_leaf) {
         const std::int64_t root = trees_.starts[i];
@@ -47,6 +55,8 @@ class Paths {
     const std::vector<std::int32_t>& players() const { return players_; }  // of the path, each once
     double input(std::int32_t player) const { return input_[player]; }
     double training(std::int32_t player) const { return training_[player]; }
+    // The weights of the cases that come to the end of the path.
+    double weight() const { return std::accumulate(cases_.end() - trees_.n_cases, cases_.end(), 0.0); }
 
   private:
     struct Step {
@@ -56,12 +66,25 @@ class Paths {
         double input_before, training_before;  // shares of the player, to be restored
     };
 
+    // Adds the weights of the cases that come to a side, 0 for the others; whether any does.
+    bool enter_given(std::int64_t node, bool if_true) {
+        const std::size_t before = cases_.size() - static_cast<std::size_t>(trees_.n_cases);
+        bool any = false;
+        for (std::int64_t c = 0; c < trees_.n_cases; ++c) {
+            const double weight = cases_[before + static_cast<std::size_t>(c)];
+            const bool comes = (given_[node][c] != 0) == if_true && weight != 0;
+            cases_.push_back(comes ? weight : 0.0);
+            any |= comes;
+        }
+        return any;
+    }
+
     // Multiplies the shares by those of a side; whether any input or training position goes there.
     bool enter(Step& step, bool if_true) {
         const std::int32_t player = trees_.players[step.node];
+        if (player == kFixed) return enter_given(step.node, if_true);
         const double to_true = trees_.input_share[step.node];
         const double input = if_true ? to_true : 1 - to_true;
-        if (player == kFixed) return input > 0;
         const double training =
             if_true ? trees_.training_share[step.node] : 1 - trees_.training_share[step.node];
         step.input_before = input_[player];
@@ -75,7 +98,10 @@ class Paths {
 
     void restore(const Step& step) {
         const std::int32_t player = trees_.players[step.node];
-        if (player == kFixed) return;
+        if (player == kFixed) {
+            cases_.resize(cases_.size() - static_cast<std::size_t>(trees_.n_cases));
+            return;
+        }
         input_[player] = step.input_before;
         training_[player] = step.training_before;
         if (step.is_new) players_.pop_back();
@@ -84,14 +110,17 @@ class Paths {
     const PlayerTrees& trees_;
     std::vector<double> input_, training_;  // by player
     std::vector<std::int32_t> players_;
+    std::vector<const std::uint8_t*> given_;  // by node: whether its test holds, by case
+    std::vector<double> cases_;  // their weights, at the root and after each given outcome of the path
     std::vector<Step> steps_;
 };
 
 }  // namespace
 
-void check_players(const PlayerTrees& trees, std::int64_t n_nodes) {
+void check_players(const PlayerTrees& trees, std::int64_t n_nodes, std::int64_t n_given) {
     require(trees.starts[0] == 0 && trees.starts[trees.n_trees] == n_nodes,
             "starts of trees rise from 0 to the number of nodes");
+    std::int64_t n_found = 0;
     for (std::int64_t i = 0; i < trees.n_trees; ++i) {
         const std::int64_t first = trees.starts[i], end = trees.starts[i + 1];
         require(first < end && end <= n_nodes, "every tree has a node");
@@ -103,10 +132,10 @@ void check_players(const PlayerTrees& trees, std::int64_t n_nodes) {
                 require(child > node - first && child < end - first, "children come after their parent");
             for (const double share : {trees.input_share[node], trees.training_share[node]})
                 require(share >= 0 && share <= 1, "shares are from 0 to 1");
-            const double given = trees.input_share[node];
-            require(player != kFixed || given == 0 || given == 1, "a given outcome has the share 0 or 1");
+            n_found += player == kFixed;
         }
     }
+    require(n_found == n_given, "a row for each node whose outcome is given");
 }
 
 double add_shapley_values(const PlayerTrees& trees, const double* leaves, double* values) {
@@ -125,7 +154,8 @@ double add_shapley_values(const PlayerTrees& trees, const double* leaves, double
                 return paths.input(player) * rule.nodes[q] + paths.training(player) * (1 - rule.nodes[q]);
             };
             product = rule.weights;
-            double expected = leaves[leaf];
+            const double value = leaves[leaf] * paths.weight();
+            double expected = value;
             for (const std::int32_t player : players) {
                 expected *= paths.training(player);
                 for (std::size_t q = 0; q < n; ++q) product[q] *= factor(player, q);
@@ -134,7 +164,7 @@ double add_shapley_values(const PlayerTrees& trees, const double* leaves, double
             for (const std::int32_t player : players) {
                 double others = 0;
                 for (std::size_t q = 0; q < n; ++q) others += product[q] / factor(player, q);
-                values[player] += leaves[leaf] * (paths.input(player) - paths.training(player)) * others;
+                values[player] += value * (paths.input(player) - paths.training(player)) * others;
             }
         });
     }

@@ -13,15 +13,18 @@
 //
 // because the integral of s^k (1 - s)^(m - 1 - k) is the weight of a set of k of the m - 1 other players. The
 // integrand is a polynomial of degree m - 1, so m / 2 nodes of Gauss and Legendre integrate it exactly.
+//
+// Some tests have no player: their outcomes are given, for several cases with weights. Values are linear in
+// v, so the sum over the cases is one pass, in which v is multiplied by the weights of the cases that come to
+// its leaf.
 #pragma once
 
 #include <cstdint>
 
 namespace hedgerow {
 
-constexpr std::int32_t kLeaf = -2;  // the player of a leaf
-// The player of a test whose outcome is given: `input_share`, 0 or 1, decides alone.
-constexpr std::int32_t kFixed = -1;
+constexpr std::int32_t kLeaf = -2;   // the player of a leaf
+constexpr std::int32_t kFixed = -1;  // the player of a test whose outcome is given
 
 // Trees end to end, as in tree_records.hpp; all arrays are by node, except `starts`.
 struct PlayerTrees {
@@ -30,10 +33,14 @@ struct PlayerTrees {
     const std::int32_t *if_true, *if_false, *players;
     const double* input_share;     // of the input that goes to if_true
     const double* training_share;  // of the training positions that go to if_true
+    std::int64_t n_cases;
+    const double* weights;      // n_cases
+    const std::uint8_t* given;  // (kFixed nodes in order, n_cases): whether the test holds
 };
 
-// Throws std::invalid_argument unless nodes have players, and children that come after them in their tree.
-void check_players(const PlayerTrees& trees, std::int64_t n_nodes);
+// Throws std::invalid_argument unless nodes have players, and children that come after them in their tree,
+// and `n_given` of them have a given outcome.
+void check_players(const PlayerTrees& trees, std::int64_t n_nodes, std::int64_t n_given);
 
 // Adds the Shapley values of all trees to values (players) and returns the value of the trees without any
 // player. `leaves` has the value of each node that is a leaf.

@@ -20,12 +20,11 @@ from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Sc
 from hedgerow.inspection.explaining.explanation import BIAS
 from hedgerow.inspection.explaining.lattice_explainer import LatticeExplainer
 from hedgerow.inspection.explaining.tree_players import LINEAR_COLUMN, Player, TreePlayers
-from hedgerow.inspection.explaining.tree_tests import Seen
+from hedgerow.inspection.explaining.tree_tests import ONE, Seen
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.utilities import Floats64
 
 ABSENT = "(values that are absent)"  # of a bag
-LEAST_SHARE = 1e-9  # label contexts with a lower probability are left to the message from the left
 
 _PLAYERS: WeakKeyDictionary[TreePotential, TreePlayers] = WeakKeyDictionary()
 
@@ -58,21 +57,17 @@ class TreeAttributions:
 
     def _values(self, seen: Seen, one: LabelInContext, length: int) -> Floats64:
         """The Shapley values of the trees of a label, averaged over its contexts."""
-        trees, leaves = self._players.trees_of(one.label), self._players.leaves_of(one.label)
-        share = trees.tests.share(seen)
-        if self._potential.tree_order == 0:
-            return self._players.shapley(trees, share, leaves)
-        total = np.zeros(len(self._players.players))
-        for context in np.flatnonzero(one.shares > LEAST_SHARE):
-            given = trees.tests.given(share, self._labels(int(one.contexts[context]), length))
-            total += self._players.shapley(trees, given, leaves * one.shares[context])
-        return total
+        tests = self._players.trees_of(one.label).tests
+        cases = ONE if self._potential.tree_order == 0 else tests.cases(one.shares, self._labels(one.contexts, length))
+        return self._players.shapley(one.label, tests.share(seen), cases)
 
-    def _labels(self, context: int, length: int) -> NDArray[np.int64]:
-        """The labels of a context by lag; the number of labels stands for `start`."""
-        k = self._potential.n_labels
-        labels = [context // k ** (length - 1 - lag) % k for lag in range(length)]
-        return np.array(labels + [k] * (self._potential.tree_order - length), np.int64)
+    def _labels(self, contexts: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+        """(contexts, lags): the labels of contexts; the number of labels stands for `start`."""
+        k, order = self._potential.n_labels, self._potential.tree_order
+        labels = np.full((len(contexts), order), k)
+        for lag in range(length):
+            labels[:, lag] = contexts // k ** (length - 1 - lag) % k
+        return labels
 
     def _named(self, player: Player, amount: float, position: int, seen: Seen) -> Part:
         if player.family >= 0:

@@ -17,7 +17,7 @@ from hedgerow import _core
 from hedgerow.data.columns import BagColumn, NumericColumn
 from hedgerow.encoding import AttributeReader, Encoder
 from hedgerow.encoding.attributes import SlotRange
-from hedgerow.inspection.explaining.tree_tests import NodeTests, Seen, Tests
+from hedgerow.inspection.explaining.tree_tests import ONE, Cases, NodeTests, Seen, Tests
 from hedgerow.potentials.tree_columns import TreeColumns
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.utilities import Floats64
@@ -197,16 +197,19 @@ class TreePlayers:
         if label not in self._biases:
             trees, others = self.trees_of(label), len(self.players)
             everything = trees._replace(players=np.where(trees.players == FIXED, np.int32(others), trees.players))
-            self._biases[label] = _shapley(everything, trees.training_share, self.leaves_of(label), others + 1)[1]
+            self._biases[label] = _shapley(everything, trees.training_share, self.leaves_of(label), others + 1, ONE)[1]
         return self._biases[label]
 
-    def shapley(self, trees: LabelTrees, input_share: Floats64, leaves: Floats64) -> Floats64:
-        """The Shapley value of each player; arrays are by node of `trees`."""
-        return _shapley(trees, input_share, leaves, len(self.players))[0]
+    def shapley(self, label: int, input_share: Floats64, cases: Cases) -> Floats64:
+        """The Shapley value of each player in the trees of a label; the shares are by node of these trees."""
+        return _shapley(self.trees_of(label), input_share, self.leaves_of(label), len(self.players), cases)[0]
 
 
-def _shapley(trees: LabelTrees, input_share: Floats64, leaves: Floats64, n_players: int) -> tuple[Floats64, float]:
+def _shapley(
+    trees: LabelTrees, input_share: Floats64, leaves: Floats64, n_players: int, cases: Cases
+) -> tuple[Floats64, float]:
     """(the Shapley values of the players, the value of the trees without them)."""
     return _core.tree_shapley(
-        trees.starts, trees.if_true, trees.if_false, trees.players, input_share, trees.training_share, leaves, n_players
-    )
+        trees.starts, trees.if_true, trees.if_false, trees.players, input_share, trees.training_share, leaves,
+        n_players, *cases,
+    )  # fmt: skip

@@ -41,6 +41,16 @@ class Tests(NamedTuple):
         return found
 
 
+class Cases(NamedTuple):
+    """Label contexts with weights, and what tests of previous labels say in each."""
+
+    weights: Floats64
+    given: NDArray[np.uint8]  # (tests of previous labels, contexts): 1 where the test holds
+
+
+ONE = Cases(np.ones(1), np.zeros((0, 1), np.uint8))  # of trees that do not test labels
+
+
 class Lists(NamedTuple):
     """The lists of nodes that have one, end to end."""
 
@@ -65,8 +75,7 @@ class NodeTests:
     surrogates: Lists
     surrogate_tests: Tests  # by entry of `surrogates`
     true_fraction: Floats64
-    by_label: Ids  # the nodes that test a previous label
-    lags: Ids  # of these
+    lags: Ids  # of the nodes that test a previous label
     label_holds: Flags  # (these, labels and start): for which labels their tests hold
 
     @classmethod
@@ -91,7 +100,6 @@ class NodeTests:
             surrogates=surrogates,
             surrogate_tests=tests_of(np.where(entries >= 0, entries, ~entries)),
             true_fraction=records["true_fraction"].astype(np.float64),
-            by_label=by_label,
             lags=lags[by_label],
             label_holds=label_holds,
         )
@@ -116,8 +124,7 @@ class NodeTests:
         deciding = usable[first]
         share[decided] = (self.surrogate_tests.hold(seen) == (entries >= 0))[deciding]
 
-    def given(self, share: Floats64, labels: Ids) -> Floats64:
-        """The shares, with tests of previous labels resolved by the labels of each lag."""
-        share = share.copy()
-        share[self.by_label] = self.label_holds[np.arange(len(self.lags)), labels[self.lags]]
-        return share
+    def cases(self, weights: Floats64, labels: Ids) -> Cases:
+        """The outcomes of the tests of previous labels, for label contexts with these labels (contexts, lags)."""
+        holds = self.label_holds[np.arange(len(self.lags))[:, None], labels.T[self.lags]]
+        return Cases(np.ascontiguousarray(weights), holds.view(np.uint8))
