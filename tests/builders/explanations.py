@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -152,7 +152,7 @@ MISSING = {
     "HMM missing": (MIXED, lambda: hr.HMM()),
     "LinearCRF missing": (MIXED, lambda: hr.LinearCRF(window=1, max_iter=30)),
     **{
-        f"TreeCRF missing {policy}": (MIXED, lambda policy=policy: hr.TreeCRF(missing=policy, **TREES))
+        f"TreeCRF missing {policy}": (MIXED, partial(hr.TreeCRF, missing=policy, **TREES))
         for policy in ("weighting", "surrogate", "learned", "indicator", "impute")
     },
     "MEMM missing": (MIXED, lambda: hr.MEMM(window=1, n_rounds=6, max_leaves=6, random_state=0)),
@@ -178,7 +178,13 @@ TEMPLATES = {
     "TreeCRF words": (("w",), lambda: hr.TreeCRF(features=hr.templates.words(), **BOOSTED)),
     "TreeCRF words trees": (("w",), lambda: hr.TreeCRF(features=hr.templates.words(), transitions="trees", **BOOSTED)),
 }
-ALL = KINDS | VOTES | SEARCH | MISSING | CONSTRAINED | TEMPLATES
+DEV = {  # dev data choose a temperature of the potential
+    "SVM dev": (MIXED, lambda: hr.StructuredSVM(**ONLINE)),
+    "Perceptron dev": (TEXT, lambda: hr.StructuredPerceptron(**ONLINE)),
+    "SearchTagger dev": (NUMBERS, lambda: hr.SearchTagger(order=1, **ONLINE)),
+    "OutputCode dev": (TEXT, lambda: hr.OutputCode(base=hr.LinearCRF(max_iter=20), code="exhaustive")),
+}
+ALL = DEV | KINDS | VOTES | SEARCH | MISSING | CONSTRAINED | TEMPLATES
 
 
 @cache
@@ -195,4 +201,4 @@ def fitted(name):
         X, new = damaged(X), damaged(new, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return make().fit(X, y), new
+        return make().fit(X, y, *(data(kinds, seed=2, n=10) if name in DEV else ())), new

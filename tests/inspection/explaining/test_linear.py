@@ -18,7 +18,8 @@ CONTEXTS = ("left context", "labels inside", "right context")
 NAMES = [
     "LinearCRF", "LinearCRF order 0", "LinearCRF order 2", "LinearCRF mixed", "LinearCRF beam", "LinearCRF constrained",
     "LinearCRF induced", "Perceptron", "Perceptron mixed", "Perceptron plain", "SVM", "SVM order 2", "MEMM linear",
-    "MEMM linear order 2", "SearchTagger", "SearchTagger backward", "SearchTagger constrained",
+    "MEMM linear order 2",
+    "SVM dev", "Perceptron dev", "SearchTagger dev", "SearchTagger", "SearchTagger backward", "SearchTagger constrained",
 ]  # fmt: skip
 
 
@@ -86,7 +87,9 @@ def test_contributions_are_the_weights_that_users_see(name):
     assert n > 20
 
 
-@pytest.mark.parametrize("name", ["LinearCRF mixed", "Perceptron mixed", "SVM", "MEMM linear", "SearchTagger"])
+@pytest.mark.parametrize(
+    "name", ["LinearCRF mixed", "Perceptron mixed", "SVM", "SVM dev", "MEMM linear", "SearchTagger", "SearchTagger dev"]
+)
 def test_numbers_and_bias_are_the_intercept(name):
     """w x + intercept: the means of numbers are in the intercept, so that both together are what users can add up."""
     model, X = fitted(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import weakref
+from bisect import bisect_right
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import hedgerow as hr
 from builders.explanations import ALL, CONSTRAINED, SEARCH, data, fitted
+from hedgerow.inspection.explaining.entry import explain_many
 
 LATTICES = [name for name in ALL if "Search" not in name]
 BEAMS = [name for name in ALL if "beam" in name and "voted" not in name]
@@ -159,6 +161,24 @@ def test_nothing_else_changes_an_explanation(name):
     finally:
         model.set_params(n_jobs=threads)
     same(model.explain(hr.Sequences([x]), 0), everywhere[0])
+
+
+@pytest.mark.parametrize("name", ["LinearCRF", "TreeCRF mixed", "TreeCRF linear", "OutputCode cascade", "SearchTagger"])
+def test_many_explanations_are_those_of_single_ones(name):
+    model, X = fitted(name)
+    encoded = model.model_.encode(X)
+    starts, codes = encoded.starts.tolist(), model._predicted_codes(encoded)
+    positions = [p for p in range(starts[-1]) if p % 3]
+    found = list(explain_many(model, encoded, codes, positions))
+    assert len(found) == len(positions)
+    for position, one in zip(positions, found, strict=True):
+        number = bisect_right(starts, position) - 1
+        wanted = model.explain(X[number], position - starts[number])
+        assert (one.start, one.labels, one.against) == (wanted.start, wanted.labels, wanted.against)
+        assert one.log_odds == pytest.approx(wanted.log_odds, abs=1e-6)
+        assert {c[:3] for c in one.contributions} == {c[:3] for c in wanted.contributions}
+        for c, other in zip(one.contributions, wanted.contributions, strict=True):
+            assert c.contribution == pytest.approx(other.contribution, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ALL)
