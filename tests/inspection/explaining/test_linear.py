@@ -18,8 +18,8 @@ CONTEXTS = ("left context", "labels inside", "right context")
 NAMES = [
     "LinearCRF", "LinearCRF order 0", "LinearCRF order 2", "LinearCRF mixed", "LinearCRF beam", "LinearCRF constrained",
     "LinearCRF induced", "Perceptron", "Perceptron mixed", "Perceptron plain", "SVM", "SVM order 2", "MEMM linear",
-    "MEMM linear order 2",
-    "SVM dev", "Perceptron dev", "SearchTagger dev", "SearchTagger", "SearchTagger backward", "SearchTagger constrained",
+    "MEMM linear order 2", "SVM dev", "Perceptron dev", "SearchTagger dev", "SearchTagger", "SearchTagger backward",
+    "SearchTagger constrained",
 ]  # fmt: skip
 
 
