@@ -12,7 +12,7 @@ WORDS, TAGS = ["cat", "dog", "eel", "fox"], ["red", "shy", "wet"]
 
 
 def animals(n, seed, missing=0.0):
-    """(X, y): n sequences of one to five positions; `missing` is the share of texts and numbers that are None."""
+    """(X, y): n sequences of one to five positions; `missing` is the share of values that are None."""
     rng = np.random.default_rng(seed)
     X = [[_position(rng, missing) for _ in range(rng.integers(1, 6))] for _ in range(n)]
     return X, [_labels(x) for x in X]
@@ -21,14 +21,15 @@ def animals(n, seed, missing=0.0):
 def _position(rng, missing):
     word = None if rng.random() < missing else str(rng.choice(WORDS))
     size = None if rng.random() < missing else round(float(rng.normal(2, 1)), 1)
-    return {"word": word, "size": size, "tags": {tag for tag in TAGS if rng.random() < 0.4}}
+    tags = None if rng.random() < missing else {tag for tag in TAGS if rng.random() < 0.4}
+    return {"word": word, "size": size, "tags": tags}
 
 
 def _labels(x):
     labels = []
     for position, before in zip(x, [None, *x], strict=False):
         large = (position["size"] or 0) > 2
-        after_wet = before is not None and "wet" in before["tags"]
+        after_wet = before is not None and "wet" in (before["tags"] or ())
         labels.append("A" if large != after_wet else "B" if position["word"] in ("cat", "dog") else "C")
     return labels
 

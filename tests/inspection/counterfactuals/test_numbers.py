@@ -10,6 +10,7 @@ import pytest
 import hedgerow as hr
 from builders.counterfactuals import animals, tried
 from hedgerow.inspection import counterfactual
+from hedgerow.inspection.counterfactuals.readings import whole_reading
 from oracles.counterfactuals import smallest_change, variants
 
 X, Y = animals(60, seed=0)
@@ -109,3 +110,11 @@ def test_values_beyond_all_thresholds_and_extreme_numbers():
     linear = hr.LinearCRF(order=0, max_iter=20, n_jobs=1).fit([[{"v": 3e38}, {"v": -3e38}]], [["a", "b"]])
     result = counterfactual(linear, [{"v": 3e38}], 0)
     assert linear.predict_single([{"v": result.new_value}])[0] == result.new_label == "b"
+
+
+def test_a_linear_part_of_trees_is_tried_beyond_their_thresholds():
+    X = [[{"v": float(v)}] for v in (1, 2)] * 10
+    y = [["low"], ["high"]] * 10
+    trees, both = (hr.TreeCRF(n_rounds=1, linear=one, n_jobs=1, random_state=0).fit(X, y) for one in (False, True))
+    assert whole_reading(trees.model_).numbers["v"].points.size == 0
+    assert whole_reading(both.model_).numbers["v"].points.max() > 3

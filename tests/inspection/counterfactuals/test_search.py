@@ -99,6 +99,25 @@ def test_missing_values_become_values(estimator):
     assert check(model, incomplete, tried(model, ["word", "size", "tags"], missing=True)) > 5
 
 
+def test_a_missing_set_gains_a_member():
+    X = [[{"tags": {"red"}}], [{"tags": {"wet"}}], [{"tags": None}], [{"tags": {"red", "wet"}}]] * 5
+    model = hr.TreeCRF(missing="learned", n_rounds=5, n_jobs=1).fit(X, [["red"], ["wet"], ["none"], ["wet"]] * 5)
+    assert model.predict_single([{"tags": None}]).tolist() == ["none"]
+    found = counterfactual(model, [{"tags": None}], 0, to="wet")
+    assert (found.value, found.new_value, found.new_label) == (None, "wet", "wet")
+    assert found.new_probability == model.predict_proba([[{"tags": {"wet"}}]])[0][0][2]
+
+
+def test_only_a_missing_value_flips():
+    X = [[{"word": "cat", "n": 1}], [{"word": None, "n": 1}], [{"n": 1}]] * 5
+    y = [["known"], ["unknown"], ["known"]] * 5
+    for estimator in (hr.TreeCRF(missing="learned", n_rounds=5, n_jobs=1), hr.LinearCRF(max_iter=20, n_jobs=1)):
+        model = estimator.fit(X, y)
+        assert counterfactual(model, X[0], 0).new_value is None
+        # An absent value cannot become missing: both are None.
+        assert counterfactual(model, X[2], 0) is None
+
+
 def test_a_model_that_refuses_missing_values_gets_none(tmp_path):
     corpus = hr.encode(list(zip(WITHOUT_NUMBERS, Y, strict=True)), tmp_path / "corpus")
     model = hr.LinearCRF(max_iter=20, n_jobs=1).fit(corpus, corpus.y)
@@ -193,16 +212,33 @@ def test_lists_of_attributes():
     assert check(model, x, tried(model, [name]), lambda x: [sorted(p[name]) for p in x]) > 3
 
 
+@pytest.mark.filterwarnings("ignore:X lacks columns")
 def test_keys_that_x_lacks_or_training_lacked():
     model = hr.TreeCRF(n_rounds=4, n_jobs=1).fit(X, Y)
     x = [{"word": "cat"}, {"size": 1.5, "colour": "blue"}, {"word": "zebra", "tags": {"tame"}, "size": 3}]
-    assert check(model, [x], tried(model, ["word", "size", "tags"], missing=True)) > 3
+    values = tried(model, ["word", "size", "tags"], missing=True)
+    assert check(model, [x], values) > 3
+    assert check(model, [[{"word": "cat"}], [{"tags": set()}], [{"size": 2.5}, {"size": 2.5}]], values) > 3
+    assert {counterfactual(model, [{"word": word}], 0, to="A").column for word in ("cat", "eel")} == {"size"}
 
 
 def test_weighted_sets():
     weighted = [[{"tags": dict.fromkeys(p["tags"], 2.0)} for p in x] for x in X]
-    model = hr.LinearCRF(max_iter=20, window=1, n_jobs=1).fit(weighted, Y)
-    assert check(model, weighted[:3], tried(model, ["tags"])) > 3
+    y = [["wet" if "wet" in p["tags"] else "red" if "red" in p["tags"] else "dry" for p in x] for x in X]
+    model = hr.LinearCRF(max_iter=50, order=0, n_jobs=1).fit(weighted, y)
+    assert check(model, weighted[:5], tried(model, ["tags"])) > 10
+    found = counterfactual(model, [{"tags": {"shy": 2.0}}], 0, to="wet")
+    assert (found.value, found.new_value, found.kind) == (None, "wet", "bag")
+
+
+def test_characters_of_a_str_cannot_become_missing():
+    X = ["abcde" * 4]
+    y = [[letter if t // 5 < 3 else "most" for t, letter in enumerate(X[0])]]
+    model = hr.HMM(order=0).fit(X, y)
+    assert model.predict_single([None, "a"]).tolist() == ["most", "a"]
+    assert "most" not in model.predict_single("abcde").tolist()
+    assert counterfactual(model, "c", 0, to="most") is None
+    assert counterfactual(model, ["c", "a"], 0, to="most").new_value is None
 
 
 def test_forms_of_the_same_sequence_give_the_same():

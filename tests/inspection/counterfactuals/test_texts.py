@@ -53,12 +53,22 @@ def test_texts_of_a_large_alphabet_make_labels_probable(large, to, rows, monkeyp
     assert len(found) == 200
 
 
-def test_with_very_many_cells_a_sample_is_ranked(monkeypatch):
+def test_with_very_many_cells_an_even_sample_is_ranked(monkeypatch):
     monkeypatch.setattr(values, "MOST_CELLS", 3 * 250)
     model = hr.HMM(order=0).fit(*many_words())
     (found,) = tried_texts(model.model_, [0, 1, 2], None).values()
     assert len(set(found)) == len(found) == 200
+    texts = list(model.model_.encoder.raw_columns[0].alphabet)
+    assert set(found) <= {texts[int(i)] for i in np.linspace(0, len(texts) - 1, 250)}
     assert counterfactual(model, ["w001"], 0).new_value in found
+
+
+def test_texts_that_a_model_cannot_label_alone_come_last():
+    X = [[f"a{i:03}", f"b{i:03}"] for i in range(150)]
+    model = hr.HMM(smoothing=0).fit(X, [["A", "B"]] * 150)
+    (found,) = tried_texts(model.model_, [0, 1], None).values()
+    assert {text[0] for text in found[:100]} == {"a"}  # no sequence begins with B
+    assert counterfactual(model, X[0], 0) is None
 
 
 @pytest.mark.parametrize(

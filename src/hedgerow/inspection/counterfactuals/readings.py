@@ -122,12 +122,8 @@ def _search(potential: SearchPotential, encoder: Encoder) -> Iterator[Reading]:
 
 @readings.register
 def _trees(potential: TreePotential, encoder: Encoder) -> Iterator[Reading]:
-    if potential.columns is not None:
-        if potential.columns.linear is not None:
-            yield from readings(potential.columns.linear, encoder)
-            yield Reading(links=True)
-        if potential.columns.statistics is not None:
-            yield Reading(_reach(potential.columns.statistics.window))
+    if potential.columns is not None and potential.columns.linear is not None:
+        yield from readings(potential.columns.linear, encoder)
     yield Reading(_reach(potential.window), {name: _of_bins(bins) for name, bins in potential.binnings.items()})
 
 
