@@ -79,7 +79,7 @@ class Explanation:
         return self.labels[0] if len(self.labels) == 1 else self.labels
 
     def __str__(self) -> str:
-        return "\n".join([self.headline, *(f"  {amount}  {text}" for amount, text in self.rows())])
+        return "\n".join([self.headline, *(f"  {amount}  {text}" for amount, text in self._rows())])
 
     @property
     def headline(self) -> str:
@@ -88,7 +88,7 @@ class Explanation:
         labels, against = (" ".join(map(shown_value, each)) for each in (self.labels, self.against))
         return f"{place}: {labels} rather than {against}, log-odds {self.log_odds:+.3f}"
 
-    def rows(self, n: int = SHOWN) -> Iterator[tuple[str, str]]:
+    def _rows(self, n: int = SHOWN) -> Iterator[tuple[str, str]]:
         """(amount, value) of the n largest contributions as text, and the sum of the others."""
         several = self.end > self.start + 1
         for one in self.contributions[:n]:
@@ -106,12 +106,12 @@ class Explanation:
         from rich.text import Text
 
         table = Table("log-odds", "from", title=Text(self.headline), title_justify="left")
-        for amount, text in self.rows():
+        for amount, text in self._rows():
             table.add_row(Text(amount, style="green" if amount.startswith("+") else "red"), Text(text))
         return table
 
     def _repr_html_(self) -> str:
-        return html_table(("log-odds", "from"), self.rows(), self.headline)
+        return html_table(("log-odds", "from"), self._rows(), self.headline)
 
 
 class Explanations(tuple[Explanation, ...]):
@@ -131,7 +131,7 @@ class Explanations(tuple[Explanation, ...]):
 
 
 def _first(one: Explanation) -> str:
-    return " ".join(next(one.rows(1), ("", "")))
+    return " ".join(next(one._rows(1), ("", "")))
 
 
 def shown_value(value: Any) -> str:
