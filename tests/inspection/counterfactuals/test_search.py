@@ -239,6 +239,8 @@ def test_characters_of_a_str_cannot_become_missing():
     assert "most" not in model.predict_single("abcde").tolist()
     assert counterfactual(model, "c", 0, to="most") is None
     assert counterfactual(model, ["c", "a"], 0, to="most").new_value is None
+    for x in (["c"], ["c", None]):  # a list of nothing but None is no sequence
+        assert counterfactual(model, x, 0, to="most") is None
 
 
 def test_forms_of_the_same_sequence_give_the_same():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.columns import BagColumn, CategoricalColumn, CharacterColumn, NumericColumn
+from hedgerow.data.columns import SYMBOL, BagColumn, CategoricalColumn, CharacterColumn, Column, NumericColumn
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import ImpossibleLatticeError, warnings_to
 from hedgerow.estimators.base import Estimator
@@ -91,8 +91,7 @@ class FlipSearch:
             else:
                 yield from self._bag_lines(number, column, place)
                 continue
-            can_be_missing = self._takes_missing and not isinstance(column, CharacterColumn)  # str has no missing ones
-            if can_be_missing and value is not None:
+            if self._takes_missing and value is not None and _can_lack_one_more(column):
                 yield _single(number, place, value, None)
 
     def _number_lines(self, number: int, column: NumericColumn, place: int) -> Iterator[Line]:
@@ -165,6 +164,11 @@ class FlipSearch:
     def _batches(self, changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
         most = max(1, BATCH // self._raw.n_positions)
         return (changes[first : first + most] for first in range(0, len(changes), most))
+
+
+def _can_lack_one_more(column: Column) -> bool:
+    """Whether a user can write the sequence with one more value missing: no str, and no list of nothing but None."""
+    return not isinstance(column, CharacterColumn) and (column.name != SYMBOL or column.n_missing + 1 < len(column))
 
 
 def _single(number: int, place: int, value: Value, new_value: Value) -> Line:
