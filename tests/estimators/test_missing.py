@@ -190,7 +190,7 @@ def test_columns_that_hold_nothing_are_not_warned_of_if_nothing_is_missing():
 def test_what_nobody_treats_is_refused_at_its_place(missing):
     bad = [[{"v": "a"}, {"v": "b"}], [{"v": "b"}, {"v": "a"}, {"v": None}]]
     rule = (
-        "X has 1 missing values in column 'v', the first in sequence 1, position 2, but a TreeCRF with "
+        "X has 1 missing value in column 'v', the first in sequence 1, position 2, but a TreeCRF with "
         f'trees="shared" and missing=\'{missing}\' accepts none; fit with missing="impute" or "indicator", or fill'
     )
     model = hr.TreeCRF(missing=missing, trees="shared", n_rounds=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hedgerow.data.ragged import place
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
+from hedgerow.utilities import counted
 
 
 def refuse_missing(sequences: Encoded, data: str, model: str) -> None:
@@ -13,7 +14,7 @@ def refuse_missing(sequences: Encoded, data: str, model: str) -> None:
         if column.n_missing:
             sequence, position = place(sequences.starts, int(column.missing().argmax()))
             raise InputError(
-                f"{data} has {column.n_missing} missing values in column {column.name!r}, the first in sequence "
+                f"{data} has {counted(column.n_missing, 'missing value')} in column {column.name!r}, the first in sequence "
                 f"{sequence}, position {position}, but {model} accepts none; "
                 'fit with missing="impute" or "indicator", or fill them in'
             )

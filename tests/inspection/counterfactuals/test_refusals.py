@@ -97,4 +97,4 @@ def test_missing_values_are_refused_as_in_prediction(tmp_path):
     rows = [[{"word": letter} for letter in word] for word in X]
     corpus = hr.encode(list(zip(rows, Y, strict=True)), tmp_path / "corpus")
     model = hr.LinearCRF(max_iter=5).fit(corpus, corpus.y)
-    refused("1 missing values in column 'word'", [{"word": None}], 0, model=model)
+    refused("1 missing value in column 'word'", [{"word": None}], 0, model=model)
