@@ -89,7 +89,7 @@ def test_a_tree_in_words_has_a_line_for_each_node(model):
         model.tree(6, "N")
     with pytest.raises(InputError, match="round must be from 1 to 5; it is '1'"):
         model.tree("1", "N")
-    with pytest.raises(InputError, match=r"label must be one of the model's labels \['D', 'N', 'P', 'V'\]; it is 'Q'"):
+    with pytest.raises(InputError, match=r"label must be a label of the model \('D', 'N', 'P', 'V'\), but it is 'Q'"):
         model.tree(1, "Q")
 
 

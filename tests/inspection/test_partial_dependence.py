@@ -75,7 +75,7 @@ def test_bad_arguments_are_refused():
         partial_dependence(model, X, "x")
     with pytest.raises(InputError, match="training did not have"):
         partial_dependence(model, [[{**p, "new": 1.0} for p in x] for x in X], "new")
-    with pytest.raises(InputError, match=r"label must be one of the model's labels .* it is 'x'"):
+    with pytest.raises(InputError, match=r"label must be a label of the model .* it is 'x'"):
         partial_dependence(model, X, "size", label="x")
     with pytest.raises(InputError, match="the list is empty"):
         partial_dependence(model, X, "size", label=[])

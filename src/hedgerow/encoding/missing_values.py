@@ -13,8 +13,9 @@ def refuse_missing(sequences: Encoded, data: str, model: str) -> None:
     for column in sequences.columns:
         if column.n_missing:
             sequence, position = place(sequences.starts, int(column.missing().argmax()))
+            found = counted(column.n_missing, "missing value")
             raise InputError(
-                f"{data} has {counted(column.n_missing, 'missing value')} in column {column.name!r}, the first in sequence "
+                f"{data} has {found} in column {column.name!r}, the first in sequence "
                 f"{sequence}, position {position}, but {model} accepts none; "
                 'fit with missing="impute" or "indicator", or fill them in'
             )

@@ -16,7 +16,16 @@ from hedgerow.errors import InputError, warnings_to
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.permutation import raw_sequences
 from hedgerow.inspection.svg_charts import line_chart
-from hedgerow.inspection.view_tables import axes_or_new, check_count, fitted_model, frame_of, plain_text, top_table
+from hedgerow.inspection.view_tables import (
+    axes_or_new,
+    check_count,
+    fitted_model,
+    frame_of,
+    label_code,
+    plain_text,
+    top_table,
+)
+from hedgerow.model import Model
 from hedgerow.utilities import is_count
 
 VIEW = "partial_dependence"
@@ -192,7 +201,7 @@ def partial_dependence(
     """
     estimator, frozen = fitted_model(model, VIEW)
     classes = frozen.labels.classes.tolist()
-    chosen = _label_codes(classes, label)
+    chosen = _label_codes(frozen, label)
     sequences = raw_sequences(X, VIEW)
     numbers = _numeric_column(sequences, column, {spec.name for spec in frozen.encoder.raw_columns})
     values = _grid(numbers, grid)
@@ -203,16 +212,13 @@ def partial_dependence(
     return PartialDependence(column, values, tuple(classes[k] for k in chosen), np.array(rows))
 
 
-def _label_codes(classes: list[Any], label: Any) -> list[int]:
+def _label_codes(model: Model, label: Any) -> list[int]:
     if label is None:
-        return list(range(len(classes)))
+        return list(range(len(model.labels)))
     labels = list(label) if isinstance(label, (list, tuple, np.ndarray)) else [label]
-    for one in labels:
-        if one not in classes:
-            raise InputError(f"{VIEW}: label must be one of the model's labels {classes}; it is {one!r}")
     if not labels:
         raise InputError(f"{VIEW}: label must be a label or a list of labels, but the list is empty")
-    return [classes.index(one) for one in labels]
+    return [label_code(model, one, f"{VIEW}: label") for one in labels]
 
 
 def _numeric_column(sequences: Sequences, name: str, known: set[str]) -> NumericColumn:

@@ -17,6 +17,7 @@ from hedgerow.future.features import feature_encoder
 from hedgerow.future.potential import FuturePotential
 from hedgerow.inspection.frozen_model import check_model, once_per_model
 from hedgerow.inspection.importances import ANY_THRESHOLD, Importance, Importances
+from hedgerow.inspection.view_tables import label_code
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
 from hedgerow.potentials.trees import TreePotential, Trees
@@ -177,15 +178,13 @@ def tree_text(model: Model, round: int, label: Any) -> str:  # noqa: A002
 
 def find_tree(names: Names, round: int, label: Any) -> tuple[int, int]:  # noqa: A002
     """(number of the tree, column of its leaf values); raises InputError if there is no such round or label."""
-    trees, classes = names.trees, names.model.labels.classes.tolist()
+    trees, n_labels = names.trees, len(names.model.labels)
     shared = trees.values.shape[1] > 1
-    if label not in classes:
-        raise InputError(f"label must be one of the model's labels {classes}; it is {label!r}")
-    code = classes.index(label)
-    n_rounds = len(trees) // (1 if shared else len(classes))
+    code = label_code(names.model, label, "label")
+    n_rounds = len(trees) // (1 if shared else n_labels)
     if not is_count(round) or not 1 <= round <= n_rounds:
         raise InputError(f"round must be from 1 to {n_rounds}; it is {round!r}")
-    return (round - 1, code) if shared else ((round - 1) * len(classes) + code, 0)
+    return (round - 1, code) if shared else ((round - 1) * n_labels + code, 0)
 
 
 def text_of(names: Names, number: int, column: int = 0) -> str:

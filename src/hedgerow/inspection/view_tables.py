@@ -1,9 +1,11 @@
-"""What views share: the check of the model, text tables, data frames, and empty axes of matplotlib."""
+"""What views share: checks of the model and of labels, text tables, data frames, and empty axes of matplotlib."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from hedgerow.data.html_repr import shortened, visible
 from hedgerow.errors import InputError, type_name
@@ -21,6 +23,19 @@ def fitted_model(model: object, view: str) -> tuple[Estimator, Model]:
         cure = "pass the estimator itself, not its model_" if isinstance(model, Model) else "fit one of hedgerow's"
         raise InputError(f"{view}: the model must be a fitted estimator, but got {type_name(model)}; {cure}")
     return model, model._fitted()
+
+
+def label_code(model: Model, label: object, name: str) -> int:
+    """The code of a label of the model; raises InputError, in which `name` is the argument, if it is something else.
+
+    True is no label of a model with the labels 0 and 1, although Python takes them as equal.
+    """
+    classes: list[Any] = model.labels.classes.tolist()
+    plain = label.item() if isinstance(label, np.generic) else label
+    if type(plain) is not type(classes[0]) or plain not in classes:
+        shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
+        raise InputError(f"{name} must be a label of the model ({shown}), but it is {plain!r}")
+    return classes.index(plain)
 
 
 def check_count(view: str, name: str, value: object, least: int = 1) -> int:

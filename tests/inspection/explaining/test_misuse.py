@@ -99,6 +99,12 @@ def test_labels_to_compare_with(model, position, against, words):
     assert message(lambda: model.explain("cat", position, against)) == words
 
 
+def test_true_is_no_label_of_numbers():
+    model = hr.HMM().fit(["cat", "dog"], [[0, 1, 0], [0, 2, 0]])
+    found = message(lambda: model.explain("cot", 1, against=True))
+    assert found == "against must be a label of the model (0, 1, 2), but it is True"
+
+
 def test_many_labels_are_not_all_listed():
     labels = [f"label{i:02d}" for i in range(30)]
     model = hr.HMM(order=0).fit(["ab"] * 15, [labels[2 * i : 2 * i + 2] for i in range(15)])

@@ -14,8 +14,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.counterfactuals.result import Counterfactual
-from hedgerow.inspection.view_tables import fitted_model
-from hedgerow.model import Model
+from hedgerow.inspection.view_tables import fitted_model, label_code
 from hedgerow.utilities import counted, is_count
 
 VIEW = "counterfactual"
@@ -80,7 +79,7 @@ def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> C
     estimator, frozen = fitted_model(model, VIEW)
     sequences, encoded = _one_sequence(estimator, x)
     place = _checked_position(position, sequences.n_positions)
-    code = None if to is None else _label_code(frozen, to)
+    code = None if to is None else label_code(frozen, to, f"{VIEW}: to")
     return _found(estimator, sequences, encoded, place, code)
 
 
@@ -101,16 +100,6 @@ def _checked_position(position: Any, n: int) -> int:
             f"{counted(n, 'position')}; it is {position!r}"
         )
     return int(position)
-
-
-def _label_code(model: Model, to: Any) -> int:
-    classes: list[Any] = model.labels.classes.tolist()
-    plain = to.item() if isinstance(to, np.generic) else to
-    known = isinstance(plain, type(classes[0])) and isinstance(plain, bool) == isinstance(classes[0], bool)
-    if not known or plain not in classes:
-        shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
-        raise InputError(f"{VIEW}: to must be a label of the model ({shown}), but it is {plain!r}")
-    return classes.index(plain)
 
 
 def _found(

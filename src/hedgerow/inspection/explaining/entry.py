@@ -23,6 +23,7 @@ from hedgerow.inspection.explaining import (  # noqa: F401 - each registers its 
 )
 from hedgerow.inspection.explaining.explanation import Explanation, Explanations
 from hedgerow.inspection.explaining.predicted_sequence import PredictedSequence
+from hedgerow.inspection.view_tables import label_code
 from hedgerow.utilities import counted, is_count
 
 
@@ -91,18 +92,9 @@ def _place(position: Any, n: int) -> tuple[int, int]:
 
 def _codes(estimator: Estimator, against: object, n: int = 1) -> list[int]:
     """The codes of a label, n times, or of n labels; raises InputError if the model does not know one."""
-    classes = estimator._fitted().labels.classes.tolist()
-    known = {label: code for code, label in enumerate(classes)}
     given = against.tolist() if isinstance(against, np.ndarray) else against
     labels = list(given) if isinstance(given, (list, tuple)) else [given] * n
     if len(labels) != n:
         rule = "one label" if n == 1 else f"one label, or one for each of the {n} positions"
         raise InputError(f"against must be {rule}; it has {len(labels)}")
-    codes = []
-    for label in labels:
-        plain = label.item() if isinstance(label, np.generic) else label
-        if not isinstance(plain, type(classes[0])) or plain not in known:
-            shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
-            raise InputError(f"against must be a label of the model ({shown}), but it is {plain!r}")
-        codes.append(known[plain])
-    return codes
+    return [label_code(estimator._fitted(), label, "against") for label in labels]
