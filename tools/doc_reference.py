@@ -21,7 +21,7 @@ from hedgerow.estimators.parameters import parameters
 MARKER = re.compile(r"<!-- generated: (\w+) -->")
 IMPORTED = ("inference.lattice", "topology", "typing")  # modules that `import hedgerow` does not name
 # Methods that come from these classes are Python's own.
-FOREIGN = "BaseException, Exception, dict, tuple, object"
+FOREIGN = "BaseException, Exception, dict, tuple, Sequence, object"
 
 
 def public_names() -> dict[str, Any]:
