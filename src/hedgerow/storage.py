@@ -5,6 +5,7 @@ Written beside and renamed, so that a failure leaves the old file; read by mmap,
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
@@ -45,6 +46,14 @@ _DTYPES = {
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _FIELDS = ("format", "format_version", "library_version", "metadata")
+_NO_RIGHT = "choose a folder that you may write to"
+_CURES = {  # by number of the system's error
+    errno.EACCES: _NO_RIGHT,
+    errno.EPERM: _NO_RIGHT,
+    errno.EROFS: _NO_RIGHT,
+    errno.ENOSPC: "free some space, or choose a folder on another disk",
+    errno.EDQUOT: "free some space, or choose a folder on another disk",
+}
 
 Array = NDArray[Any]
 
@@ -54,9 +63,9 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: M
 
     A file that is replaced passes its access rights on to the new one.
 
-    Raises InputError for what the format cannot hold, FileNotFoundError without the folder and PermissionError for a
-    read-only file, all before any work, and OSError when writing fails (a full disk). Then, and on Ctrl-C, an old file
-    at `path` stays as it was.
+    Raises InputError for what the format cannot hold and for a path that `check_target` refuses, FileNotFoundError
+    without the folder and PermissionError for a read-only file, all before any work, and OSError when writing fails (a
+    full disk). Then, and on Ctrl-C, an old file at `path` stays as it was.
     """
     _target(path)
     write_parts(path, _encode(arrays, metadata))
@@ -75,7 +84,7 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
             os.fsync(file.fileno())
         temporary.replace(target)
     except OSError as error:
-        raise OSError(error.errno, f"could not save {target} ({error.strerror or error}); {kept}") from error
+        raise OSError(error.errno, f"could not save {target} ({_reason(error)}); {kept}; {_cure(error)}") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -105,14 +114,32 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     try:
         _created(temporary, target).close()
     except OSError as error:
-        raise OSError(error.errno, f"cannot save {target} ({error.strerror or error})") from error
+        raise OSError(error.errno, f"cannot save {target} ({_reason(error)}); {_cure(error)}") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
 
 
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise InputError for an empty path, and for a device or a pipe, which a renamed file would replace."""
+    if not os.fspath(path):
+        raise InputError("the path must name a file to write, but it is empty; name a file")
+    target = Path(path)
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise InputError(f"{target} must be a file to write, but it is a device or a pipe; name a file")
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _cure(error: OSError) -> str:
+    return _CURES.get(error.errno or 0, "choose another folder or another name")
+
+
 def _target(path: str | os.PathLike[str]) -> Path:
     """The file to write: where a link points, not the link itself."""
+    check_target(path)
     target = Path(path).resolve()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot save {target}: there is no folder {target.parent}; create it first")

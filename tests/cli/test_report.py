@@ -35,6 +35,16 @@ def test_the_page_is_that_of_the_library(hedgerow: Command) -> None:
     assert Path("report.html").read_text() == Path("library.html").read_text()
 
 
+def test_an_empty_title_or_output_is_refused(hedgerow: Command) -> None:
+    done = hedgerow("report", "m.hedgerow", "test.txt", "--title", "")
+    assert (done.code, done.err) == (2, "hedgerow: --title must not be empty; give a heading, or leave --title out\n")
+    done = hedgerow("report", "m.hedgerow", "test.txt", "--output", "")
+    assert (done.code, done.err) == (
+        2,
+        "hedgerow: the path must name a file to write, but it is empty; name a file\n",
+    )
+
+
 def test_files_without_labels_and_standard_input(hedgerow: Command) -> None:
     assert hedgerow("report", "m.hedgerow", "raw.txt", "-o", "raw.html", "--quiet").err == ""
     assert "no gold labels" in Path("raw.html").read_text()

@@ -55,8 +55,9 @@ def test_input_that_is_closed(folder):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_device_is_not_replaced(folder):
-    done = shell(f"{HEDGEROW} train in.txt -o /dev/null --force", folder)
+def test_a_pipe_is_not_replaced(folder):
+    os.mkfifo(folder / "pipe")
+    done = shell(f"{HEDGEROW} train in.txt -o pipe --force", folder)
     assert done.returncode == 2
-    assert "device" in done.stderr
-    assert Path("/dev/null").is_char_device()
+    assert done.stderr == "hedgerow: pipe must be a file to write, but it is a device or a pipe; name a file\n"
+    assert (folder / "pipe").is_fifo()

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hedgerow as hr
 from builders.storage import ARRAYS, METADATA, same
 from hedgerow import storage
+from hedgerow.compat import CRF
 from hedgerow.errors import InputError
 
 
@@ -224,9 +226,49 @@ def test_whether_a_file_can_be_written_is_known_beforehand(model: Path, monkeypa
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(OSError, match=r"cannot save .* \(Permission denied\)"):
+    with pytest.raises(OSError, match=r"cannot save .* \(Permission denied\); choose a folder that you may write to"):
         storage.check_writable(model)
+    with pytest.raises(OSError, match=r"the old file is intact; choose a folder that you may write to"):
+        storage.write(model, ARRAYS, METADATA)
     assert_untouched(model, before)
+
+
+X, Y = ["ab", "ba", "ab"], [["x", "y"], ["y", "x"], ["x", "y"]]
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "save": lambda path: hr.HMM().fit(X, Y).save(path),
+    "report": lambda path: hr.report(hr.HMM().fit(X, Y), X, Y, path, force=True),
+    "write": lambda path: hr.write(path, X, Y, overwrite=True),
+    "checkpoint": lambda path: hr.TreeCRF(n_rounds=1, checkpoint=path).fit(X, Y),
+    "race": lambda path: hr.tune(X, Y, estimators=["HMM"], random_state=0, n_jobs=1, checkpoint=path),
+    "CRFsuite": lambda path: CRF(model_filename=str(path)).fit([[["a"], ["b"]]], [["x", "y"]]),
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_a_pipe_is_not_replaced(tmp_path: Path, write: Callable[[Path], Any]) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(InputError, match=f"{path} must be a file to write, but it is a device or a pipe; name a"):
+            write(path)
+    assert pipe.is_fifo()
+    assert sorted(tmp_path.iterdir()) == [link, pipe]
+
+
+@pytest.mark.parametrize("name", ["save", "report", "write"])
+def test_an_empty_path_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="the path must name a file to write, but it is empty; name a file"):
+        WRITERS[name]("")  # type: ignore[arg-type]
+
+
+def test_a_race_is_kept_through_a_link(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "race.json")
+    WRITERS["race"](link)
+    assert link.is_symlink()
+    assert (tmp_path / "race.json").is_file()
 
 
 def test_a_read_only_file_is_not_replaced(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,12 @@ def check_output(path: str, *, force: bool, inputs: Iterable[str | None] = ()) -
 
     It must not be one of the `inputs`, even if it may be replaced; None and - are no files.
     """
-    from hedgerow.storage import check_writable
+    from hedgerow.storage import check_target, check_writable
 
+    check_target(path)
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{path} must be a file to write, but it is a folder; name a file in it")
-    if target.exists() and not target.is_file():
-        raise InputError(f"{path} must be a file to write, but it is a device or a pipe; name a file")
     same = next((one for one in inputs if one not in (None, "-") and _is_same_file(target, Path(one))), None)
     if same is not None:
         raise InputError(f"the output must be another file than the input {same}, but it is {path}; name another file")

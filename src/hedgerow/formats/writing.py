@@ -61,7 +61,7 @@ def write(
     Raises
     ------
     InputError
-        If the file exists, or the format cannot hold the values.
+        If the file exists or is a device or a pipe, or the format cannot hold the values.
     OSError
         If the file cannot be written.
 
@@ -82,7 +82,10 @@ def write(
 
 def write_content(path: PathLike, content: Content, format: str | None, *, overwrite: bool) -> None:  # noqa: A002
     """Write what `content_of` returned, as `write` does."""
-    target = Path(os.fspath(path)) if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" else None
+    target = None
+    if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-":
+        storage.check_target(path)
+        target = Path(path)
     usual = "conll" if content.layout is None else content.layout.format
     by_name = None if target is None else by_extension(target.name)
     chosen = find_format(by_name or usual if format is None else format)

@@ -73,12 +73,7 @@ class Results:
         assert self._path is not None
         fits = {key: _plain(outcome) for key, outcome in self._outcomes.items()}
         text = json.dumps({"format": _FORMAT, "origin": self._origin, "fits": fits}, allow_nan=False)
-        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
-        try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(self._path)
-        finally:
-            beside.unlink(missing_ok=True)
+        storage.write_parts(self._path, [text.encode()])
         self._written = time.monotonic()
 
 

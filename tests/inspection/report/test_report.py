@@ -260,6 +260,8 @@ def test_refusals_come_before_work(tmp_path: Path, model: hr.LinearCRF) -> None:
         hr.report(model, X, None, tmp_path / "a.html", compare=model)
     with pytest.raises(InputError, match="title must be a text"):
         hr.report(model, X, Y, tmp_path / "a.html", title=3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="title must not be empty; give a heading, or leave title out"):
+        hr.report(model, X, Y, tmp_path / "a.html", title=" ")
     with pytest.raises(InputError, match="path must be the name of a file"):
         hr.report(model, X, Y, 3)  # type: ignore[arg-type]
     with pytest.raises(OSError, match="nowhere"):

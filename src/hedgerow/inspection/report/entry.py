@@ -59,8 +59,8 @@ def report(
     NotFittedError
         If an estimator is not fitted.
     InputError
-        If `path` exists and `force` is False, X does not fit the training data, y does not fit X, or `compare` is given
-        without y.
+        If `path` exists and `force` is False or is a device or a pipe, `title` is empty, X does not fit the training
+        data, y does not fit X, or `compare` is given without y.
     OSError
         If the file cannot be written.
 
@@ -76,6 +76,8 @@ def report(
     target = check_target(path, force=force)
     if title is not None and not isinstance(title, str):
         raise InputError(f"report: title must be a text; it is {type_name(title)}")
+    if title is not None and not title.strip():
+        raise InputError("report: title must not be empty; give a heading, or leave title out")
     if compare is not None:
         check_estimator(compare, "compare")
         refuse_other_labels(model, compare)
@@ -108,6 +110,7 @@ def check_target(path: Any, *, force: bool) -> Path:
     """The file to write; raises InputError or OSError if it exists and must not be replaced, or cannot be written."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(f"report: path must be the name of a file; it is {type_name(path)}")
+    storage.check_target(path)
     target = Path(path)
     if target.is_dir():
         raise InputError(f"report: {target} must be a file to write, but it is a folder; name a file in it")
