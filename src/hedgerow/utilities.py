@@ -41,6 +41,14 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def duration(seconds: float) -> str:
+    """A time, such as 0.4 s or 3 min 20 s."""
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
 class once(Generic[T]):  # noqa: N801 - used like property
     """A property that is computed when it is first read, and then kept.
 

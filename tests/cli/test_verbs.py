@@ -12,8 +12,9 @@ import pytest
 import hedgerow
 from hedgerow.cli import run
 from hedgerow.cli.failures import say
-from hedgerow.cli.plain_text import duration, escaped, size
+from hedgerow.cli.plain_text import escaped, size
 from hedgerow.cli.verbs import VERBS
+from hedgerow.utilities import duration
 
 HEAVY = {"numpy", "rich", "hedgerow._core", "hedgerow.estimators"}
 

@@ -10,10 +10,11 @@ from typing import Any
 from hedgerow.cli.corpus_folders import is_corpus
 from hedgerow.cli.failures import INTERRUPTED, say
 from hedgerow.cli.output import print_json
-from hedgerow.cli.plain_text import duration, many, size
+from hedgerow.cli.plain_text import many, size
 from hedgerow.cli.reading import FileChoice, naming_flags
 from hedgerow.cli.template_choice import template_of
 from hedgerow.errors import InputError
+from hedgerow.utilities import duration
 
 
 @dataclass(frozen=True, kw_only=True)

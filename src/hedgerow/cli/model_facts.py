@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.learned_tables import code_facts, transition_probabilities
 from hedgerow.cli.loading import layout_of, load_model
-from hedgerow.cli.plain_text import duration, escaped, many, size
+from hedgerow.cli.plain_text import escaped, many, size
 from hedgerow.errors import InputError
 from hedgerow.inspection import importances
+from hedgerow.inspection.training_summary import training_facts, training_in_words
 from hedgerow.inspection.tree_views import in_words
 from hedgerow.inspection.weights import strongest_features, transition_features
 from hedgerow.metrics.text_table import text_table
@@ -36,32 +37,13 @@ def model_facts(path: str, top: int) -> dict[str, Any]:
         "columns": estimator.feature_names_in_.tolist(),
         "template": None if template is None else repr(template),
         "layout": None if layout is None else layout.to_json(),
-        "training": _training(model.training_log),
+        "training": training_facts(model.training_log),
         "weights": _weights(model, top),
         "transitions": _transitions(model, top),
         "transition_probabilities": transition_probabilities(model, top),
         "code": code_facts(model),
         "importances": _importances(model, top),
     }
-
-
-def _training(log: list[Any]) -> dict[str, Any] | None:
-    """The steps of training; None if there is no complete record of the last one."""
-    of_last_fit = [record for record in log if isinstance(record, dict) and record.get("fit") == log[-1].get("fit")]
-    match [of_last_fit[0], log[-1]] if of_last_fit else []:
-        case [dict(first), {"unit": str(unit), "seconds": int() | float() as seconds} as last]:
-            scores = {name: value for name, value in last.items() if name.startswith("dev_")}
-            return {
-                "unit": unit,
-                "steps": len(of_last_fit),
-                "steps_of_search": len(log) - len(of_last_fit),
-                "seconds": seconds,
-                "first_loss": first.get("loss"),
-                "last_loss": last.get("loss"),
-                "best_step": last.get("best_step"),
-                **scores,
-            }
-    return None
 
 
 def _weights(model: Model, top: int) -> list[dict[str, Any]] | None:
@@ -113,7 +95,7 @@ def as_text(facts: dict[str, Any]) -> str:
         ("order", str(facts["order"])),
         ("code", _code_in_words(facts["code"])),
         ("trained on", _layout_in_words(facts["layout"])),
-        ("training", _training_in_words(facts["training"])),
+        ("training", training_in_words(facts["training"])),
     ]
     parts = ["\n".join(f"{name:<10}  {text}" for name, text in rows if text)]
     tables = _weight_table, _transition_table, _probability_table, _importance_table
@@ -132,23 +114,6 @@ def _code_in_words(code: dict[str, int] | None) -> str:
     if code is None:
         return ""
     return f"{many(code['bits'], 'bit')}; two labels differ in at least {many(code['least_distance'], 'bit')}"
-
-
-def _training_in_words(training: dict[str, Any] | None) -> str:
-    if training is None:
-        return ""
-    words = many(training["steps"], training["unit"])
-    if training["steps_of_search"]:
-        words += f", the number found on held-out sequences in {many(training['steps_of_search'], training['unit'])}"
-    words += f", {duration(training['seconds'])}"
-    if _are_numbers(training["first_loss"], training["last_loss"]):
-        words += f", loss from {training['first_loss']:.4g} to {training['last_loss']:.4g}"
-    scores = [f"{k.replace('_', ' ')} {v:.4g}" for k, v in training.items() if k.startswith("dev_") and _are_numbers(v)]
-    return ", ".join([words, *scores])
-
-
-def _are_numbers(*values: Any) -> bool:
-    return all(isinstance(value, (int, float)) for value in values)
 
 
 def _weight_table(facts: dict[str, Any]) -> str:

@@ -22,11 +22,3 @@ def size(n_bytes: int) -> str:
 def many(n: int, noun: str) -> str:
     """A number and what it counts, such as 1 sequence or 2,000 sequences."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def duration(seconds: float) -> str:
-    """A time, such as 0.4 s or 3 min 20 s."""
-    if seconds < 100:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"

@@ -17,10 +17,11 @@ from hedgerow.cli.failures import INTERRUPTED, say
 from hedgerow.cli.models import AUTO, DEFAULT, estimator_class
 from hedgerow.cli.output import check_output, print_json
 from hedgerow.cli.parameter_flags import configured, from_file
-from hedgerow.cli.plain_text import duration, size
+from hedgerow.cli.plain_text import size
 from hedgerow.cli.reading import FileChoice, describe, naming_flags, read_labelled
 from hedgerow.cli.template_choice import features_in_words, naming_template, reads_through_window, template_of
 from hedgerow.errors import InputError
+from hedgerow.utilities import duration
 
 if TYPE_CHECKING:
     from hedgerow.estimators import Estimator

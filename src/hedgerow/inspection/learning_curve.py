@@ -16,6 +16,7 @@ from hedgerow.utilities import counted
 LOSSES = ("loss", "dev_loss")
 SCORES = ("dev_accuracy", "dev_span_f1")
 MOST_STEPS = 20
+SEARCH = " (search)"  # after the names of series of a search for the number of rounds
 
 Points = tuple[tuple[int, float], ...]
 
@@ -175,7 +176,7 @@ def curve_of_log(log: Sequence[Mapping[str, Any]]) -> LearningCurve:
 
 def _phase(record: Mapping[str, Any]) -> str:
     """Steps are counted again from 1 when a search for the number of rounds is followed by a fit to all sequences."""
-    return " (search)" if record.get("fit") == "search" else ""
+    return SEARCH if record.get("fit") == "search" else ""
 
 
 def _some(rows: list[list[object]]) -> list[list[object]]:

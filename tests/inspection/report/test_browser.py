@@ -106,7 +106,7 @@ def test_the_policy_forbids_other_scripts(browser: Any, report: Path, tmp_path: 
 
 def test_a_word_that_is_markup_is_text(browser: Any, report: Path) -> None:
     with Opened(browser, report) as opened:
-        opened.page.fill("#search", "#91")
+        opened.page.fill("#search", "#90")
         words = opened.page.locator("#sequence-list .word").all_text_contents()
         assert words[0] == EVIL
         assert words[2] == r"a\x1bb"
@@ -114,6 +114,40 @@ def test_a_word_that_is_markup_is_text(browser: Any, report: Path) -> None:
         assert opened.page.title() == "LinearCRF report"
         opened.page.locator(".token").first.click()
         assert opened.page.locator("#panel h3").inner_text() == EVIL
+
+
+def test_the_panel_says_where_a_position_is_in_the_data(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        opened.page.fill("#search", "#12")
+        assert (opened.page.locator(".sequence-head").text_content() or "").startswith("sequence 12,")
+        opened.page.locator(".token").nth(3).click()
+        assert "Sequence 12, position 3." in opened.page.locator("#panel").inner_text()
+
+
+def test_labels_of_the_other_model_are_marked(browser: Any, report: Path) -> None:
+    X, y = sentences(90)
+    model, other = (
+        one.predict(X) for one in (hr.LinearCRF(max_iter=15, n_jobs=1).fit(X, y, X[:9], y[:9]), hr.HMM().fit(X, y))
+    )
+    changed = [(i, t) for i, (a, b) in enumerate(zip(model, other, strict=True)) for t in (a != b).nonzero()[0]]
+    assert changed
+    with Opened(browser, report) as opened:
+        i, t = changed[0]
+        opened.page.fill("#search", f"#{i}")
+        marked = opened.page.locator(".token:has(.other)")
+        assert marked.count() == sum(one == i for one, _ in changed)
+        assert marked.first.get_attribute("data-t") == opened.page.locator(".token").nth(t).get_attribute("data-t")
+        assert marked.first.locator(".other").text_content() == f"other {other[i][t]}"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_long_values_stay_inside_the_panel(browser: Any, report: Path, width: int) -> None:
+    with Opened(browser, report, viewport={"width": width, "height": 800}) as opened:
+        opened.page.fill("#search", "#90")
+        opened.page.locator(".token").nth(3).click()
+        panel = opened.page.locator("#panel")
+        assert panel.locator("tbody tr").count()
+        assert panel.evaluate("(one) => one.scrollWidth <= one.clientWidth")
 
 
 def test_the_keyboard_reaches_everything(browser: Any, report: Path) -> None:
@@ -204,7 +238,7 @@ def test_the_page_never_scrolls_sideways(browser: Any, report: Path, width: int)
     with Opened(browser, report, viewport={"width": width, "height": 700}) as opened:
         for summary in opened.page.locator("summary").all():
             summary.click()
-        opened.page.fill("#search", "#91")
+        opened.page.fill("#search", "#90")
         opened.page.locator(".token").last.click()
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
         box = opened.page.locator("#panel").bounding_box()

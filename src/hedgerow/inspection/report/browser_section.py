@@ -15,7 +15,8 @@ MOST_OPTIONS = 200  # labels in a list of choices
 _HELP = (
     "A position shows its text and the predicted label; a dotted line marks a probability below 90 %. Point at a "
     "position, or move to it with Tab and the arrow keys, to see probabilities. A click or Enter explains it, Escape "
-    "closes. In the search box, several words find neighbouring positions, and #12 finds sequence 12."
+    "closes. In the search box, several words find neighbouring positions, and #12 finds sequence 12. Sequences and "
+    "positions are counted from 0, as in Python."
 )
 
 
@@ -28,6 +29,8 @@ def browser_section(view: View, data: Mapping[str, Any], notes: Iterable[str]) -
     controls += [_labels("predicted", "predicted label", data["predicted"], data), _below(), _order(has_gold)]
     controls.append('<button type="button" class="plain" id="reset">Reset</button>')
     wrong = " A wrong position is framed, with the gold label below." if has_gold else ""
+    if data.get("changes"):
+        wrong += " Where another model predicts otherwise, its label is below too."
     body = (
         f"{note(_HELP + wrong)}{''.join(map(note, notes))}"
         '<p id="without-script">The browser of sequences needs JavaScript.</p>'

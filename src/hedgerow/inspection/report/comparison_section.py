@@ -36,7 +36,7 @@ def _scores(found: Comparison) -> str:
 
 def _in_words(found: Comparison) -> str:
     test = found.mcnemar
-    only = f"{test.n_b_only:,} positions are right only here, {test.n_a_only:,} only by the other model"
+    only = f"Positions that are right only here: {test.n_b_only:,}; only by the other model: {test.n_a_only:,}"
     verdict = "may be chance" if test.p_value >= 0.05 else "is hardly chance"
     return f"{only}. McNemar's test, which takes positions as independent: p = {test.p_value:.2g}; this {verdict}."
 

@@ -53,10 +53,14 @@ def _span_kinds(found: SpanErrors, kinds: tuple[str, ...]) -> str:
 
 def _worst(found: ErrorAnalysis) -> str:
     rows: list[list[Cell]] = [
-        [f"sequence {one.sequence + 1:,}", count(one.length), count(len(one.wrong)),
-         show_button(f"sequence {one.sequence + 1}", search=f"#{one.sequence + 1}")]
+        [
+            f"sequence {one.sequence:,}",
+            count(one.length),
+            count(len(one.wrong)),
+            show_button(f"sequence {one.sequence}", search=f"#{one.sequence}"),
+        ]
         for one in found.worst(MOST_WORST)
-    ]  # fmt: skip
+    ]
     return details(
         "The sequences with most errors", table(["sequence", "#positions", "#wrong", "browser"], rows, "Worst")
     )

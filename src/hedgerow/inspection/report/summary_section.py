@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.parameters import parameters
 from hedgerow.inspection.report.markup import Section, count, details, note, paragraph, safe, share, shown, table
 from hedgerow.inspection.report.view import View
+from hedgerow.inspection.training_summary import training_facts, training_in_words
 from hedgerow.metrics import accuracy, sequence_accuracy, span_report
 from hedgerow.metrics.span_scores import SpanReport
 
@@ -44,7 +44,8 @@ def _tiles(view: View, report: SpanReport | None) -> str:
     tiles = []
     if view.has_gold:
         wrong = int(np.count_nonzero(~view.labelling.right))
-        tiles.append((share(accuracy(view.gold, view.predicted)), "accuracy", f"{wrong:,} positions are wrong"))
+        errors = "1 position is wrong" if wrong == 1 else f"{wrong:,} positions are wrong"
+        tiles.append((share(accuracy(view.gold, view.predicted)), "accuracy", errors))
         if report is not None:
             tiles.append((share(report.micro.f1), "F1 of spans", f"{report.micro.support:,} gold spans"))
         tiles.append((share(sequence_accuracy(view.gold, view.predicted)), "sequences all right", ""))
@@ -88,8 +89,9 @@ def _model_table(view: View) -> str:
         ("order", str(model.order)),
         ("data", repr(view.store)),
     ]
-    if log:
-        rows.append(("training", _training(log)))
+    training = training_in_words(training_facts(log))
+    if training:
+        rows.append(("training", training))
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td><bdi>{safe(text, 1000)}</bdi></td></tr>' for name, text in rows
     )
@@ -101,13 +103,6 @@ def some(names: list[str]) -> str:
     more = len(names) - MOST_NAMES
     text = ", ".join(shown(name, 40) for name in names[:MOST_NAMES])
     return text if more <= 0 else f"{text} and {more:,} others"
-
-
-def _training(log: list[dict[str, Any]]) -> str:
-    last = log[-1]
-    words = f"{len(log):,} records, unit {last.get('unit', 'step')}"
-    loss = last.get("loss")
-    return words if not isinstance(loss, (int, float)) else f"{words}, last loss {loss:.4g}"
 
 
 def _own_settings(estimator: Estimator) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.inspection.learning_curve import LOSSES, SCORES, LearningCurve, learning_curve
+from hedgerow.inspection.learning_curve import LOSSES, SCORES, SEARCH, LearningCurve, learning_curve
 from hedgerow.inspection.report.markup import Section, figure
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import line_chart
@@ -28,6 +28,8 @@ def _curves(curve: LearningCurve, names: tuple[str, ...], title: str, caption: s
     if not series:
         return ""
     last = ", ".join(f"{name} {points[-1][1]:.4g}" for name, points in series.items())
+    if any(name.endswith(SEARCH) for name in series):
+        caption += f" Curves with{SEARCH} are of the fit that found the number of rounds on held-out sequences."
     drawing = line_chart(
         series,
         title=f"{title} by {curve.unit}",

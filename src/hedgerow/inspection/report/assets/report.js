@@ -108,7 +108,7 @@
   function searchTest() {
     const wanted = controls.search.value.trim().toLowerCase();
     if (!wanted) return () => true;
-    const numbered = /^#\d+$/.test(wanted) ? sequenceOf.get(Number(wanted.slice(1)) - 1) : undefined;
+    const numbered = /^#\d+$/.test(wanted) ? sequenceOf.get(Number(wanted.slice(1))) : undefined;
     if (numbered !== undefined) return (i) => i === numbered;
     const words = wanted.split(/\s+/);
     const fits = words.map((word) => folded.map((text) => text.includes(word)));
@@ -166,7 +166,7 @@
   function sequenceElement(i, marked, test) {
     const item = make("li", "sequence");
     const wrong = countWrong(i);
-    let head = `sequence ${(data.sequences[i] + 1).toLocaleString("en")}`;
+    let head = `sequence ${data.sequences[i].toLocaleString("en")}`;
     if (data.gold) head += wrong ? `, ${wrong} wrong` : ", all right";
     if (data.changes && data.changes.at[i] >= 0) head += `, ${data.changes.names[data.changes.at[i]]}`;
     if (data.cut[i]) head += `; the first ${data.lengths[i].toLocaleString("en")} of ${data.cut[i].toLocaleString("en")} positions`;
@@ -188,6 +188,7 @@
     token.dataset.t = t;
     token.append(wordElement(data.text.values[data.text.codes[t]], marked), chip(data.predicted[t], data.probability[t] < 900));
     if (goldAt.has(t)) token.append(make("span", "gold", `gold ${data.labels[goldAt.get(t)]}`));
+    if (otherAt.has(t)) token.append(make("span", "other", `other ${data.labels[otherAt.get(t)]}`));
     return token;
   }
 
@@ -286,6 +287,7 @@
   function panelContent(t) {
     const word = make("h3");
     word.append(make("bdi", "", data.text.values[data.text.codes[t]]));
+    const place = make("p", "note", placeText(t));
     const about = make("p");
     about.append("Predicted ", chip(data.predicted[t], false));
     if (data.gold) {
@@ -293,9 +295,20 @@
       about.append(", gold ", chip(gold, false), kindText(t));
     }
     if (otherAt.has(t)) about.append(" The other model predicts ", chip(otherAt.get(t), false), ".");
-    const parts = [word, about, make("h4", "", data.doubt ? "Scores" : "Probabilities"), probabilityBars(t)];
+    const parts = [word, place, about, make("h4", "", data.doubt ? "Scores" : "Probabilities"), probabilityBars(t)];
     if (data.doubt) parts.push(make("p", "note", `Note: ${data.doubt}.`));
     return [...parts, ...explanationContent(t), ...columnContent(t)];
+  }
+
+  /** Where a position is in X, counted from 0. */
+  function placeText(t) {
+    let low = 0, high = starts.length - 1; // starts[low] <= t < starts[high]
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (starts[middle] <= t) low = middle;
+      else high = middle;
+    }
+    return `Sequence ${data.sequences[low].toLocaleString("en")}, position ${(t - starts[low]).toLocaleString("en")}.`;
   }
 
   function kindText(t) {

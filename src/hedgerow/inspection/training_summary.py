@@ -1,0 +1,45 @@
+"""What a training log says in one line: the steps of the last fit, their time, loss and dev scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hedgerow.utilities import counted, duration
+
+
+def training_facts(log: list[Any]) -> dict[str, Any] | None:
+    """The steps of training; None if there is no complete record of the last one."""
+    of_last_fit = [record for record in log if isinstance(record, dict) and record.get("fit") == log[-1].get("fit")]
+    match [of_last_fit[0], log[-1]] if of_last_fit else []:
+        case [dict(first), {"unit": str(unit), "seconds": int() | float() as seconds} as last]:
+            scores = {name: value for name, value in last.items() if name.startswith("dev_")}
+            return {
+                "unit": unit,
+                "steps": len(of_last_fit),
+                "steps_of_search": len(log) - len(of_last_fit),
+                "seconds": seconds,
+                "first_loss": first.get("loss"),
+                "last_loss": last.get("loss"),
+                "best_step": last.get("best_step"),
+                **scores,
+            }
+    return None
+
+
+def training_in_words(training: Mapping[str, Any] | None) -> str:
+    """The facts in one line; nothing if there are none."""
+    if training is None:
+        return ""
+    words = counted(training["steps"], training["unit"])
+    if training["steps_of_search"]:
+        words += f", the number found on held-out sequences in {counted(training['steps_of_search'], training['unit'])}"
+    words += f", {duration(training['seconds'])}"
+    if _are_numbers(training["first_loss"], training["last_loss"]):
+        words += f", loss from {training['first_loss']:.4g} to {training['last_loss']:.4g}"
+    scores = [f"{k.replace('_', ' ')} {v:.4g}" for k, v in training.items() if k.startswith("dev_") and _are_numbers(v)]
+    return ", ".join([words, *scores])
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(value, (int, float)) for value in values)
