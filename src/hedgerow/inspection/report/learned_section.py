@@ -17,6 +17,12 @@ MOST_WEIGHTS = 30
 MOST_EDGES = 40
 MOST_READ = 2_000  # transitions among which those of both signs are chosen
 
+_DERIVED = (
+    " log P(label | column) says how probable a label is given the value in other training sequences, and "
+    "linear log P(label) how probable the linear model finds it. For the importance of the columns of X call "
+    "hr.inspection.permutation_importance."
+)
+
 
 def learned_section(view: View) -> Section | None:
     """Importances, weights and transitions, where the model has them; None if it has none of them."""
@@ -37,7 +43,8 @@ def _importances(view: View) -> str:
     words = (
         f"The most important of {len(found):,} tests of the trees" if len(found) > MOST_BARS else "Tests of the trees"
     )
-    return figure(drawing, f"{words}: share of the gain in percent.")
+    derived = _DERIVED if any("log P(" in name for name, _ in bars) else ""
+    return figure(drawing, f"{words}: share of the gain in percent.{derived}")
 
 
 def _weights(view: View) -> str:
