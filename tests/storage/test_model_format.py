@@ -105,7 +105,8 @@ class File:
     def _tests(self, i, column):
         name = column["name"]
         if column["kind"] == "numeric":
-            edges = self.arrays[f"potential.bins.{name}"].tolist()
+            numeric = [c["name"] for c in self.columns if c["kind"] == "numeric" and not c.get("hidden")]
+            edges = self.arrays[f"potential.bins.{numeric.index(name)}"].tolist()
             for b in range(len(edges) + 1):
                 yield lambda p, b=b: p is not None and bisect_right(edges, np.float32(p.get(name, 0.0))) <= b
             return

@@ -167,6 +167,7 @@ def first_scores(n_positions: int, n_labels: int, tree_order: int, offset: Float
 class TreePotential(ScoredPotential):
     """The sum of regression trees, plus a transition table if there is one.
 
+    `binnings` are those of the numeric columns that the trees read, by name, in the order of the columns.
     `tree_order` is how many previous labels the trees can test: the model's order, or 0 with a table. `table_steps` is
     what each round added to the table; it is kept in checkpoints only. `mean_edges` are the trees'
     scores by label context and label, their mean over training; rows as in a table. `columns` is None if the trees read
@@ -217,7 +218,7 @@ class TreePotential(ScoredPotential):
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays = trees_to_arrays(self.trees)
-        arrays |= {f"bins.{name}": binning.edges for name, binning in self.binnings.items()}
+        arrays |= {f"bins.{i}": binning.edges for i, binning in enumerate(self.binnings.values())}
         if self.table is not None:
             arrays["table"] = self.table
         if self.table_steps is not None:
@@ -239,7 +240,7 @@ class TreePotential(ScoredPotential):
             columns = TreeColumns.from_arrays(stored.nested(metadata["columns"], "columns."))
             read = columns.read(read, 1).sequences
         numeric = [column.name for column in read.columns if isinstance(column, NumericColumn)]
-        binnings = {name: Binning(require_array(arrays, f"bins.{name}", np.float32, 1)) for name in numeric}
+        binnings = {name: Binning(require_array(arrays, f"bins.{i}", np.float32, 1)) for i, name in enumerate(numeric)}
         trees = stored_trees(arrays)
         table, mean_edges = (stored_table(arrays.get(name), n_labels, order) for name in ("table", "mean_edges"))
         steps = arrays.get("table_steps")
