@@ -86,6 +86,14 @@ def test_names_of_rows_are_no_attribute(header):
     assert read(f"{header}\n5,a,\n", layout=corpus.layout).y is None
 
 
+@pytest.mark.parametrize("encoding", [None, "utf-8", "utf-8-sig"])
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path, encoding):
+    path = tmp_path / "a.csv"
+    path.write_text('"word",tag\na,B\n', encoding="utf-8-sig")
+    for source in (path, io.BytesIO(path.read_bytes()), io.StringIO(path.read_text("utf-8"))):
+        assert hr.read(source, "csv", encoding=encoding).layout.columns == ("word", "tag")
+
+
 def test_csv_with_predictions():
     (block,) = hr.formats.read_blocks(io.BytesIO(CSV.encode()), "csv", sequence="sentence")
     written = block.with_labels([["x", "y", "z"], ["u"]]).decode().splitlines()
