@@ -149,6 +149,19 @@ def test_bad_input(arguments: Any, message: str) -> None:
         hr.inspection.compare(*arguments)
 
 
+def test_the_model_that_rejects_the_columns_is_named() -> None:
+    words, lemmas = ([[{name: "cat"}, {name: "."}]] for name in ("word", "lemma"))
+    a, b = (hr.HMM().fit(x, [["N", "."]]) for x in (words, lemmas))
+    with pytest.raises(
+        InputError, match=r"^compare: model_b: X must have columns of training, .* training had 'lemma'"
+    ):
+        hr.inspection.compare(a, b, words, [["N", "."]])
+    with pytest.raises(InputError, match=r"^compare: model_a: X must have columns of training, .* training had 'word'"):
+        hr.inspection.compare(a, b, lemmas, [["N", "."]])
+    with pytest.raises(InputError, match=r"^sequence 0 has 2 positions"):  # neither model
+        hr.inspection.compare(a, a, words, [["N"]])
+
+
 def test_bad_parameters() -> None:
     with pytest.raises(InputError, match="n_resamples"):
         hr.inspection.compare(A, B, X, Y, n_resamples=0)

@@ -282,7 +282,10 @@ def test_gold_labels_that_are_all_the_same() -> None:
 
 
 def test_no_sequences() -> None:
-    found = hr.inspection.errors(hr.HMM().fit(X, Y), [], [])
+    model = hr.HMM().fit(X, Y)
+    with pytest.raises(InputError, match="errors needs at least one sequence, but X is empty; pass sequences"):
+        hr.inspection.errors(model, [], [])
+    found = errors_of(Labelling.of(model, [], []))  # as the report calls it
     assert (found.accuracy, found.worst(), found.confusion.pairs) == (0.0, [], ())
     assert [
         len(part) for part in (found.by_label, found.by_length, found.by_unknown or (), found.by_missing or ())

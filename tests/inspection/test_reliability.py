@@ -137,7 +137,9 @@ def test_text_html_and_plot():
 
 def test_no_sequence_and_unseen_labels():
     model = hr.HMM().fit(X, Y)
-    found = reliability(model, [], [])
+    with pytest.raises(InputError, match="reliability needs at least one sequence, but X is empty; pass sequences"):
+        reliability(model, [], [])
+    found = reliability_of(Labelling.of(model, [], []))  # as the report calls it
     assert found.counts.tolist() == [0] * 10
     assert math.isnan(found.expected_calibration_error)
     str(found)

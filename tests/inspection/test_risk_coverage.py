@@ -121,7 +121,7 @@ def test_bad_input_is_refused():
             found.at(coverage)
     with pytest.raises(InputError, match='by must be "path" or "least"'):
         risk_coverage(model, X, Y, by="margin")
-    with pytest.raises(InputError, match="needs at least one sequence"):
+    with pytest.raises(InputError, match="risk_coverage needs at least one sequence, but X is empty; pass sequences"):
         risk_coverage(model, [], [])
     with pytest.raises(InputError, match="pass y"):
         risk_coverage(model, X, None)

@@ -218,7 +218,10 @@ def compare(
     raw = raw_sequences(X)
     own = X if raw is None else raw
     labels = y if isinstance(y, (list, tuple)) or hasattr(y, "__len__") else list(y)  # both models read y
-    a, b = Labelling.of(model_a, own, labels), Labelling.of(model_b, own, labels)
+    a, b = (
+        Labelling.of(model, own, labels, name=f"compare: {name}").some("compare")
+        for name, model in (("model_a", model_a), ("model_b", model_b))
+    )
     return comparison_of(a, b, n_resamples=n_resamples, random_state=random_state)
 
 
@@ -238,8 +241,6 @@ def comparison_of(a: Labelling, b: Labelling, *, n_resamples: int = 2000, random
     check_resampling(n_resamples, random_state)
     refuse_other_labels(a.estimator, b.estimator)
     right_a, right_b = a.right, b.right
-    if len(a.starts) < 2:
-        raise InputError("compare needs at least one sequence, but X is empty; pass sequences")
     values_a, values_b = (one.classes[one.predicted] for one in (a, b))
     gold, by_a, by_b = a.gold_labels or [], *(np.split(values, a.starts[1:-1]) for values in (values_a, values_b))
     scheme = _common_scheme(a, b)

@@ -190,7 +190,7 @@ def errors(model: Estimator, X: SequencesLike, y: LabelsLike) -> ErrorAnalysis:
     NotFittedError
         If the model is not fitted.
     InputError
-        If X or y break a rule.
+        If X or y break a rule, or X is empty.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def errors(model: Estimator, X: SequencesLike, y: LabelsLike) -> ErrorAnalysis:
     """
     fitted_model(model, "errors")
     raw = raw_sequences(X)
-    return errors_of(Labelling.of(model, X if raw is None else raw, y), raw)
+    return errors_of(Labelling.of(model, X if raw is None else raw, y).some("errors"), raw)
 
 
 def raw_sequences(X: object) -> Sequences | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +44,19 @@ class Labelling:
     spans: ScoredSpans | None  # None if the labels mark no spans
 
     @classmethod
-    def of(cls, estimator: Estimator, X: Any, y: Any = None) -> Labelling:
+    def of(cls, estimator: Estimator, X: Any, y: Any = None, *, name: str | None = None) -> Labelling:
         """Predict with a fitted estimator; raises NotFittedError or InputError as its methods do.
 
-        X may hold no sequence; the arrays are then empty.
+        X may hold no sequence; the arrays are then empty. An InputError because X does not fit the training data begins
+        with `name`, which says which of several estimators rejects X.
         """
         check_estimator(estimator)
-        encoded = encoded_or_empty(estimator, X)
+        try:
+            encoded = encoded_or_empty(estimator, X)
+        except InputError as error:
+            if name is None:
+                raise
+            raise InputError(f"{name}: {error}") from None
         gold, gold_labels = (None, None) if y is None else _gold(estimator, y, encoded)
         question = _Question.of(estimator)
         blocks = list(estimator._ask(encoded, question.ask)) if len(encoded) else [question.nothing()]
@@ -69,6 +75,12 @@ class Labelling:
             path_log_probability=path,
             spans=None if question.rules is None else ScoredSpans.joined(blocks, question.rules),
         )
+
+    def some(self, view: str) -> Self:
+        """This object; raises InputError, in which `view` is the function that was called, if there is no sequence."""
+        if len(self.starts) < 2:
+            raise InputError(f"{view} needs at least one sequence, but X is empty; pass sequences")
+        return self
 
     @property
     def classes(self) -> NDArray[Any]:

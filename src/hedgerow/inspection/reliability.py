@@ -156,7 +156,7 @@ def reliability(
     NotFittedError
         If the model is not fitted.
     InputError
-        If X or y break a rule, or `spans` is True and the labels mark no spans.
+        If X or y break a rule, X is empty, or `spans` is True and the labels mark no spans.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def reliability(
     ([0, 9], [nan, 1.0])
     """
     check_bins(n_bins)
-    return reliability_of(Labelling.of(model, X, y), spans=spans, n_bins=n_bins)
+    return reliability_of(Labelling.of(model, X, y).some("reliability"), spans=spans, n_bins=n_bins)
 
 
 def reliability_of(labelling: Labelling, *, spans: bool = False, n_bins: int = 10) -> Reliability:

@@ -210,15 +210,13 @@ def risk_coverage(model: Estimator, X: SequencesLike, y: LabelsLike, *, by: Conf
     (1.0, 0.5)
     """
     _check_by(by)
-    return risk_coverage_of(Labelling.of(model, X, y), by=by)
+    return risk_coverage_of(Labelling.of(model, X, y).some("risk_coverage"), by=by)
 
 
 def risk_coverage_of(labelling: Labelling, *, by: Confidence = "path") -> RiskCoverage:
     """Risk and coverage of predictions that are computed already; see `risk_coverage`."""
     _check_by(by)
     n, starts = len(labelling.starts) - 1, labelling.starts
-    if not n:
-        raise InputError("risk_coverage needs at least one sequence, but X is empty; pass sequences")
     right = labelling.right.astype(np.int64)
     confidence = labelling.path_log_probability
     if by == "least":

@@ -271,6 +271,16 @@ def test_refusals_come_before_work(tmp_path: Path, model: hr.LinearCRF) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["r.html"]
 
 
+def test_the_model_that_rejects_the_columns_is_named(tmp_path: Path) -> None:
+    words, lemmas = ([[{name: "cat"}, {name: "."}]] for name in ("word", "lemma"))
+    a, b = (hr.HMM().fit(x, [["N", "."]]) for x in (words, lemmas))
+    for x, name in ((words, "compare"), (lemmas, "model")):
+        with pytest.raises(InputError, match=f"^report: {name}: X must have columns of training"):
+            hr.report(a, x, [["N", "."]], tmp_path / "r.html", compare=b)
+    with pytest.raises(InputError, match=r"^X must have columns of training"):
+        hr.report(a, lemmas, [["N", "."]], tmp_path / "r.html")
+
+
 def test_two_models_are_compared_by_label_values(tmp_path: Path, model: hr.LinearCRF) -> None:
     other = hr.HMM().fit([*X, ["the", "end"]], [*Y[:2], ["B-NP", "I-NP", "B-ADVP"], ["O", "O"]])
     page = page_of(tmp_path, model, iter(X), iter(Y), compare=other)

@@ -95,8 +95,9 @@ def view_of(model: Estimator, X: Any, y: Any, compare: Estimator | None) -> View
     store = raw_or_encoded(X)
     if y is not None and not hasattr(y, "__len__"):
         y = list(y)  # an iterator, which two estimators read
-    other = None if compare is None else Labelling.of(compare, store, y)
-    return View(estimator=model, store=store, labelling=Labelling.of(model, store, y), other=other)
+    labelling = Labelling.of(model, store, y, name=None if compare is None else "report: model")
+    other = None if compare is None else Labelling.of(compare, store, y, name="report: compare")
+    return View(estimator=model, store=store, labelling=labelling, other=other)
 
 
 def check_estimator(model: object, name: str) -> None:
