@@ -60,4 +60,4 @@ def test_numbers_are_tested_by_any_threshold(hedgerow):
     rows = "".join(f"{i // 5},{i % 5}.5,{'on' if i % 5 > 2 else 'off'}\n" for i in range(40))
     hedgerow.write("light.csv", f"sequence,light,label\n{rows}")
     assert hedgerow("train", "light.csv", "--n-rounds", "2", "-o", "m.hedgerow").code == 0
-    assert ", any threshold" in hedgerow("inspect", "m.hedgerow").out
+    assert ", any value" in hedgerow("inspect", "m.hedgerow").out

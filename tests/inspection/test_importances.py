@@ -19,7 +19,7 @@ ROWS = [
     Importance("word", 0, "the", 3.0, 1),
     Importance("word", 0, "a", 2.0, 4),
     Importance("word", -1, "the", 1.5, 2),
-    Importance("size", 0, "any threshold", 1.0, 5),
+    Importance("size", 0, "any value", 1.0, 5),
 ]
 
 

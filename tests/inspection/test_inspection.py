@@ -53,8 +53,8 @@ def numbers(n=30):
 def test_all_thresholds_of_a_column_of_numbers_are_one_importance():
     model = hr.TreeCRF(window=1, n_rounds=4, n_jobs=1).fit(*numbers())
     rows = {i[:3]: i for i in model.feature_importances_ if i.column == "x0" and i.value != "padding"}
-    assert ("x0", 0, "any threshold") in rows
-    assert {value for _, _, value in rows} == {"any threshold"}
+    assert ("x0", 0, "any value") in rows
+    assert {value for _, _, value in rows} == {"any value"}
     for (_, offset, _), row in rows.items():
         gains = split_gains(model, f"x0{f'[{offset:+d}]' if offset else ''} <")
         assert row.splits == len(gains)
@@ -68,7 +68,8 @@ def test_label_statistics_and_linear_scores_have_one_importance_each():
     for linear, column in ((False, "log P(A | symbol) / P(A)"), (True, "linear log P(A)")):
         model = hr.TreeCRF(n_rounds=20, linear=linear, random_state=0, n_jobs=1).fit(words, tags)
         rows = [i for i in model.feature_importances_ if i.column == column]
-        assert [i[:3] for i in rows] == [(column, 0, "any threshold")]
+        assert [i[:3] for i in rows] == [(column, 0, "any value")]
+        assert [i.value for i in model.feature_importances_.by_column() if i.column == column] == [rows[0].value]
         gains = split_gains(model, f"{column} <")
         assert len(set(gains)) > 1
         assert rows[0].splits == len(gains)

@@ -19,7 +19,7 @@ class TreeEstimator(Estimator):
     def feature_importances_(self) -> Importances:
         """The tests of the trees, the greatest gain first: column, offset, value, total gain and number of splits.
 
-        A column of numbers has one test for each offset, whose value is "any threshold". Label statistics and linear
+        A column of numbers has one test for each offset, whose value is "any value". Label statistics and linear
         scores are columns of numbers too. There are no rows if no tree has a split. `by_column()` sums the rows of a
         column, `sort("splits")` sorts them by the number of splits, and `plot()` draws them.
         """

@@ -9,7 +9,6 @@ from hedgerow.data.html_repr import html_table
 from hedgerow.errors import InputError
 from hedgerow.inspection.svg_charts import bar_chart
 
-ANY_THRESHOLD = "any threshold"
 ANY_VALUE = "any value"
 MOST_BARS = 20
 
@@ -20,7 +19,7 @@ class Importance(NamedTuple):
     Attributes
     ----------
     column, offset, value
-        The test: the column has the value at this offset from the position. The value of numbers is "any threshold".
+        The test: the column has the value at this offset from the position. The value of numbers is "any value".
         Label statistics and linear scores are columns of numbers at offset 0: their names say what they read.
     gain
         By how much all splits by this test lowered the squared error.

@@ -16,7 +16,7 @@ from hedgerow.errors import InputError
 from hedgerow.future.features import feature_encoder
 from hedgerow.future.potential import FuturePotential
 from hedgerow.inspection.frozen_model import check_model, once_per_model
-from hedgerow.inspection.importances import ANY_THRESHOLD, Importance, Importances
+from hedgerow.inspection.importances import ANY_VALUE, Importance, Importances
 from hedgerow.inspection.view_tables import label_code
 from hedgerow.model import Model
 from hedgerow.potentials.local import unnormalised
@@ -76,7 +76,7 @@ class Names:
         if node["attribute"] >= 0:
             column, offset, value = self.attributes.name(int(node["attribute"]))
             if value is not PADDING and isinstance(self.attributes.sequences.column(column), NumericColumn):
-                return self.words.get(column, column), offset, ANY_THRESHOLD
+                return self.words.get(column, column), offset, ANY_VALUE
         return self.test(node)
 
     def missing(self, node: np.void) -> str:
@@ -210,9 +210,9 @@ def text_of(names: Names, number: int, column: int = 0) -> str:
 
 
 def in_words(column: str, offset: int, value: str) -> str:
-    """A test as text, such as `word[-1] is the`, `size < 3.5` or `size, any threshold`."""
+    """A test as text, such as `word[-1] is the`, `size < 3.5` or `size, any value`."""
     place = f"{column}{f'[{offset:+d}]' if offset else ''}"
-    if value == ANY_THRESHOLD:
+    if value == ANY_VALUE:
         return f"{place}, {value}"
     return f"{place} {'' if value.startswith('< ') else 'is '}{value}"
 
