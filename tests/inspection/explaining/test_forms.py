@@ -56,7 +56,7 @@ def test_text_has_a_line_for_each_contribution():
     assert shown.splitlines() == [
         "position 0: A rather than B, log-odds +1.000",
         "  +1.250  word = the",
-        "  -0.250  word (no value)",
+        "  -0.250  word",
     ]
 
 
@@ -64,16 +64,32 @@ def test_text_has_a_line_for_each_contribution():
     ("one", "words"),
     [
         (("w", -1, "the", 0.0, 0), "w[-1] = the"),
-        (("w", 2, None, 0.0, 0), "w[+2] (no value)"),
+        (("w", 2, None, 0.0, 0, "(outside)"), "w[+2] (outside)"),
+        (("bias", 0, None, 0.0, 0, "(missing)"), "bias (missing)"),  # a column of the user
+        (("w", 0, "elk", 0.0, 0, "elk (unknown)"), "w = elk (unknown)"),
         (("n", 0, 0.30000001, 0.0, 0), "n = 0.3"),
         (("n", 0, -1e-9, 0.0, 0), "n = -1e-09"),
         (("bit 1", 0, 1, 0.0, 0), "bit 1 = 1"),
-        (("a & b", 0, ("x", None, 2.5), 0.0, 0), "a & b = x, -, 2.5"),
+        (("a & b", 0, ("x", "-", 2.5), 0.0, 0), "a & b = x, -, 2.5"),
+        (("a & b", 0, ("-", None), 0.0, 0, "-, (outside)"), "a & b = -, (outside)"),
         (("bias", 0, None, 0.0, 0), "bias"),
         (("left context", 0, None, 0.0, 0), "left context"),
         (("bias", 0, "x", 0.0, 0), "bias = x"),  # a column of the user
     ],
-    ids=["offset", "outside", "number", "small", "integer", "several", "bias", "context", "column"],
+    ids=[
+        "offset",
+        "outside",
+        "missing",
+        "unknown",
+        "number",
+        "small",
+        "integer",
+        "several",
+        "joined",
+        "bias",
+        "context",
+        "column",
+    ],
 )
 def test_contributions_in_words(one, words):
     assert str(Contribution(*one)) == words

@@ -136,7 +136,7 @@ def test_values_are_those_of_the_sequence():
                     continue
                 inside = 0 <= t + one.offset < len(x)
                 assert one.value == (pytest.approx(x[t + one.offset][one.column]) if inside else None)
-                assert ("(no value)" in str(one)) is not inside
+                assert str(one).endswith("(outside)") is not inside
 
 
 def test_bags_without_values_have_no_value():

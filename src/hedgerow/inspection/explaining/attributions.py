@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.inspection.explaining.shown_values import RawValues
 from hedgerow.potentials.base import Potential
 from hedgerow.utilities import Floats64
 
 
 class Part(NamedTuple):
-    """What one value adds to the score of a label against another."""
+    """What one value adds to the score of a label against another.
+
+    The value is None for what is no value of a column, such as the bias. Where a column has no value, NoValue says why.
+    """
 
     column: str
     offset: int
@@ -53,12 +57,14 @@ class Attributions(Protocol):
 class Scope(NamedTuple):
     """What names the attributes of a potential: the encoder of its data, and the patterns of future features.
 
-    `owner` comes before the names of future features, where several potentials have their own.
+    `owner` comes before the names of future features, where several potentials have their own. `raw` are the values of
+    the sequence, if there is only one and it was not encoded before.
     """
 
     encoder: Encoder
     patterns: Sequence[str] = ()
     owner: str = ""
+    raw: RawValues | None = None
 
 
 @singledispatch

@@ -84,7 +84,7 @@ class CodeAttributions:
             code.bits[bit],
             self._read[bit][sequence : sequence + 1],
             Topology(2, code.bit_order),
-            Scope(encoder, owner=f"bit {bit + 1}: "),
+            Scope(encoder, owner=f"bit {bit + 1}: ", raw=self._scope.raw),
         )
 
 

@@ -23,24 +23,25 @@ from hedgerow.inspection.explaining import (  # noqa: F401 - each registers its 
 )
 from hedgerow.inspection.explaining.explanation import Explanation, Explanations
 from hedgerow.inspection.explaining.predicted_sequence import PredictedSequence
+from hedgerow.inspection.explaining.shown_values import RawValues
 from hedgerow.inspection.view_tables import label_code
 from hedgerow.utilities import counted, is_count
 
 
 def explain(estimator: Estimator, x: object, position: object = None, against: object = None) -> Any:
     """The explanation of a position or span of one sequence; without one, the explanations of all positions."""
+    if isinstance(x, Iterator):
+        x = list(x)  # read twice
     encoded = estimator._encode_single(x, "explain")
     model, n = estimator._fitted(), encoded.n_positions
     if len(model.labels) < 2:
         raise InputError(f"explain compares two labels, but the model has only {model.labels.classes[0]!r}")
     if position is None:
         codes = None if against is None else _codes(estimator, against)
-        return Explanations(
-            _everywhere(PredictedSequence(estimator, encoded, estimator._predicted_codes(encoded)), n, codes)
-        )
+        return Explanations(_everywhere(_predicted(estimator, encoded, x), n, codes))
     first, end = _place(position, n)
     codes = None if against is None else _codes(estimator, against, end - first)
-    sequence = PredictedSequence(estimator, encoded, estimator._predicted_codes(encoded))
+    sequence = _predicted(estimator, encoded, x)
     if codes is not None and codes == sequence.codes[first:end].tolist():
         labels = ", ".join(map(str, model.labels.decode(np.array(codes, np.int32)).tolist()))
         raise InputError(
@@ -48,6 +49,12 @@ def explain(estimator: Estimator, x: object, position: object = None, against: o
             "the runner-up"
         )
     return sequence.explanation(first, end, codes)
+
+
+def _predicted(estimator: Estimator, encoded: Encoded, x: object) -> PredictedSequence:
+    """A sequence, which was read from x, with its predicted labels."""
+    raw = None if isinstance(x, Encoded) else RawValues(estimator._fitted().encoder, x)
+    return PredictedSequence(estimator, encoded, estimator._predicted_codes(encoded), raw)
 
 
 def explain_many(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hedgerow.data.html_repr import html_table, shortened, visible
+from hedgerow.inspection.explaining.attributions import Part
+from hedgerow.inspection.explaining.shown_values import NoValue, Unknown
 from hedgerow.utilities import counted
 
 LEFT, INSIDE, RIGHT = "left context", "labels inside", "right context"
@@ -27,11 +29,15 @@ class Contribution(NamedTuple):
     offset : int
         Where the value was read, relative to the position.
     value : str, float, tuple or None
-        The value; None outside of the sequence, for a missing value, for contexts and for the bias.
+        The value; a tuple for several columns together. None where there is no value, for contexts and for the bias.
     contribution : float
         What the value adds; negative if it speaks against the label.
     position : int
         The position that the contribution belongs to, in its sequence.
+    text : str or None
+        The value as it is shown, where `value` does not say all: "(outside)" of the sequence, "(missing)", "(absent)",
+        or "zebra (unknown)" for a value that training never saw. "(absent or unknown)" is one of the last two, in a
+        sequence that was encoded before.
     """
 
     column: str
@@ -39,12 +45,39 @@ class Contribution(NamedTuple):
     value: Any
     contribution: float
     position: int
+    text: str | None = None
+
+    @classmethod
+    def of(cls, part: Part, position: int) -> Contribution:
+        """The contribution of a part of the score of a position."""
+        column, offset, value, amount = part
+        return cls(column, offset, _plain(value), amount, position, _text(value))
 
     def __str__(self) -> str:
-        if self.value is None and self.column in (*CONTEXTS, BIAS):
-            return self.column
         place = shortened(visible(self.column), LONGEST_JOINED) + (f"[{self.offset:+d}]" if self.offset else "")
-        return f"{place} (no value)" if self.value is None else f"{place} = {shown_value(self.value)}"
+        if self.value is None:
+            return place if self.text is None else f"{place} {self.text}"
+        return f"{place} = {shown_value(self.value) if self.text is None else self.text}"
+
+
+def _plain(value: Any) -> Any:
+    """The value as users have it."""
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return None if isinstance(value, NoValue) else str(value) if isinstance(value, Unknown) else value
+
+
+def _text(value: Any) -> str | None:
+    """The value as text, if the plain value does not say all."""
+    if isinstance(value, tuple):
+        texts = [_text(one) for one in value]
+        if not any(texts):
+            return None
+        joined = ", ".join(shown_value(one) if text is None else text for one, text in zip(value, texts, strict=True))
+        return shortened(joined, LONGEST_JOINED)
+    if isinstance(value, Unknown):
+        return f"{shown_value(value)} (unknown)"
+    return str(value) if isinstance(value, NoValue) else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -137,6 +170,5 @@ def _first(one: Explanation) -> str:
 def shown_value(value: Any) -> str:
     """A value as text on one line: numbers in short, control characters escaped, long texts cut."""
     if isinstance(value, tuple):
-        joined = ", ".join("-" if one is None else shown_value(one) for one in value)
-        return shortened(joined, LONGEST_JOINED)
+        return shortened(", ".join(map(shown_value, value)), LONGEST_JOINED)
     return shortened(f"{value:g}" if isinstance(value, float) else visible(value))

@@ -10,6 +10,7 @@ from hedgerow.future.features import feature_encoder, feature_name, with_feature
 from hedgerow.future.instance_bags import logistic
 from hedgerow.future.potential import FuturePotential
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions, merged
+from hedgerow.inspection.explaining.shown_values import NoValue
 from hedgerow.inspection.explaining.tree_attributions import TreeAttributions
 
 
@@ -47,7 +48,7 @@ class FutureAttributions:
             first, end = position + 1, min(int(starts[sequence + 1]), position + 1 + size)
         name = self._owner + feature_name(number)
         if first >= end:
-            return Part(name, 0, None, amount)
+            return Part(name, 0, NoValue.OUTSIDE, amount)
         best = first + int(np.argmax(self._matches[number][first:end]))
         pattern = self._patterns[number] if self._patterns else "pattern"
         return Part(name, best - position, f"{self._matches[number][best]:.0%} {pattern}", amount)

@@ -13,6 +13,7 @@ from hedgerow.encoding import PADDING, AttributeReader
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
 from hedgerow.inspection.explaining.explanation import BIAS
+from hedgerow.inspection.explaining.shown_values import NoValue
 from hedgerow.potentials.linear import Features, LinearPotential
 from hedgerow.search.potential import SearchPotential
 from hedgerow.utilities import Floats32, Floats64
@@ -74,14 +75,14 @@ def read_attributes(reader: AttributeReader, position: int) -> Iterator[tuple[in
 
 
 def attribute_value(reader: AttributeReader, attribute: int, position: int) -> tuple[str, int, Any]:
-    """(column, offset, value) of an attribute; the value of a number is the number, of padding None."""
+    """(column, offset, value) of an attribute; the value of a number is the number."""
     if attribute >= reader.n_basic:
         members = reader.conjunctions.sets()[attribute - reader.n_basic]
         names = [attribute_value(reader, member, position) for member in members]
         return " & ".join(_place(column, offset) for column, offset, _ in names), 0, tuple(name[2] for name in names)
     column, offset, value = reader.name(attribute)
     if value is PADDING:
-        return column, offset, None
+        return column, offset, NoValue.OUTSIDE
     read = reader.sequences.column(column)
     if isinstance(read, NumericColumn):
         return column, offset, float(read.values[position + offset])

@@ -15,6 +15,7 @@ from hedgerow.inspection.explaining.attributions import Scope
 from hedgerow.inspection.explaining.explanation import INSIDE, LEFT, RIGHT, Contribution, Explanation
 from hedgerow.inspection.explaining.lattice_explainer import Split
 from hedgerow.inspection.explaining.sequence_explainer import explainer_of
+from hedgerow.inspection.explaining.shown_values import RawValues
 from hedgerow.inspection.frozen_model import once_per_model
 from hedgerow.inspection.future_features import future_features
 from hedgerow.model import Model
@@ -24,9 +25,14 @@ N_BEST = (2, 8, 32, 128)  # how many paths are searched for one that labels a sp
 
 
 class PredictedSequence:
-    """An encoded sequence, and the codes of the labels that an estimator predicts for it."""
+    """An encoded sequence, and the codes of the labels that an estimator predicts for it.
 
-    def __init__(self, estimator: Estimator, encoded: Encoded, codes: NDArray[np.int32]) -> None:
+    `raw` are its values before it was encoded, if they are known.
+    """
+
+    def __init__(
+        self, estimator: Estimator, encoded: Encoded, codes: NDArray[np.int32], raw: RawValues | None = None
+    ) -> None:
         model = estimator._fitted()
         self.codes = codes
         self._estimator, self._encoded, self._labels = estimator, encoded, model.labels
@@ -34,7 +40,7 @@ class PredictedSequence:
             model.potential,
             encoded,
             model.topology,
-            Scope(model.encoder, _patterns(model)),
+            Scope(model.encoder, _patterns(model), raw=raw),
             predicted=codes,
             beam=estimator._beam,
             temperature=model.temperature,
@@ -92,12 +98,7 @@ def _patterns(model: Model) -> list[str]:
 
 def _contributions(split: Split, first: int) -> tuple[Contribution, ...]:
     """All contributions that are not zero, the largest first; contexts are always there."""
-    found = [
-        Contribution(part.column, part.offset, part.value, part.amount, first + i)
-        for i, parts in enumerate(split.parts)
-        for part in parts
-        if part.amount
-    ]
+    found = [Contribution.of(part, first + i) for i, parts in enumerate(split.parts) for part in parts if part.amount]
     found.append(Contribution(LEFT, 0, None, split.left, first))
     if len(split.parts) > 1:
         found.append(Contribution(INSIDE, 0, None, split.inside, first))

@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.columns import BagColumn, CategoricalColumn
 from hedgerow.data.ragged import sequence_of
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions, merged
 from hedgerow.inspection.explaining.explanation import BIAS
 from hedgerow.inspection.explaining.lattice_explainer import LatticeExplainer
+from hedgerow.inspection.explaining.shown_values import value_at
 from hedgerow.inspection.explaining.tree_players import LINEAR_COLUMN, Player, TreePlayers
 from hedgerow.inspection.explaining.tree_tests import ONE, Seen
 from hedgerow.potentials.trees import TreePotential
@@ -77,12 +77,13 @@ class TreeAttributions:
         if player.value is not None:
             value = player.value if seen.present[player.attribute] else ABSENT
             return Part(player.column, player.offset, value, amount)
-        return Part(
-            player.column, player.offset, value_at(self._encoded, player.column, position, player.offset), amount
-        )
+        return Part(player.column, player.offset, self._value(player.column, position, player.offset), amount)
+
+    def _value(self, column: str, position: int, offset: int) -> Any:
+        return value_at(self._encoded, column, position, offset, self._scope.raw)
 
     def _of_family(self, members: list[tuple[str, int]], amount: float, position: int) -> Part:
-        values = [value_at(self._encoded, column, position, offset) for column, offset in members]
+        values = [self._value(column, position, offset) for column, offset in members]
         if len(members) == 1:
             return Part(*members[0], values[0], amount)
         column = " & ".join(f"{column}[{offset:+d}]" if offset else column for column, offset in members)
@@ -103,24 +104,6 @@ class TreeAttributions:
         row = self._offset[position].astype(np.float64)
         rest = float(row[label.label] - row[against.label]) - sum(part.amount for part in parts)
         return [*parts, Part(LINEAR_COLUMN, 0, "neighbouring labels", rest)]
-
-
-def value_at(encoded: Encoded, column: str, position: int, offset: int) -> Any:
-    """The value of a column at an offset from a position; None outside of the sequence, and where there is none."""
-    starts = encoded.starts
-    sequence = sequence_of(starts, position)
-    at = position + offset
-    if not starts[sequence] <= at < starts[sequence + 1]:
-        return None
-    read = encoded.column(column)
-    if isinstance(read, CategoricalColumn):
-        code = int(read.codes[at])
-        return str(read.alphabet[code]) if code >= 0 else None
-    if isinstance(read, BagColumn):
-        ids = read.ids[read.starts[at] : read.starts[at + 1]]
-        return tuple(str(read.alphabet[int(i)]) for i in ids if i >= 0) or None
-    number = float(read.values[at])
-    return None if np.isnan(number) else number
 
 
 @attributions.register

@@ -1,0 +1,98 @@
+"""The values that explanations show: those of columns, and why there is none.
+
+The alphabets of training do not have a value that training never saw, and its code is that of an absent value. So these
+values are found in the raw sequence, if there is one.
+"""
+
+from __future__ import annotations
+
+import enum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hedgerow.data.columns import ABSENT, MISSING, BagColumn, CategoricalColumn, Column
+from hedgerow.data.ragged import sequence_of
+from hedgerow.data.sequences import Sequences
+from hedgerow.encoding import Encoder
+from hedgerow.encoding.derivation import Derivation
+from hedgerow.encoding.encoded import Encoded
+from hedgerow.encoding.encoder import derived_sources
+from hedgerow.encoding.rules import Derived
+from hedgerow.errors import warnings_to
+
+
+class NoValue(enum.Enum):
+    """Why there is no value."""
+
+    OUTSIDE = "(outside)"
+    MISSING = "(missing)"
+    ABSENT = "(absent)"
+    NOT_KNOWN = "(absent or unknown)"  # without the raw sequence
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Unknown(str):
+    """A value that training never saw."""
+
+    __slots__ = ()
+
+
+class RawValues:
+    """The categorical values of one raw sequence, in the columns that an encoder has; read when they are needed."""
+
+    def __init__(self, encoder: Encoder, x: Any) -> None:
+        self._encoder, self._x = encoder, x
+
+    def at(self, column: str, position: int) -> Unknown | NoValue:
+        """A value that training never saw, or why there is none."""
+        read = self._columns.get(column)
+        if read is None:
+            return NoValue.ABSENT
+        if not isinstance(read, CategoricalColumn):  # training had texts, this sequence has numbers
+            return NoValue.NOT_KNOWN
+        code = int(read.codes[position])
+        return _none_of(code) if code < 0 else Unknown(read.alphabet[code])
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        """Columns with the values of this sequence as their alphabets."""
+        encoder = self._encoder
+        with warnings_to(lambda message, category: None):  # the same as those of encoding the sequence before
+            sequences = self._x if isinstance(self._x, Sequences) else Sequences([self._x])
+            encoded = Encoder(encoder.raw_columns).transform(sequences)
+        plan = [Derived(spec.name, spec.rule, spec.hidden) for spec in encoder.derived if spec.rule is not None]
+        derivation = Derivation(derived_sources([one.rule for one in plan], encoder.raw, sequences, encoded))
+        derived = (derivation.column(spec) for spec in derivation.fit(plan))
+        return {column.name: column for column in (*sequences.columns, *derived)}
+
+
+def value_at(encoded: Encoded, column: str, position: int, offset: int, raw: RawValues | None = None) -> Any:
+    """The value of a column at an offset from a position, or why there is none; `raw` is the sequence, if it is one."""
+    starts = encoded.starts
+    sequence = sequence_of(starts, position)
+    at = position + offset
+    if not starts[sequence] <= at < starts[sequence + 1]:
+        return NoValue.OUTSIDE
+    read = encoded.column(column)
+    if isinstance(read, CategoricalColumn):
+        code = int(read.codes[at])
+        if code >= 0:
+            return str(read.alphabet[code])
+        if code == ABSENT:
+            return NoValue.NOT_KNOWN if raw is None else raw.at(column, at)
+        return NoValue.MISSING
+    if isinstance(read, BagColumn):
+        ids = read.ids[read.starts[at] : read.starts[at + 1]]
+        if not len(ids):
+            return NoValue.ABSENT
+        return NoValue.MISSING if ids[0] == MISSING else tuple(str(read.alphabet[int(i)]) for i in ids)
+    number = float(read.values[at])
+    return NoValue.MISSING if np.isnan(number) else number
+
+
+def _none_of(code: int) -> NoValue:
+    return NoValue.MISSING if code == MISSING else NoValue.ABSENT
