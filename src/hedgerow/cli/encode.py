@@ -52,8 +52,8 @@ def add_to(app: typer.Typer) -> None:
     ) -> int:
         """Encode files of any size into a folder, in bounded memory.
 
-        train and evaluate take the folder in place of a file. If the command is interrupted, or the disk is full, the
-        same command continues.
+        train, evaluate and report take the folder in place of a file. If the command is interrupted, or the disk is
+        full, the same command continues.
         """
         from hedgerow.cli.encode_files import EncodeOptions, encode
         from hedgerow.cli.reading import FileChoice
