@@ -176,6 +176,7 @@ CONSTRAINED = {
 TEMPLATES = {
     "LinearCRF words": (("w",), lambda: hr.LinearCRF(features=hr.templates.words(), max_iter=30)),
     "TreeCRF words": (("w",), lambda: hr.TreeCRF(features=hr.templates.words(), **BOOSTED)),
+    "TreeCRF linear words": (("w",), lambda: hr.TreeCRF(features=hr.templates.words(), linear=True, **BOOSTED)),
     "TreeCRF words trees": (("w",), lambda: hr.TreeCRF(features=hr.templates.words(), transitions="trees", **BOOSTED)),
 }
 DEV = {  # dev data choose a temperature of the potential

@@ -11,6 +11,9 @@ import pytest
 import hedgerow as hr
 from builders.explanations import MISSING, fitted
 from hedgerow.encoding import AttributeReader
+from hedgerow.inspection.explaining.attributions import Scope
+from hedgerow.inspection.explaining.explanation import Contribution
+from hedgerow.inspection.explaining.lattice_explainer import LatticeExplainer
 from hedgerow.potentials.local import unnormalised
 from oracles.explanations import SlowTrees
 from oracles.lattice import label_context, log_sum, number, path_score
@@ -122,6 +125,71 @@ def test_equal_shapley_values_over_all_subsets(name):
                 assert one.contribution == pytest.approx(wanted[key], abs=1e-5)
                 given = x[t + one.offset]["bag"]
                 assert given is None or one.value in given  # a missing value may be filled
+
+
+def linear_parts(model, x, t, label, against):
+    """({(column, offset, value): amount}, bias) of the log-odds of the linear model alone."""
+    potential, encoded = model.model_.potential, model.model_.encode([x])
+    explainer = LatticeExplainer(
+        potential.columns.linear, encoded, potential.columns.topology, Scope(model.model_.encoder)
+    )
+    found = {}
+    for part in explainer.attributes(t, label, against):
+        key = Contribution.of(part, t)[:3]
+        found[key] = found.get(key, 0.0) + part.amount
+    log_marginals = potential._attributes(encoded, 1)[1]
+    found["linear model: labels around", 0, None] = (
+        float(log_marginals[t, label]) - float(log_marginals[t, against]) - math.fsum(found.values())
+    )
+    return found, found.pop(("bias", 0, None))
+
+
+@pytest.mark.parametrize("name", ["TreeCRF linear", "TreeCRF linear mixed", "TreeCRF linear words"])
+def test_what_trees_read_of_a_linear_model_belongs_to_its_attributes(name):
+    """Shapley values over all subsets; that of the linear scores is divided like the evidence of the linear model."""
+    model, X = fitted(name)
+    codes, divided, whole = {label: code for code, label in enumerate(model.classes_.tolist())}, 0, 0
+    for x, t, other in product(X[:4], range(4), codes):
+        if t >= len(x) or other == model.predict_single(x)[t]:
+            continue
+        found, contexts = model.explain(x, t, other), label_contexts(model, t)
+        wanted, of_scores = {("bias", 0): 0.0}, 0.0
+        for sign, label in ((1, codes[found.label]), (-1, codes[other])):
+            slow = slow_trees(model, x, t)
+            wanted["bias", 0] += sign * slow.bias(label)
+            for context, share in zip(contexts, context_shares(model, x, t, label), strict=True):
+                for player, amount in slow.shapley(label, context).items():
+                    if player[0] == "linear model":
+                        of_scores += sign * share * amount
+                    else:
+                        key = named(model, slow, player)
+                        wanted[key] = wanted.get(key, 0.0) + sign * share * amount
+        parts, bias = linear_parts(model, x, t, codes[found.label], codes[other])
+        wanted["bias", 0] += bias
+        evidence, largest = math.fsum(parts.values()), max(map(abs, parts.values()))
+        factor = (evidence + of_scores) / evidence
+        if abs(evidence) < 0.1 or largest > 10 * abs(evidence) or not 0 < factor < 10:
+            factor, wanted["linear model: scores read by trees", 0] = 1.0, of_scores
+        divided, whole = divided + (factor != 1), whole + (factor == 1 and of_scores != 0)
+        for key, amount in parts.items():
+            wanted[key[:2]] = wanted.get(key[:2], 0.0) + factor * amount
+        shown = {}
+        for one in found.contributions:
+            if one.column not in CONTEXTS:
+                shown[one[:2]] = shown.get(one[:2], 0.0) + one.contribution
+        for key in wanted.keys() | shown.keys():
+            assert shown.get(key, 0.0) == pytest.approx(wanted.get(key, 0.0), abs=1e-5), key
+    assert divided > 5
+    assert whole > 0 or name != "TreeCRF linear"
+
+
+def test_linear_models_have_lines_with_plain_names():
+    model, X = fitted("TreeCRF linear")
+    shown = {str(c) for x in X for e in model.explain(x) for c in e.contributions}
+    assert {one for one in shown if "linear" in one} == {
+        "linear model: labels around",
+        "linear model: scores read by trees",
+    }
 
 
 def test_values_are_those_of_the_sequence():

@@ -2,7 +2,7 @@
 
 The values are path-dependent: where a column is left out of a tree, the training positions decide, in proportion to
 how many of them went to each side. Tests of previous labels are resolved by the label context, which is no player. The
-bias is the value of the trees if nothing is known.
+bias is the value of the trees if nothing is known. What trees get from a linear model is in `linear_input`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from hedgerow.data.ragged import sequence_of
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions, merged
 from hedgerow.inspection.explaining.explanation import BIAS
-from hedgerow.inspection.explaining.lattice_explainer import LatticeExplainer
+from hedgerow.inspection.explaining.linear_input import LinearInput
 from hedgerow.inspection.explaining.shown_values import value_at
-from hedgerow.inspection.explaining.tree_players import LINEAR_COLUMN, Player, TreePlayers
+from hedgerow.inspection.explaining.tree_players import Player, TreePlayers
 from hedgerow.inspection.explaining.tree_tests import ONE, Seen
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.utilities import Floats64
@@ -37,18 +37,22 @@ class TreeAttributions:
             _PLAYERS[potential] = TreePlayers.of(potential, scope.encoder)
         self._potential, self._encoded, self._scope = potential, encoded, scope
         self._players = _PLAYERS[potential]
-        self._reader, self._offset = potential._attributes(encoded, 1)
-        self._linear = dict[int, LatticeExplainer]()  # by sequence
+        self._reader, log_marginals = potential._attributes(encoded, 1)
+        self._linear: LinearInput | None = None
+        if log_marginals is not None and potential.columns is not None:
+            self._linear = LinearInput(potential.columns, log_marginals, encoded, scope)
 
     def parts(self, position: int, label: LabelInContext, against: LabelInContext) -> list[Part]:
         ids, missing = self._reader.ids(position, position + 1)[1], self._reader.missing(position, position + 1)[0]
         seen, length = self._players.seen(ids, missing), self._length(position)
         values = self._values(seen, label, length) - self._values(seen, against, length)
-        found = [
-            self._named(self._players.players[i], float(values[i]), position, seen) for i in np.flatnonzero(values)
-        ]
+        by_player = [(self._players.players[i], float(values[i])) for i in np.flatnonzero(values)]
+        found = [self._named(*one, position, seen) for one in by_player if not one[0].is_linear]
         bias = Part(BIAS, 0, None, self._players.bias(label.label) - self._players.bias(against.label))
-        return merged([*found, bias, *self._of_offset(position, label, against)])
+        if self._linear is not None:
+            of_scores = sum(amount for player, amount in by_player if player.is_linear)
+            found += self._linear.parts(position, label.label, against.label, of_scores)
+        return merged([*found, bias])
 
     def _length(self, position: int) -> int:
         """The number of labels in the context of a position."""
@@ -72,8 +76,6 @@ class TreeAttributions:
     def _named(self, player: Player, amount: float, position: int, seen: Seen) -> Part:
         if player.family >= 0:
             return self._of_family(self._players.members[player.family], amount, position)
-        if player.is_linear:
-            return Part(LINEAR_COLUMN, 0, None, amount)
         if player.value is not None:
             value = player.value if seen.present[player.attribute] else ABSENT
             return Part(player.column, player.offset, value, amount)
@@ -88,22 +90,6 @@ class TreeAttributions:
             return Part(*members[0], values[0], amount)
         column = " & ".join(f"{column}[{offset:+d}]" if offset else column for column, offset in members)
         return Part(column, 0, tuple(values), amount)
-
-    def _of_offset(self, position: int, label: LabelInContext, against: LabelInContext) -> list[Part]:
-        """The parts of the log-marginals of a linear model, to which the scores of the trees are added."""
-        if self._offset is None or self._potential.columns is None:
-            return []
-        linear, topology = self._potential.columns.linear, self._potential.columns.topology
-        assert linear is not None
-        starts = self._encoded.starts
-        sequence = sequence_of(starts, position)
-        if sequence not in self._linear:
-            own = self._encoded[sequence : sequence + 1]
-            self._linear[sequence] = LatticeExplainer(linear, own, topology, self._scope)
-        parts = self._linear[sequence].attributes(position - int(starts[sequence]), label.label, against.label)
-        row = self._offset[position].astype(np.float64)
-        rest = float(row[label.label] - row[against.label]) - sum(part.amount for part in parts)
-        return [*parts, Part(LINEAR_COLUMN, 0, "neighbouring labels", rest)]
 
 
 @attributions.register

@@ -36,9 +36,6 @@ class Player(NamedTuple):
     is_linear: bool = False
 
 
-LINEAR_COLUMN = "linear model"
-
-
 class LabelTrees(NamedTuple):
     """The trees of a label, end to end."""
 
@@ -128,7 +125,7 @@ class TreePlayers:
         if is_derived and name.startswith("statistics."):
             return Player("statistics", 0, family=int(name.split(".")[1]))
         if is_derived:
-            return Player(LINEAR_COLUMN, 0, is_linear=True)
+            return Player("linear", 0, is_linear=True)
         column = self.names.sequences.column(name)
         if isinstance(column, BagColumn) and attribute < slot.first + slot.n_values:
             return Player(name, slot.offset, str(column.alphabet[attribute - slot.first]), attribute)
