@@ -29,7 +29,9 @@ MODELS = [
 def data() -> tuple[list[list[dict[str, Any]]], list[list[str]]]:
     """Each column of numbers has a range of its own, so that bins of another column give other answers."""
     draw = random.Random(0)
-    X = [[{name: draw.gauss(10 * i, 1 + i) for i, name in enumerate(NAMES)} for _ in range(4)] for _ in range(30)]
+    X: list[list[dict[str, Any]]] = [
+        [{name: draw.gauss(10 * i, 1 + i) for i, name in enumerate(NAMES)} for _ in range(4)] for _ in range(30)
+    ]
     for sequence in X:
         for position in sequence:
             position |= {"word\u200b": draw.choice("ab"), "bag\u200b": [draw.choice("cd")]}
