@@ -54,7 +54,7 @@ def rich_text(value, width=200):
 def test_text_has_a_line_for_each_contribution():
     shown = str(explanation(("the", 1.25), (None, -0.25)))
     assert shown.splitlines() == [
-        "position 0: A rather than B, log-odds +1.000",
+        "position 0: A (probability 0.500) rather than B, log-odds +1.000",
         "  +1.250  word = the",
         "  -0.250  word",
     ]
@@ -95,6 +95,38 @@ def test_contributions_in_words(one, words):
     assert str(Contribution(*one)) == words
 
 
+@pytest.mark.parametrize(
+    ("fields", "headline"),
+    [
+        ({"values": ("the",)}, "position 0 (the): A (probability 0.500) rather than B, log-odds +1.000"),
+        ({"values": (None,)}, "position 0: A (probability 0.500) rather than B, log-odds +1.000"),
+        (
+            {"start": 2, "end": 4, "values": ("the", "cat"), "labels": ("A", "A"), "against": ("B", "A")},
+            "positions 2 to 3 (the cat): A A rather than B A, log-odds +1.000",
+        ),
+        ({"values": ("a\nb",)}, "position 0 (a␊b): A (probability 0.500) rather than B, log-odds +1.000"),
+    ],
+    ids=["value", "none", "span", "newline"],
+)
+def test_headlines(fields, headline):
+    assert explanation(**fields).headline == headline
+
+
+def test_many_values_of_a_span_are_cut():
+    one = explanation(start=0, end=50, values=("word",) * 50, labels=("A",) * 50, against=("B",) * 50)
+    assert one.headline.startswith("positions 0 to 49 (word word")
+    assert "word…): A A" in one.headline
+
+
+def test_notes_are_part_of_every_form():
+    note = "what to know"
+    one = explanation(("the", 1.25), note=note)
+    assert str(one).splitlines()[-1] == "  note: what to know"
+    assert note in Cells(one._repr_html_()).caption
+    assert note in rich_text(one)
+    assert "note" not in str(explanation(("the", 1.25)))
+
+
 @pytest.mark.parametrize("n", [0, 1, SHOWN, SHOWN + 1, SHOWN + 40])
 def test_others_are_added_up(n):
     amounts = [(f"w{i}", (-1) ** i * (100 - i) / 100) for i in range(n)]
@@ -115,7 +147,7 @@ def test_spans_name_the_positions():
     x = max(X, key=len)
     one = model.explain(x, (1, 3))
     lines = str(one).splitlines()
-    assert lines[0].startswith("positions 1 to 2: ")
+    assert lines[0].startswith(f"positions 1 to 2 ({x[1]['w']} {x[2]['w']}): ")
     assert f"{one.labels[0]} {one.labels[1]} rather than {one.against[0]} {one.against[1]}" in lines[0]
     for line in lines[1:]:
         named = line.split("  ", 2)[2]
@@ -140,9 +172,16 @@ def test_all_positions_are_a_table():
         assert line.startswith(one.headline + "; ")
         assert line.endswith(str(one.contributions[0]))
     rows = Cells(found._repr_html_()).rows
-    assert rows[0] == ["position", "label", "against", "log-odds", "largest contribution"]
-    assert [row[:4] for row in rows[1:]] == [
-        [str(one.start), one.label, one.against[0], f"{one.log_odds:+.3f}"] for one in found
+    assert rows[0] == ["position", "value", "label", "probability", "against", "log-odds", "largest contribution"]
+    assert [row[:6] for row in rows[1:]] == [
+        [str(one.start), *one.values, one.label, f"{one.probability:.3f}", one.against[0], f"{one.log_odds:+.3f}"]
+        for one in found
+    ]
+    shown = rich_text(found).splitlines()
+    assert [cell.strip() for cell in shown[1].strip("┃").split("┃")] == rows[0]
+    body = [[cell.strip() for cell in line.strip("│").split("│")] for line in shown if line.startswith("│")]
+    assert [[*row[:6], " ".join(row[6].split())] for row in body] == [
+        [*row[:6], " ".join(row[6].split())] for row in rows[1:]
     ]
     assert repr(found[0]) == f"<Explanation: {found[0].headline}>"
 
@@ -178,7 +217,9 @@ def test_right_to_left_text_stays_in_its_line(word):
     found = hr.HMM().fit(X, y).explain([word, "b"], 0)
     assert any(c.value == word for c in found.contributions)
     shown = word.replace("\u202e", "\ufffd").replace("\u202c", "\ufffd")  # marks that would turn other text
-    lines = [line for line in str(found).splitlines() if shown in line]
+    assert found.headline == str(found).splitlines()[0]
+    assert f"position 0 ({shown}): " in found.headline
+    lines = [line for line in str(found).splitlines()[1:] if shown in line]
     assert len(lines) == 1
     assert lines[0].endswith(shown)
     assert shown in found._repr_html_()

@@ -15,6 +15,7 @@ LEFT, INSIDE, RIGHT = "left context", "labels inside", "right context"
 CONTEXTS = (LEFT, INSIDE, RIGHT)
 BIAS = "bias"
 LONGEST_JOINED = 120  # characters of the names of columns that are one contribution together, and of their values
+HEADER = ("position", "value", "label", "probability", "against", "log-odds", "largest contribution")
 SHOWN = 12  # contributions in text and tables, the largest first
 
 
@@ -96,6 +97,11 @@ class Explanation:
         They add up to `log_odds`; the largest come first.
     probability : float
         P(label); for several positions, the smallest of their probabilities.
+    values : tuple
+        The value of each position in the first categorical column of X, such as its word; None where it has none or it
+        is not known. Empty without such a column.
+    note : str or None
+        What to know about the log-odds of this model.
     """
 
     start: int
@@ -105,6 +111,8 @@ class Explanation:
     log_odds: float
     contributions: tuple[Contribution, ...]
     probability: float
+    values: tuple[str | None, ...] = ()
+    note: str | None = None
 
     @property
     def label(self) -> Any:
@@ -112,14 +120,24 @@ class Explanation:
         return self.labels[0] if len(self.labels) == 1 else self.labels
 
     def __str__(self) -> str:
-        return "\n".join([self.headline, *(f"  {amount}  {text}" for amount, text in self._rows())])
+        notes = [] if self.note is None else [f"  note: {self.note}"]
+        return "\n".join([self.headline, *(f"  {amount}  {text}" for amount, text in self._rows()), *notes])
 
     @property
     def headline(self) -> str:
-        """The labels and their log-odds in one line."""
-        place = f"position {self.start}" if self.end == self.start + 1 else f"positions {self.start} to {self.end - 1}"
+        """The position with its value, the labels and their log-odds in one line; of one position the probability."""
+        single = self.end == self.start + 1
+        place = f"position {self.start}" if single else f"positions {self.start} to {self.end - 1}"
+        if self._words:
+            place += f" ({self._words})"
         labels, against = (" ".join(map(shown_value, each)) for each in (self.labels, self.against))
+        if single:
+            labels += f" (probability {self.probability:.3f})"
         return f"{place}: {labels} rather than {against}, log-odds {self.log_odds:+.3f}"
+
+    @property
+    def _words(self) -> str:
+        return shortened(" ".join(shown_value(value) for value in self.values if value is not None))
 
     def _rows(self, n: int = SHOWN) -> Iterator[tuple[str, str]]:
         """(amount, value) of the n largest contributions as text, and the sum of the others."""
@@ -138,29 +156,52 @@ class Explanation:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table("log-odds", "from", title=Text(self.headline), title_justify="left")
+        table = Table(
+            "log-odds",
+            "from",
+            title=Text(self.headline),
+            title_justify="left",
+            caption=self.note,
+            caption_justify="left",
+        )
         for amount, text in self._rows():
             table.add_row(Text(amount, style="green" if amount.startswith("+") else "red"), Text(text))
         return table
 
     def _repr_html_(self) -> str:
-        return html_table(("log-odds", "from"), self._rows(), self.headline)
+        caption = self.headline if self.note is None else f"{self.headline} ({self.note})"
+        return html_table(("log-odds", "from"), self._rows(), caption)
 
 
 class Explanations(tuple[Explanation, ...]):
-    """The explanations of all positions of a sequence: a tuple whose `str()` has a line for each."""
+    """The explanations of all positions of a sequence: a tuple whose `str()` and tables have a line for each."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
         return "\n".join(f"{one.headline}; {_first(one)}" for one in self)
 
+    def _table(self) -> list[tuple[object, ...]]:
+        """The header and the rows; with the values of the positions if there are any."""
+        rows: list[tuple[object, ...]] = [HEADER]
+        for one in self:
+            labels = shown_value(one.label), f"{one.probability:.3f}", shown_value(one.against[0])
+            rows.append((one.start, one._words, *labels, f"{one.log_odds:+.3f}", _first(one)))
+        return rows if any(one._words for one in self) else [(row[0], *row[2:]) for row in rows]
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+        from rich.text import Text
+
+        header, *rows = self._table()
+        table = Table(*map(str, header))
+        for row in rows:
+            table.add_row(*(Text(str(cell)) for cell in row))
+        return table
+
     def _repr_html_(self) -> str:
-        rows = (
-            (one.start, shown_value(one.label), shown_value(one.against[0]), f"{one.log_odds:+.3f}", _first(one))
-            for one in self
-        )
-        return html_table(("position", "label", "against", "log-odds", "largest contribution"), rows)
+        header, *rows = self._table()
+        return html_table(header, rows)
 
 
 def _first(one: Explanation) -> str:

@@ -15,7 +15,7 @@ backward messages. Several positions are treated alike, with their labels one af
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,8 @@ class _Path(NamedTuple):
 
 class LatticeExplainer:
     """Splits log-odds in the lattice of one sequence."""
+
+    note: ClassVar[str | None] = None
 
     def __init__(
         self,

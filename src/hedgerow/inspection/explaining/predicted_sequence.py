@@ -15,7 +15,7 @@ from hedgerow.inspection.explaining.attributions import Scope
 from hedgerow.inspection.explaining.explanation import INSIDE, LEFT, RIGHT, Contribution, Explanation
 from hedgerow.inspection.explaining.lattice_explainer import Split
 from hedgerow.inspection.explaining.sequence_explainer import explainer_of
-from hedgerow.inspection.explaining.shown_values import RawValues
+from hedgerow.inspection.explaining.shown_values import RawValues, texts_at
 from hedgerow.inspection.frozen_model import once_per_model
 from hedgerow.inspection.future_features import future_features
 from hedgerow.model import Model
@@ -36,6 +36,7 @@ class PredictedSequence:
         model = estimator._fitted()
         self.codes = codes
         self._estimator, self._encoded, self._labels = estimator, encoded, model.labels
+        self._encoder, self._raw = model.encoder, raw
         self._explainer = explainer_of(
             model.potential,
             encoded,
@@ -61,6 +62,8 @@ class PredictedSequence:
             log_odds=split.log_odds,
             contributions=_contributions(split, first),
             probability=float(np.exp(certainty)),
+            values=texts_at(self._encoder, self._encoded, range(first, end), self._raw),
+            note=self._explainer.note,
         )
 
     def _decoded(self, codes: Sequence[int]) -> tuple[object, ...]:

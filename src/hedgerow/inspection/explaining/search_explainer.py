@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,8 @@ def _search(potential: SearchPotential, encoded: Encoded, scope: Scope) -> Searc
 
 class SearchExplainer:
     """Splits log-odds of paths in the search of one sequence."""
+
+    note: ClassVar[str | None] = "the log-odds compare the best label sequences, not probabilities"
 
     def __init__(
         self,

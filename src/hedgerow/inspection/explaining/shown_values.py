@@ -7,6 +7,8 @@ values are found in the raw sequence, if there is one.
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +21,7 @@ from hedgerow.encoding import Encoder
 from hedgerow.encoding.derivation import Derivation
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.encoder import derived_sources
-from hedgerow.encoding.rules import Derived
+from hedgerow.encoding.rules import Derived, Part
 from hedgerow.errors import warnings_to
 
 
@@ -57,12 +59,26 @@ class RawValues:
         code = int(read.codes[position])
         return _none_of(code) if code < 0 else Unknown(read.alphabet[code])
 
+    def texts(self, column: str, positions: Iterable[int]) -> tuple[str | None, ...]:
+        """The texts of a column of X; None where there is none."""
+        read = next((one for one in self._sequences.columns if one.name == column), None)
+        if not isinstance(read, CategoricalColumn):
+            return ()
+        codes = (int(read.codes[position]) for position in positions)
+        return tuple(str(read.alphabet[code]) if code >= 0 else None for code in codes)
+
+    @cached_property
+    def _sequences(self) -> Sequences:
+        if isinstance(self._x, Sequences):
+            return self._x
+        with _silent():
+            return Sequences([self._x])
+
     @cached_property
     def _columns(self) -> dict[str, Column]:
         """Columns with the values of this sequence as their alphabets."""
-        encoder = self._encoder
-        with warnings_to(lambda message, category: None):  # the same as those of encoding the sequence before
-            sequences = self._x if isinstance(self._x, Sequences) else Sequences([self._x])
+        encoder, sequences = self._encoder, self._sequences
+        with _silent():
             encoded = Encoder(encoder.raw_columns).transform(sequences)
         plan = [Derived(spec.name, spec.rule, spec.hidden) for spec in encoder.derived if spec.rule is not None]
         derivation = Derivation(derived_sources([one.rule for one in plan], encoder.raw, sequences, encoded))
@@ -92,6 +108,27 @@ def value_at(encoded: Encoded, column: str, position: int, offset: int, raw: Raw
         return NoValue.MISSING if ids[0] == MISSING else tuple(str(read.alphabet[int(i)]) for i in ids)
     number = float(read.values[at])
     return NoValue.MISSING if np.isnan(number) else number
+
+
+def texts_at(
+    encoder: Encoder, encoded: Encoded, positions: Iterable[int], raw: RawValues | None
+) -> tuple[str | None, ...]:
+    """The values of the first categorical column of X, such as words; None where there is none, empty without it."""
+    name = next((one.name for one in encoder.raw_columns if one.kind == "categorical" and not one.indicates), None)
+    if name is None:
+        return ()
+    if raw is not None:
+        return raw.texts(name, positions)
+    for spec in encoder.columns:
+        if spec.rule == Part(name, "text") or (spec.rule is None and spec.name == name):
+            values = (value_at(encoded, spec.name, position, 0) for position in positions)
+            return tuple(value if isinstance(value, str) else None for value in values)
+    return ()
+
+
+def _silent() -> AbstractContextManager[None]:
+    """Without warnings, which are the same as when the sequence was encoded before."""
+    return warnings_to(lambda message, category: None)
 
 
 def _none_of(code: int) -> NoValue:

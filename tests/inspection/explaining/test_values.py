@@ -1,0 +1,58 @@
+"""The values of the positions that are explained, which headlines show."""
+
+from __future__ import annotations
+
+import pytest
+
+import hedgerow as hr
+from builders.explanations import fitted
+from hedgerow.inspection.explaining.entry import explain_many
+
+WORDS, Y = [["the", "cat"], ["a", "dog"]], [["D", "N"], ["D", "N"]]
+UNSEEN = ["the", "zebra"]
+
+
+@pytest.mark.parametrize(
+    ("X", "x", "values"),
+    [
+        (WORDS, UNSEEN, ("the", "zebra")),
+        (
+            [[{"n": 1.0, "v": "x", "w": "a"}, {"n": 2.0, "v": "y", "w": "b"}]] * 2,
+            [{"n": 0.0, "v": "z"}, {"n": 1.0, "w": "b"}],
+            ("z", None),
+        ),
+        ([[{"n": 1.0}, {"n": 2.0}]] * 2, [{"n": 3.0}, {"n": 1.0}], ()),
+        ([[["p"], ["q"]]] * 2, [["p"], ["q", "r"]], ()),
+        (["ab", "cd"], "xa", ("x", "a")),
+    ],
+    ids=["words", "dicts", "numbers", "bags", "str"],
+)
+def test_values_are_those_of_the_first_categorical_column(X, x, values):
+    model = hr.LinearCRF(max_iter=5).fit(X, Y)
+    found = model.explain(x)
+    assert tuple(value for one in found for value in one.values) == values
+    assert model.explain(x, (0, 2)).values == values
+    header = 'position</th><th style="text-align:left">value<'
+    assert (header in found._repr_html_()) is bool(values)
+
+
+@pytest.mark.parametrize("features", [None, hr.templates.words()], ids=["plain", "template"])
+def test_values_of_encoded_sequences_are_those_that_training_saw(features):
+    model = hr.LinearCRF(features=features, max_iter=5).fit(WORDS, Y)
+    assert [one.values for one in model.explain(UNSEEN)] == [("the",), ("zebra",)]
+    encoded = model.model_.encode([UNSEEN])
+    found = explain_many(model, encoded, model._predicted_codes(encoded), range(2))
+    assert [one.values for one in found] == [("the",), (None,)]
+
+
+def test_indicators_are_no_values():
+    X = [[{"n": 1.0}, {"n": None}], [{"n": None}, {"n": 2.0}]]
+    model = hr.LinearCRF(missing="indicator", max_iter=5).fit(X, Y)
+    assert model.explain(X[0], 0).values == ()
+
+
+def test_the_note_of_a_search_says_that_paths_are_compared():
+    model, X = fitted("SearchTagger")
+    assert "compare the best label sequences" in str(model.explain(X[0], 0))
+    model, X = fitted("LinearCRF")
+    assert model.explain(X[0], 0).note is None
