@@ -90,3 +90,17 @@ def test_many_labels_are_shown_in_part():
     found = weights_by_label(model)
     assert len(found.top) == 50
     assert str(found).splitlines()[-1] == "… 30 more labels"
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_nothing_is_outside_at_the_position_itself(scale):
+    x = [[{"size": 5.0 + i, "w": "ab"[i % 2]} for i in range(4)], [{"size": 9.0 - i, "w": "a"} for i in range(3)]]
+    y = [["P", "Q", "P", "Q"], ["Q", "Q", "P"]]
+    model = hr.LinearCRF(window=1, scale=scale, max_iter=20, tol=1.0).fit(x, y)
+    shown = weights_by_label(model, n=100)
+    names = {name for side in (shown.top, shown.bottom) for rows in side.values() for name, _ in rows}
+    for found in (names, {name for name, _ in model.state_features_}):
+        assert "size" in found
+        assert {name for name in found if "outside" in name} <= {
+            f"{column}[{offset}] outside" for column in ("size", "w") for offset in ("-1", "+1")
+        }

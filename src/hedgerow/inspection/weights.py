@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.data.columns import BagColumn, FoldedBag, LocalNumericColumn, NumericColumn
+from hedgerow.data.columns import BagColumn, FoldedBag, NumericColumn
 from hedgerow.encoding import PADDING, AttributeReader
 from hedgerow.errors import InputError
 from hedgerow.inspection.frozen_model import check_model, once_per_model
@@ -185,15 +185,14 @@ def _in_units(model: Model) -> tuple[AttributeReader, dict[tuple[int, int], floa
     for attribute, y in list(weights) if potential.scalings else []:
         if attribute >= attributes.n_basic:  # a conjunction has no number among its members
             continue
-        column, _, value = attributes.name(attribute)
+        column, offset, value = attributes.name(attribute)
         if value is PADDING or column not in potential.scalings:
             continue
         scaling = potential.scalings[column]
         weights[attribute, y] /= scaling.deviation
         shift = weights[attribute, y] * scaling.mean
         bias[y] -= shift
-        is_local = isinstance(columns.column(column), LocalNumericColumn)
-        if not (potential.window.is_trivial or is_local):
+        if offset:  # a position is never outside its own sequence
             padding = attribute + 1, y
             weights[padding] = weights.get(padding, 0.0) + shift
     return attributes, weights, bias.tolist()
