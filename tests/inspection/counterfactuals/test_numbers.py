@@ -10,6 +10,7 @@ import pytest
 import hedgerow as hr
 from builders.counterfactuals import animals, tried
 from hedgerow.inspection import counterfactual
+from hedgerow.inspection.counterfactuals import readings
 from hedgerow.inspection.counterfactuals.readings import whole_reading
 from oracles.counterfactuals import smallest_change, variants
 
@@ -118,3 +119,59 @@ def test_a_linear_part_of_trees_is_tried_beyond_their_thresholds():
     trees, both = (hr.TreeCRF(n_rounds=1, linear=one, n_jobs=1, random_state=0).fit(X, y) for one in (False, True))
     assert whole_reading(trees.model_).numbers["v"].points.size == 0
     assert whole_reading(both.model_).numbers["v"].points.max() > 3
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        hr.TreeCRF(n_rounds=3, window=1, n_jobs=1, random_state=0),
+        hr.TreeCRF(n_rounds=3, window=1, missing="surrogate", n_jobs=1, random_state=0),
+        hr.TreeCRF(n_rounds=3, missing="indicator", n_jobs=1, random_state=0),
+        hr.TreeCRF(n_rounds=3, features=hr.templates.numbers(), n_jobs=1, random_state=0),
+        hr.TreeCRF(n_rounds=3, linear=True, n_jobs=1, random_state=0),
+        hr.MEMM(n_rounds=3, window=1, n_jobs=1, random_state=0),
+        hr.FutureMEMM(n_rounds=3, max_future=2, early_stopping=None, n_jobs=1, random_state=0),
+        hr.OutputCode(base=hr.MEMM(n_rounds=3, random_state=0), code="one-vs-rest", cascade=1, n_jobs=1),
+    ],
+    ids=lambda one: f"{type(one).__name__} {getattr(one, 'missing', '')}",
+)
+def test_thresholds_that_no_tree_tests_change_nothing(estimator, monkeypatch, tmp_path):
+    """The result is the same if the thresholds between all bins are tried."""
+    rng = np.random.default_rng(1)
+    x = [[{"v": float(a), "u": float(b)} for a, b in rng.normal(0, 3, (8, 2)).astype(np.float32)] for _ in range(25)]
+    y = [["ABC"[int(p["v"] + (i and one[i - 1]["u"])) % 3] for i, p in enumerate(one)] for one in x]
+    incomplete = copy.deepcopy(x)
+    for one in incomplete:
+        one[int(rng.integers(8))]["vu"[int(rng.integers(2))]] = None
+    model = estimator.fit(incomplete if estimator.get_params().get("missing") else x, y)
+    model.save(tmp_path / "m")
+    found = [counterfactual(model, incomplete[i], t) for i in range(2) for t in range(0, 8, 2)]
+    monkeypatch.setattr(readings, "_tested", lambda numbers, *_: numbers)
+    loaded = hr.load(tmp_path / "m")
+    assert found == [counterfactual(loaded, incomplete[i], t) for i in range(2) for t in range(0, 8, 2)]
+    assert any(one is not None for one in found)
+    n_tried, n_all = (len(whole_reading(one.model_).numbers["v"].steps) for one in (model, loaded))
+    assert n_tried < n_all or not isinstance(estimator, hr.MEMM)
+
+
+def test_thresholds_of_surrogates_are_tried():
+    rng = np.random.default_rng(0)
+    numbers = [[float(v) for v in row] for row in rng.normal(0, 3, (30, 6)).astype(np.float32)]
+    x = [[{"a": v if rng.random() < 0.9 else None, "b": v} for v in row] for row in numbers]
+    model = hr.TreeCRF(order=0, n_rounds=2, max_leaves=2, missing="surrogate", n_jobs=1, random_state=0)
+    model.fit(x, [["low" if v < 0 else "high" for v in row] for row in numbers])
+    for column, other in (("a", "b"), ("b", "a")):  # trees test one, the other is its surrogate
+        found = counterfactual(model, [{column: None, other: -0.5}], 0)
+        assert found is not None
+        assert (found.column, found.new_label) == (other, "high")
+        assert found.new_value > -0.5
+
+
+def test_a_missing_number_is_filled_where_only_its_indicator_counts():
+    rng = np.random.default_rng(0)
+    x = [[{"a": None if rng.random() < 0.5 else 1.0 + 0.1 * i} for i in range(6)] for _ in range(20)]
+    y = [["lost" if row["a"] is None else "there" for row in one] for one in x]
+    model = hr.TreeCRF(order=0, n_rounds=3, max_leaves=2, missing="indicator", n_jobs=1, random_state=0).fit(x, y)
+    found = counterfactual(model, [{"a": None}], 0)
+    assert found is not None
+    assert (found.value, found.new_label) == (None, "there")

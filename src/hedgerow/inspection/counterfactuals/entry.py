@@ -31,7 +31,7 @@ def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> C
 
     These values are tried:
 
-    - Numbers: the thresholds between bins of the model; where a model multiplies numbers by weights, numbers up to four
+    - Numbers: the thresholds that the trees of the model test; where a model multiplies numbers by weights, numbers up to four
       standard deviations from the mean. Between the last one that keeps the label and the first one that flips it, the
       number is found by division of the interval. What happens between two that keep the label is not seen.
     - Categories: all values of training, or 200 of a column with more. These are values that make one of the labels

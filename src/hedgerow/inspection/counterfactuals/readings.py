@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hedgerow.codes.potential import CodePotential
-from hedgerow.encoding import Encoder
+from hedgerow.encoding import AttributeReader, Encoder
 from hedgerow.encoding.binning import Binning
 from hedgerow.encoding.rules import Part, Summary
 from hedgerow.encoding.scaling import Scaling
@@ -122,9 +122,36 @@ def _search(potential: SearchPotential, encoder: Encoder) -> Iterator[Reading]:
 
 @readings.register
 def _trees(potential: TreePotential, encoder: Encoder) -> Iterator[Reading]:
+    derives_numbers = any(isinstance(spec.rule, Summary) for spec in encoder.derived)
+    reads_scores = potential.columns is not None and potential.columns.linear is not None
+    for reading in _all_steps(potential, encoder):
+        if derives_numbers or reads_scores:  # scores change at other numbers too
+            yield reading
+        else:
+            yield reading._replace(numbers=_tested(reading.numbers, potential, encoder))
+
+
+def _all_steps(potential: TreePotential, encoder: Encoder) -> Iterator[Reading]:
+    """The readings with all thresholds between bins."""
     if potential.columns is not None and potential.columns.linear is not None:
         yield from readings(potential.columns.linear, encoder)
     yield Reading(_reach(potential.window), {name: _of_bins(bins) for name, bins in potential.binnings.items()})
+
+
+def _tested(
+    numbers: Mapping[str, NumberReading], potential: TreePotential, encoder: Encoder
+) -> dict[str, NumberReading]:
+    """The numbers with the thresholds that trees test, and the lowest one; nothing changes at the others."""
+    trees, found = potential.trees, {name: {0} for name in numbers}
+    tests = np.concatenate([trees.nodes["attribute"], trees.surrogates, ~trees.surrogates])
+    read = potential.read(encoder.nothing()).sequences
+    for slot in AttributeReader(read, potential.window, potential.binnings).slots():
+        if slot.column in found:
+            found[slot.column].update(tests[(tests >= slot.first) & (tests < slot.first + slot.n_values)] - slot.first)
+    return {
+        name: one._replace(steps=one.steps[[step for step in sorted(found[name]) if step < len(one.steps)]])
+        for name, one in numbers.items()
+    }
 
 
 @readings.register
@@ -140,15 +167,15 @@ def _local(potential: LocalPotential, encoder: Encoder) -> Iterator[Reading]:
 
 @readings.register
 def _future(potential: FuturePotential, encoder: Encoder) -> Iterator[Reading]:
-    yield from readings(potential.trees, encoder)
+    yield from _all_steps(potential.trees, encoder)  # the patterns of features test thresholds too
     if potential.features:
         yield Reading(potential.instance_bags.size)
 
 
 @readings.register
 def _code(potential: CodePotential, encoder: Encoder) -> Iterator[Reading]:
-    for bit in potential.bits:
-        yield from readings(bit, encoder)
+    for i, bit in enumerate(potential.bits):
+        yield from readings(bit, potential.cascade.encoder(encoder, i))
     yield Reading(links=potential.bit_order > 0 or potential.cascade.length > 0)
 
 
