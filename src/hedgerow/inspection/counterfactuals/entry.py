@@ -31,9 +31,9 @@ def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> C
 
     These values are tried:
 
-    - Numbers: the thresholds that the trees of the model test; where a model multiplies numbers by weights, numbers up to four
-      standard deviations from the mean. Between the last one that keeps the label and the first one that flips it, the
-      number is found by division of the interval. What happens between two that keep the label is not seen.
+    - Numbers: the thresholds that trees test; where a model multiplies numbers by weights, numbers up to four standard
+      deviations from the mean. Between the last one that keeps the label and the first one that flips it, the number is
+      found by division of the interval. What happens between two that keep the label is not seen.
     - Categories: all values of training, or 200 of a column with more. These are values that make one of the labels
       most probable in a sequence of the value alone. Every label has its share, labels that are probable at the
       position come first, and `to` has half. With very many labels and values, an even sample of the values is ranked.
