@@ -12,7 +12,7 @@ from builders.explanations import fitted
 from hedgerow.codes.coupling import label_log_probabilities
 from hedgerow.codes.potential import bit_probabilities
 from hedgerow.inspection.explaining.attributions import Scope
-from hedgerow.inspection.explaining.explanation import Contribution
+from hedgerow.inspection.explaining.explanation import contribution_of
 from hedgerow.inspection.explaining.lattice_explainer import LatticeExplainer
 from hedgerow.topology import Topology
 from oracles import codes as oracles
@@ -60,7 +60,7 @@ def wanted_parts(model, x, t, label, against):
         rest = amount
         if abs(split.log_odds) >= max(0.1, largest / 10):
             for part in split.parts[0]:
-                share, named = part.amount / split.log_odds * amount, Contribution.of(part, t)[:3]
+                share, named = part.amount / split.log_odds * amount, contribution_of(part, t)[:3]
                 wanted[named] = wanted.get(named, 0.0) + share
                 rest -= share
         key = (f"bit {i + 1}", 0, int(split.log_odds > 0))

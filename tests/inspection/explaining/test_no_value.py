@@ -8,7 +8,7 @@ import hedgerow as hr
 from builders.explanations import LABELS, WORDS, fitted
 from hedgerow.inspection.explaining.attributions import Part
 from hedgerow.inspection.explaining.entry import explain_many
-from hedgerow.inspection.explaining.explanation import Contribution
+from hedgerow.inspection.explaining.explanation import contribution_of
 from hedgerow.inspection.explaining.shown_values import NoValue, RawValues, Unknown, value_at
 
 X = [
@@ -90,10 +90,10 @@ def test_derived_columns_have_what_the_raw_sequence_derives(column, value):
 
 def test_columns_together_say_why_each_has_no_value():
     part = Part("a & b & c & d", 0, ("-", NoValue.OUTSIDE, Unknown("-"), 2.5), 1.0)
-    one = Contribution.of(part, 0)
+    one = contribution_of(part, 0)
     assert one.value == ("-", None, "-", 2.5)
     assert str(one) == "a & b & c & d = -, (outside), - (unknown), 2.5"
-    many = Contribution.of(Part("a", 0, (Unknown("x" * 100),) * 500, 1.0), 0)
+    many = contribution_of(Part("a", 0, (Unknown("x" * 100),) * 500, 1.0), 0)
     assert len(str(many)) < 150
 
 

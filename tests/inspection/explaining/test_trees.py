@@ -12,7 +12,7 @@ import hedgerow as hr
 from builders.explanations import MISSING, fitted
 from hedgerow.encoding import AttributeReader
 from hedgerow.inspection.explaining.attributions import Scope
-from hedgerow.inspection.explaining.explanation import Contribution
+from hedgerow.inspection.explaining.explanation import contribution_of
 from hedgerow.inspection.explaining.lattice_explainer import LatticeExplainer
 from hedgerow.potentials.local import unnormalised
 from oracles.explanations import SlowTrees
@@ -135,7 +135,7 @@ def linear_parts(model, x, t, label, against):
     )
     found = {}
     for part in explainer.attributes(t, label, against):
-        key = Contribution.of(part, t)[:3]
+        key = contribution_of(part, t)[:3]
         found[key] = found.get(key, 0.0) + part.amount
     log_marginals = potential._attributes(encoded, 1)[1]
     found["linear model: labels around", 0, None] = (

@@ -48,17 +48,17 @@ class Contribution(NamedTuple):
     position: int
     text: str | None = None
 
-    @classmethod
-    def of(cls, part: Part, position: int) -> Contribution:
-        """The contribution of a part of the score of a position."""
-        column, offset, value, amount = part
-        return cls(column, offset, _plain(value), amount, position, _text(value))
-
     def __str__(self) -> str:
         place = shortened(visible(self.column), LONGEST_JOINED) + (f"[{self.offset:+d}]" if self.offset else "")
         if self.value is None:
             return place if self.text is None else f"{place} {self.text}"
         return f"{place} = {shown_value(self.value) if self.text is None else self.text}"
+
+
+def contribution_of(part: Part, position: int) -> Contribution:
+    """The contribution of a part of the score of a position."""
+    column, offset, value, amount = part
+    return Contribution(column, offset, _plain(value), amount, position, _text(value))
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from hedgerow.errors import ImpossibleLatticeError
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.model_inference import Evidence
 from hedgerow.inspection.explaining.attributions import Scope
-from hedgerow.inspection.explaining.explanation import INSIDE, LEFT, RIGHT, Contribution, Explanation
+from hedgerow.inspection.explaining.explanation import INSIDE, LEFT, RIGHT, Contribution, Explanation, contribution_of
 from hedgerow.inspection.explaining.lattice_explainer import Split
 from hedgerow.inspection.explaining.sequence_explainer import explainer_of
 from hedgerow.inspection.explaining.shown_values import RawValues, texts_at
@@ -101,7 +101,7 @@ def _patterns(model: Model) -> list[str]:
 
 def _contributions(split: Split, first: int) -> tuple[Contribution, ...]:
     """All contributions that are not zero, the largest first; contexts are always there."""
-    found = [Contribution.of(part, first + i) for i, parts in enumerate(split.parts) for part in parts if part.amount]
+    found = [contribution_of(part, first + i) for i, parts in enumerate(split.parts) for part in parts if part.amount]
     found.append(Contribution(LEFT, 0, None, split.left, first))
     if len(split.parts) > 1:
         found.append(Contribution(INSIDE, 0, None, split.inside, first))
