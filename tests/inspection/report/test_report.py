@@ -336,6 +336,21 @@ def test_explanations_are_those_of_the_model(tmp_path: Path, model: hr.LinearCRF
         assert set(texts) <= {str(part) for part in expected.contributions}
 
 
+def test_explanations_show_words_that_training_never_saw(tmp_path: Path) -> None:
+    model = hr.TreeCRF(window=1, n_rounds=5, random_state=0, n_jobs=1).fit(X, Y)
+    x = ["zebra", *X[0][1:]]
+    texts = page_of(tmp_path, model, [x, *X]).data["explanations"]["texts"]
+    expected = {str(part) for t in range(len(x)) for part in model.explain(x, t).contributions}
+    assert any("zebra (unknown)" in one for one in expected)
+    assert {one for one in expected if "zebra" in one} <= set(texts)
+
+
+def test_a_note_about_log_odds_is_in_the_data(tmp_path: Path, model: hr.LinearCRF) -> None:
+    tagger = hr.SearchTagger(epochs=2, random_state=0, n_jobs=1).fit(X, Y)
+    assert page_of(tmp_path, tagger, X, Y).data["explanations"]["note"] == tagger.explain(X[0], 0).note
+    assert page_of(tmp_path, model, X, Y).data["explanations"]["note"] is None
+
+
 def test_wrong_positions_are_explained_first(tmp_path: Path, model: hr.LinearCRF, monkeypatch: Any) -> None:
     monkeypatch.setattr(explanation_data, "MOST_EXPLAINED", 2)
     page = page_of(tmp_path, model, X, [["B-NP", "I-NP", "B-NP"], Y[1], ["B-VP", "B-VP", "B-ADVP"]])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
@@ -58,15 +59,25 @@ def _predicted(estimator: Estimator, encoded: Encoded, x: object) -> PredictedSe
 
 
 def explain_many(
-    estimator: Estimator, encoded: Encoded, codes: NDArray[np.int32], positions: Sequence[int]
+    estimator: Estimator,
+    encoded: Encoded,
+    codes: NDArray[np.int32],
+    positions: Sequence[int],
+    raw: Sequences | None = None,
 ) -> Iterator[Explanation]:
-    """Explanations of positions, which are counted over all sequences and rise; `codes` are the predicted labels."""
+    """Explanations of positions, which are counted over all sequences and rise.
+
+    `codes` are the predicted labels, `raw` the sequences before they were encoded, if they are known.
+    """
     sequence, current = None, -1
     for position in positions:
         number = int(np.searchsorted(encoded.starts, position, side="right")) - 1
         first, end = int(encoded.starts[number]), int(encoded.starts[number + 1])
         if sequence is None or number != current:
-            sequence, current = PredictedSequence(estimator, encoded[number : number + 1], codes[first:end]), number
+            own, current = slice(number, number + 1), number
+            # Plain values, because a slice of columns has the alphabets of all sequences.
+            values = None if raw is None else RawValues(estimator._fitted().encoder, raw[own].tolist()[0])
+            sequence = PredictedSequence(estimator, encoded[own], codes[first:end], values)
         yield sequence.explanation(position - first, position - first + 1)
 
 

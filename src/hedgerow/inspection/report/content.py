@@ -65,7 +65,7 @@ def browser_data(view: View) -> tuple[dict[str, Any], list[str]]:
         data["changes"] = change_data(view.comparison, labelling, view.other, chosen, labels)
     data["unexplained"] = "The report has no explanation of this position; model.explain computes it."
     places = explained_places(labelling, chosen)
-    explanations = explain_many(view.estimator, labelling.encoded, labelling.predicted, places.tolist())
+    explanations = explain_many(view.estimator, labelling.encoded, labelling.predicted, places.tolist(), view.raw)
     data["explanations"] = explanation_data(explanations, chosen.places(places), labels.named)
     return data, _notes(view, data, chosen)
 

@@ -32,9 +32,12 @@ def explained_places(labelling: Labelling, chosen: Shown) -> NDArray[np.int64]:
 def explanation_data(
     explanations: Iterable[Explanation], places: NDArray[np.int64], label_code: Callable[[Any], int]
 ) -> dict[str, Any]:
-    """Texts, and for each place [place, label against, log-odds, number and sum of others, text, amount, ...]."""
+    """Texts, the note of the model's explanations, and a row for each place.
+
+    A row is [place, label against, log-odds, number and sum of other contributions, text, amount, text, amount, ...].
+    """
     texts: dict[str, int] = {}
-    rows = []
+    rows, note = [], None
     for place, one in zip(places.tolist(), explanations, strict=True):
         largest = sorted(one.contributions, key=lambda part: -abs(part.contribution))
         kept, others = largest[:MOST_CONTRIBUTIONS], largest[MOST_CONTRIBUTIONS:]
@@ -43,7 +46,8 @@ def explanation_data(
         for part in kept:
             row += [texts.setdefault(shown(part), len(texts)), _hundredths(part.contribution) or 0]
         rows.append(row)
-    return {"texts": list(texts), "at": rows}
+        note = one.note
+    return {"texts": list(texts), "at": rows, "note": note}
 
 
 def _hundredths(amount: float) -> int | None:

@@ -33,6 +33,11 @@ class View:
         """Whether there are positions with gold labels, so that there can be errors."""
         return self.labelling.gold is not None and self.store.n_positions > 0
 
+    @property
+    def raw(self) -> Sequences | None:
+        """The sequences before they were encoded, if they are known."""
+        return self.store if isinstance(self.store, Sequences) else None
+
     @once
     def doubt(self) -> str | None:
         """Why the probabilities of the model cannot be trusted; None if they can."""
@@ -51,8 +56,7 @@ class View:
     @once
     def errors(self) -> ErrorAnalysis | None:
         """Kinds and rates of errors; None without gold labels."""
-        raw = self.store if isinstance(self.store, Sequences) else None
-        return errors_of(self.labelling, raw) if self.has_gold else None
+        return errors_of(self.labelling, self.raw) if self.has_gold else None
 
     @once
     def gold(self) -> list[NDArray[Any]]:

@@ -331,7 +331,7 @@
     if (nOthers) body.append(amountRow(`${nOthers} others`, others, greatest));
     const total = odds === null ? "infinite" : signed(odds);
     table.append(make("caption", "", `What adds up to the log-odds, ${total}`), body);
-    return [head, table];
+    return data.explanations.note ? [head, table, make("p", "note", `Note: ${data.explanations.note}.`)] : [head, table];
   }
 
   function signed(hundredths) {
