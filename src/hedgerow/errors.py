@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 __all__ = [
     "AbsentColumnWarning",
+    "AbsentPartError",
     "BagWarning",
     "BeamWarning",
     "CodeWarning",
@@ -78,6 +79,10 @@ class InputError(ValueError):
             return text
         half = LONGEST_MESSAGE // 2  # a long value stands between the rule and the cure: it loses its middle
         return f"{text[:half]} ... {text[-half:]}"
+
+
+class AbsentPartError(InputError, AttributeError):
+    """The model has no such part, such as trees or weights; `hasattr` of the attribute that shows the part is False."""
 
 
 class NotFittedError(ValueError, AttributeError):

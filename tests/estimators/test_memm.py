@@ -439,13 +439,13 @@ def test_trees_and_weights_can_be_looked_at():
     tests = {(test.column, test.offset) for test in model.feature_importances_}
     assert ("previous label", -1) in tests
     assert "previous label[-1] is L" in "".join(model.tree(at, "L0") for at in range(1, 6))
-    with pytest.raises(InputError, match="has no weights; fit a LinearCRF"):
+    with pytest.raises(InputError, match="MEMM with learner='trees' has no weights; fit a LinearCRF"):
         model.state_features_  # noqa: B018
     linear = hr.MEMM(order=1, learner="linear").fit(*TRAIN)
     weights = linear.transition_features_
     assert weights["L0", "L1"] > weights["L0", "L0"]
     assert linear.state_features_["symbol:a", "L0"] > 0
-    with pytest.raises(InputError, match="has no trees; fit a TreeCRF"):
+    with pytest.raises(InputError, match="MEMM with learner='linear' has no trees; fit a TreeCRF"):
         linear.feature_importances_  # noqa: B018
 
 

@@ -161,3 +161,26 @@ def test_examples_in_docstrings_run(cls):
     for test in examples:
         runner.run(test)
     assert runner.failures == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "absent"),
+    [
+        (hr.MEMM(learner="linear", max_iter=5), {"feature_importances_"}),
+        (hr.MEMM(n_rounds=2), {"state_features_", "transition_features_", "intercept_"}),
+        (
+            hr.StructuredPerceptron(averaging="vote", random_state=0),
+            {"state_features_", "transition_features_", "intercept_"},
+        ),
+    ],
+    ids=["linear MEMM", "trees MEMM", "votes"],
+)
+def test_models_lack_the_attributes_of_parts_that_they_do_not_have(model, absent):
+    model = model.fit(X, Y)
+    found = {name for name, _ in inspect.getmembers(model)}
+    views = {"feature_importances_", "state_features_", "transition_features_", "intercept_"}
+    assert views - found == {name for name in views if not hasattr(model, name)}
+    assert {name for name in views if hasattr(type(model), name) and not hasattr(model, name)} == absent
+    for name in absent:
+        with pytest.raises(InputError, match=r"with (learner|averaging)="):
+            getattr(model, name)

@@ -57,9 +57,12 @@ def test_conjunctions_are_named():
 
 
 def test_models_without_weights_say_so():
-    for estimator in (hr.HMM(), hr.TreeCRF(n_rounds=1), hr.StructuredPerceptron(averaging="vote", epochs=1)):
+    for estimator in (hr.HMM(), hr.TreeCRF(n_rounds=1)):
         with pytest.raises(InputError, match="has no weights; fit a LinearCRF"):
             weights_by_label(estimator.fit(X, Y))
+    voted = hr.StructuredPerceptron(averaging="vote", epochs=1).fit(X, Y)
+    with pytest.raises(InputError, match="with averaging='vote' has no single set of weights"):
+        weights_by_label(voted)
     with pytest.raises(NotFittedError):
         weights_by_label(hr.LinearCRF())
     model = hr.LinearCRF(max_iter=3, tol=1.0).fit(X, Y)

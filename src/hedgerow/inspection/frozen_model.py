@@ -7,7 +7,7 @@ from functools import wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from hedgerow.errors import InputError, type_name
+from hedgerow.errors import AbsentPartError, InputError, type_name
 from hedgerow.model import Model
 
 T = TypeVar("T")
@@ -19,6 +19,13 @@ def check_model(model: object) -> None:
         return
     cure = "pass its attribute model_" if hasattr(model, "predict") else "pass the attribute model_ of an estimator"
     raise InputError(f"hedgerow.inspection reads the model of a fitted estimator, but got {type_name(model)}; {cure}")
+
+
+def absent_part(model: Model, part: str, cure: str) -> AbsentPartError:
+    """The error for a model without a part, such as trees; names the learner where an estimator has several."""
+    learner = model.parameters.get("learner")
+    setting = "" if learner is None else f" with learner={learner!r}"
+    return AbsentPartError(f"{model.estimator}{setting} has no {part}; {cure}")
 
 
 def once_per_model(view: Callable[[Model], T]) -> Callable[[Model], T]:

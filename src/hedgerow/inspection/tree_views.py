@@ -15,7 +15,7 @@ from hedgerow.encoding.attributes import PADDING
 from hedgerow.errors import InputError
 from hedgerow.future.features import feature_encoder
 from hedgerow.future.potential import FuturePotential
-from hedgerow.inspection.frozen_model import check_model, once_per_model
+from hedgerow.inspection.frozen_model import absent_part, check_model, once_per_model
 from hedgerow.inspection.importances import ANY_VALUE, Importance, Importances
 from hedgerow.inspection.view_tables import label_code
 from hedgerow.model import Model
@@ -44,7 +44,7 @@ class Names:
         if isinstance(potential, FuturePotential):
             encoder, potential = feature_encoder(encoder, len(potential.features)), potential.trees
         if not isinstance(potential, TreePotential):
-            raise InputError(f"{model.estimator} has no trees; fit a TreeCRF")
+            raise absent_part(model, "trees", "fit a TreeCRF")
         attributes = AttributeReader(potential.read(encoder.nothing()).sequences, potential.window, potential.binnings)
         words = {} if potential.columns is None else potential.columns.in_words(encoder, model.labels.classes.tolist())
         return cls(model, potential.trees, attributes, potential.binnings, words)

@@ -13,19 +13,25 @@ import numpy as np
 
 from hedgerow.data.columns import BagColumn, FoldedBag, NumericColumn
 from hedgerow.encoding import PADDING, AttributeReader
-from hedgerow.errors import InputError
-from hedgerow.inspection.frozen_model import check_model, once_per_model
+from hedgerow.errors import AbsentPartError
+from hedgerow.inspection.frozen_model import absent_part, check_model, once_per_model
 from hedgerow.model import Model
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.local import unnormalised
+from hedgerow.potentials.votes import VotedPotential
 from hedgerow.search.potential import SearchPotential
 from hedgerow.topology import Topology
 
 
 def _potential(model: Model) -> LinearPotential | SearchPotential:
     potential = unnormalised(model.potential)
+    if isinstance(potential, VotedPotential):
+        raise AbsentPartError(
+            f"{model.estimator} with averaging='vote' has no single set of weights, because many vote; fit it with "
+            "averaging='average'"
+        )
     if not isinstance(potential, (LinearPotential, SearchPotential)):
-        raise InputError(f"{model.estimator} has no weights; fit a LinearCRF")
+        raise absent_part(model, "weights", "fit a LinearCRF")
     return potential
 
 
