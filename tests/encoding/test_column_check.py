@@ -213,3 +213,18 @@ def test_dicts_are_read_as_attributes_after_lists() -> None:
         encoder.transform(Sequences([[{"other": 1.0}]]))
     with pytest.raises(InputError, match="column 'n' must not have missing values, because training read lists"):
         encoder.transform(Sequences([[{"n": None, "word": "the"}, {"n": 1.0}]]))
+
+
+def test_a_number_that_is_never_0_is_always_expected_and_0_counts_as_absent() -> None:
+    def numbers(values: list[float]) -> Sequences:
+        return Sequences([[{"word": "a", "size": value} for value in values]] * 300)
+
+    with pytest.warns(AbsentColumnWarning, match="'size' is read as 0"):
+        Encoder.fit(numbers([3.0, 1.0, 2.0])).transform(Sequences([[{"word": "a"}]]))
+    often_0 = Encoder.fit(numbers([0.0, 1.0, 2.0]))
+    zeros, lacking = [[{"word": "a", "size": 0.0}] * 6], [[{"word": "a"}] * 6]
+    silent(often_0, lacking)  # six zeros in a row are not unlikely enough: (1/3)^6 > 0.001
+    with pytest.warns(AbsentColumnWarning, match="'size' is read as 0"):
+        encoded = often_0.transform(Sequences([[{"word": "a"}] * 7]))
+    assert encoded.column("size").values.tolist() == [0.0] * 7
+    assert often_0.transform(Sequences(zeros)).column("size").values.tolist() == [0.0] * 6
