@@ -95,6 +95,10 @@ class Messages:
         next_contexts: Contexts = np.arange(self._k) * self._k ** min(length, self._order - 1) + older[:, None]
         return next_contexts
 
+    def keeps(self, position: int, contexts: Contexts) -> NDArray[np.bool_]:
+        """Whether each of these label contexts of a position is in the beam; any shape."""
+        return np.isin(contexts, self._all_contexts(position))
+
     def _all_contexts(self, position: int) -> Contexts:
         if self._beam:
             return self.before(position)[0]
@@ -106,9 +110,8 @@ class Messages:
         if not self._beam:
             found: Floats64 = sums[contexts]
             return found
-        kept = self.before(position)[0]
-        place = np.minimum(np.searchsorted(kept, contexts), len(kept) - 1)
-        return np.where(kept[place] == contexts, sums[place], -np.inf)
+        place = np.minimum(np.searchsorted(self.before(position)[0], contexts), len(sums) - 1)
+        return np.where(self.keeps(position, contexts), sums[place], -np.inf)
 
     def _kept(self, contexts: Contexts, sums: Floats64, also: int) -> tuple[Contexts, Floats64]:
         """The contexts in the beam, and `also`."""

@@ -14,6 +14,7 @@ import pytest
 import hedgerow as hr
 from builders.explanations import ALL, CONSTRAINED, SEARCH, data, fitted
 from hedgerow.inspection.explaining.entry import explain_many
+from oracles.lattice import beam_answers, log_sum
 
 LATTICES = [name for name in ALL if "Search" not in name]
 BEAMS = [name for name in ALL if "beam" in name and "voted" not in name]
@@ -124,6 +125,34 @@ def test_log_odds_of_spans_are_those_of_all_label_sequences(name):
                     wanted = by_labels[explanation.labels] - by_labels.get(against, -np.inf)
                     assert found.log_odds == pytest.approx(wanted, abs=1e-4)
                     check_sum(found)
+
+
+@pytest.mark.parametrize("name", BEAMS)
+def test_log_odds_under_a_beam_are_those_of_the_label_sequences_that_it_keeps(name):
+    model, X = fitted(name)
+    n, infinite = len(model.classes_), 0
+    for x in [x[:4] for x in X if len(x) > 2][:3]:
+        encoded = model.model_.encode([x])
+        codes = model._predicted_codes(encoded)
+        lattice = model.model_.potential.lattice(encoded, model.model_.topology, beam=model.beam)
+        parts = zip(("state", "edge", "table"), lattice.masked_scores(), strict=True)
+        scores = {name: values for name, values in parts if values is not None}
+        kept = beam_answers(len(x), lattice.topology.lattice_order, n, model.beam, keep=codes, **scores)["paths"]
+        for start, end in spans_of(x):
+
+            def total(labels, start=start, end=end, kept=kept):
+                return log_sum(score for path, score in kept.items() if path[start:end] == labels)
+
+            own = tuple(codes[start:end].tolist())
+            for against in list(product(range(n), repeat=end - start))[::7]:
+                if against == own:
+                    continue
+                wanted = total(own) - total(against)
+                found = model.explain(x, (start, end), model.classes_[list(against)].tolist())
+                assert found.log_odds == pytest.approx(wanted, abs=1e-4)
+                check_sum(found)
+                infinite += math.isinf(wanted)
+    assert infinite > 0
 
 
 @pytest.mark.parametrize("name", CONSTRAINED)

@@ -105,6 +105,7 @@ class LatticeExplainer:
         visited, total = [], sums
         for position, label in enumerate(labels, first):
             visited.append(contexts)
+            total = np.where(self.messages.keeps(position, contexts), total, -np.inf)
             total = total + self.messages.local(position, contexts)[:, label]
             if position == first:
                 at_first = total
