@@ -12,6 +12,7 @@ import pytest
 import hedgerow as hr
 from hedgerow import storage
 from hedgerow.errors import InputError, ModelFileError, NotFittedError, UnseenLabelWarning
+from hedgerow.estimators.label_codes import label_codes
 from hedgerow.inspection import calibration
 from hedgerow.inspection.calibration import uncalibrated
 from oracles import trust
@@ -163,6 +164,23 @@ def test_a_beam_keeps_the_gold_path():
         assert total(at(model, calibrated.model_.temperature * factor)) < total(calibrated)
 
 
+@pytest.mark.parametrize("name", ["MEMM", "FutureMEMM"])
+@pytest.mark.parametrize("beam", [1, 2])
+def test_the_likelihood_under_a_beam_is_one_function_of_the_temperature(name, beam):
+    """Also of models whose scores add up to log-probabilities at the temperature 1."""
+    model = copy.deepcopy(ESTIMATORS[name]).set_params(order=2).fit(X, Y).set_params(beam=beam)
+    encoded = model._encode(X_DEV)
+    loss = calibration._DevLoss(model, encoded, label_codes(model.model_.labels, Y_DEV, encoded, "y_dev"))
+    assert loss(1.0) == pytest.approx(loss(1.0001), abs=0.01)
+    low, high = loss.bounds()
+    calibrated = hr.calibrate(model, X_DEV, Y_DEV)
+    chosen = calibrated.model_.temperature
+    assert chosen != pytest.approx(1, abs=0.01)
+    others = {min(max(factor * chosen, low), high) for factor in (0.5, 0.9, 0.99, 1.01, 1.1, 2.0)}
+    for other in others - {1.0}:
+        assert total(at(model, other)) <= total(calibrated) + 0.02  # at a bound the search ends just before it
+
+
 def test_scores_that_are_computed_again_give_the_same(monkeypatch):
     model = hr.LinearCRF(n_jobs=1).fit(X, Y)
     expected = hr.calibrate(model, X_DEV, Y_DEV).model_.temperature
@@ -214,6 +232,16 @@ def test_sequences_with_impossible_labels_are_left_out():
     assert hr.calibrate(bound, ["xx", "yy", "x"], [["a", "a"], ["b", "c"], ["b"]]).model_.temperature == pytest.approx(
         one.model_.temperature
     )
+
+
+def test_sequences_that_are_left_out_do_not_widen_the_bounds():
+    y = [["a"], ["b"]] * 5
+    model = hr.LinearCRF(n_jobs=1, order=0).fit([[{"n": 1.0}], [{"n": 2.0}]] * 5, y)
+    wrong, huge = [[{"n": 1.0}], [{"n": 2.0}]], [{"n": 1e6}]
+    expected = hr.calibrate(model, wrong, [["b"], ["a"]]).model_.temperature
+    with pytest.warns(UnseenLabelWarning):
+        found = hr.calibrate(model, [*wrong, huge], [["b"], ["a"], ["new"]])
+    assert found.model_.temperature == expected
 
 
 def test_bad_input_is_refused():

@@ -2,6 +2,9 @@
 
 P_T(labels) is proportional to exp(score(labels) / T). The log-likelihood of dev labels is concave in 1 / T, because
 log Z is convex in it, so that it has one maximum.
+
+With a beam, P_T is over the label sequences that the beam keeps at this temperature, and gold. This is so at T = 1 too,
+where the scores of a MEMM add up to log-probabilities: otherwise the likelihood would jump there.
 """
 
 from __future__ import annotations
@@ -113,28 +116,34 @@ def uncalibrated(model: Estimator) -> str | None:
 
 
 class _DevLoss:
-    """Minus the log-likelihood of gold labels at any temperature, of the sequences where it is finite.
+    """Minus the log-likelihood of gold labels at any temperature; sequences where it is infinite are left out.
 
     The scores are those of the potential: an earlier temperature of the model does not count.
     """
 
     def __init__(self, estimator: Estimator, encoded: Encoded, codes: NDArray[np.int32]) -> None:
-        self._model, self._beam, self._codes = estimator._fitted(), estimator._beam, codes
+        self._model, self._beam = estimator._fitted(), estimator._beam
         self._n_threads = threads_to_label(estimator._value("n_jobs"), encoded.n_positions)
-        most = MAX_KEPT_SCORES // self._model.potential.scores_per_position(self._model.topology)
-        n_kept = int(np.searchsorted(encoded.starts, most, side="right")) - 1
-        self._kept = list(self._answers(encoded[:n_kept])) if n_kept else []
-        self._others = encoded[n_kept:] if n_kept < len(encoded) else None
+        self._use(encoded, codes)
         finite = self._log_likelihoods(1.0) > -np.inf
         if not finite.any():
             raise InputError(
                 "calibrate needs dev sequences with labels that the model can give, but each sequence of y_dev has a "
                 "label that training never saw, or labels that the model excludes; use other dev data"
             )
-        self._finite = finite
+        if not finite.all():
+            self._use(encoded[np.flatnonzero(finite)], codes[np.repeat(finite, encoded.lengths)])
+
+    def _use(self, encoded: Encoded, codes: NDArray[np.int32]) -> None:
+        """Compute the scores of the first sequences, which are kept for all temperatures."""
+        self._codes = codes
+        most = MAX_KEPT_SCORES // self._model.potential.scores_per_position(self._model.topology)
+        n_kept = int(np.searchsorted(encoded.starts, most, side="right")) - 1
+        self._kept = list(self._answers(encoded[:n_kept])) if n_kept else []
+        self._others = encoded[n_kept:] if n_kept < len(encoded) else None
 
     def __call__(self, temperature: float) -> float:
-        return -math.fsum(self._log_likelihoods(temperature)[self._finite].tolist())
+        return -math.fsum(self._log_likelihoods(temperature).tolist())
 
     def bounds(self) -> tuple[float, float]:
         """The lowest and the highest temperature to consider."""
@@ -171,8 +180,6 @@ def _divided(answers: Answers, temperature: float, n_threads: int) -> Answers:
     if isinstance(answers, BeamSearch):
         return answers.at(answers.temperature * temperature)
     assert isinstance(answers, Lattice)
-    if temperature == 1:
-        return answers
     scores = Scores(answers.state, answers.edge, answers.table).divided(temperature)
     return Lattice(answers.topology, answers.starts, **scores._asdict(), beam=answers.beam, n_threads=n_threads)
 
