@@ -36,8 +36,8 @@ class Presence:
         """Whether it is unlikely that these sequences lack the column by chance.
 
         Both shares must agree: an optional key may be at one position of every sequence, or at every position of
-        few sequences. A column that every training position has is always expected; so a number must never be 0, because
-        its absence changes nothing that 0 does not.
+        few sequences. A column that every training position has is always expected; so a number must never be 0,
+        because its absence changes nothing that 0 does not.
         """
         by_positions: float = (1 - self.positions) ** sequences.n_positions
         by_sequences: float = (1 - self.sequences) ** len(sequences)
