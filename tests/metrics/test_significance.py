@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import erfc, log, sqrt
+from math import erfc, isnan, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -313,7 +313,7 @@ def random_labellings(seed: int, n: int, labels: list[str]) -> list[list[list[st
 @pytest.mark.parametrize("metric", ["accuracy", "span_f1"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_bootstrap_is_that_of_a_plain_loop(metric: Literal["accuracy", "span_f1"], seed: int) -> None:
-    true, a, b = random_labellings(seed, 1 + 3 * seed, IOB)
+    true, a, b = random_labellings(seed, 2 + 3 * seed, IOB)
     found = hr.significance.bootstrap(true, a, b, metric=metric, n_resamples=37, confidence=0.9, random_state=seed)
     expected = error_oracle.bootstrap(true, a, b, metric, "IOB2", 37, seed, 0.9)
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
@@ -339,8 +339,16 @@ def test_the_bootstrap_resamples_whole_sequences() -> None:
 
 
 def test_the_bootstrap_without_spans_is_zero() -> None:
-    found = hr.significance.bootstrap([["O"]], [["O"]], [["O"]], metric="span_f1", n_resamples=5)
+    found = hr.significance.bootstrap([["O"]] * 2, [["O"]] * 2, [["O"]] * 2, metric="span_f1", n_resamples=5)
     assert (found.a, found.b, found.low, found.high) == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_one_sequence_has_no_interval() -> None:
+    found = hr.significance.bootstrap([["A", "A"]], [["A", "B"]], [["A", "A"]], n_resamples=5)
+    assert (found.a, found.b, found.difference) == (0.5, 1.0, 0.5)
+    assert isnan(found.low)
+    assert isnan(found.high)
+    assert str(found) == "accuracy A 50.00%, B 100.00%; B - A +50.00 points; an interval needs two sequences or more"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hedgerow.estimators.dev_spans import fit_a_scheme, marks_spans
 from hedgerow.inspection.error_analysis import raw_sequences
 from hedgerow.inspection.labelling import Labelling, _scheme
 from hedgerow.inspection.view_tables import fitted_model, frame_of, top_table
-from hedgerow.metrics.paired_bootstrap import Bootstrap, bootstrap, check_resampling
+from hedgerow.metrics.paired_bootstrap import Bootstrap, bootstrap, check_resampling, interval_in_points
 from hedgerow.metrics.span_schemes import scheme_of_letters
 from hedgerow.metrics.text_table import text_table
 from hedgerow.significance import McNemar, mcnemar
@@ -133,7 +133,7 @@ class Comparison:
                 f"{one.a:.2%}",
                 f"{one.b:.2%}",
                 f"{100 * one.difference:+.2f}",
-                f"{100 * one.low:+.2f} to {100 * one.high:+.2f}",
+                interval_in_points(one),
             ]
             for one in found
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from operator import eq
 from typing import Literal, NamedTuple
 
@@ -34,7 +35,7 @@ class Bootstrap:
     difference
         b - a: above 0 if B is better.
     low, high
-        The interval of the difference.
+        The interval of the difference; NaN for a single sequence, which shows no variation.
     confidence, n_resamples
         The confidence level of the interval, and the number of resamples.
     """
@@ -49,11 +50,16 @@ class Bootstrap:
     n_resamples: int
 
     def __str__(self) -> str:
+        scores = f"{self.metric} A {self.a:.2%}, B {self.b:.2%}; B - A {100 * self.difference:+.2f} points"
+        if isnan(self.low):
+            return f"{scores}; an interval needs two sequences or more"
         star = "*" if self.low > 0 or self.high < 0 else ""
-        return (
-            f"{self.metric} A {self.a:.2%}, B {self.b:.2%}; B - A {100 * self.difference:+.2f} points, "
-            f"{self.confidence:.0%} interval {100 * self.low:+.2f} to {100 * self.high:+.2f}{star}"
-        )
+        return f"{scores}, {self.confidence:.0%} interval {interval_in_points(self)}{star}"
+
+
+def interval_in_points(found: Bootstrap) -> str:
+    """The interval in percentage points; "none" if there is none."""
+    return "none" if isnan(found.low) else f"{100 * found.low:+.2f} to {100 * found.high:+.2f}"
 
 
 def bootstrap(
@@ -183,6 +189,8 @@ def resampled(
             _ratio(counts.numerators[drawn].sum(axis=1), counts.denominators[drawn].sum(axis=1)) for counts in (a, b)
         )
         differences[first : first + size] = own_b - own_a
+    if n == 1:  # every resample is the same
+        differences[:] = np.nan
     low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
     total_a, total_b = (float(_ratio(counts.numerators.sum(), counts.denominators.sum())) for counts in (a, b))
     return Bootstrap(
