@@ -200,7 +200,7 @@ def errors(model: Estimator, X: SequencesLike, y: LabelsLike) -> ErrorAnalysis:
     >>> found.accuracy, [(row.group, row.positions, row.wrong) for row in found.by_label.rows]
     (0.5, [('B-NP', 2, 1)])
     >>> [(row.group, row.positions, row.wrong) for row in found.by_unknown.rows]
-    [('(no column)', 1, 0), ('(some column)', 1, 1), ('symbol', 1, 1)]
+    [('(no column)', 1, 0), ('symbol', 1, 1)]
     """
     fitted_model(model, "errors")
     raw = raw_sequences(X)

@@ -155,18 +155,21 @@ def errors_by_frequency(codes: NDArray[np.int32], n_values: int, wrong: Mask) ->
 
 
 def errors_by_column(by: str, marked: Iterable[tuple[str, Mask]], wrong: Mask) -> ErrorTable:
-    """Error rates of the positions that are marked in no column, in some column, and in each column.
+    """Error rates of the positions that are marked in no column, in some of several columns, and in each column.
 
     Columns without marked positions are left out; without any, the table is empty.
     """
     anywhere, rows = np.zeros(len(wrong), np.bool_), []
     for name, mask in marked:
-        anywhere |= mask
-        rows.append(_errors_at(name, mask, wrong))
-    if not anywhere.any():
+        if mask.any():
+            anywhere |= mask
+            rows.append(_errors_at(name, mask, wrong))
+    if not rows:
         return ErrorTable(by, ())
-    ends = [_errors_at("(no column)", ~anywhere, wrong), _errors_at("(some column)", anywhere, wrong)]
-    return ErrorTable(by, tuple(row for row in [*ends, *rows] if row.positions))
+    if len(rows) > 1:
+        rows.insert(0, _errors_at("(some column)", anywhere, wrong))
+    none = _errors_at("(no column)", ~anywhere, wrong)
+    return ErrorTable(by, tuple(row for row in [none, *rows] if row.positions))
 
 
 def _errors_at(name: str, mask: Mask, wrong: Mask) -> ErrorGroup:
