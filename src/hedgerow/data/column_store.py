@@ -174,4 +174,5 @@ class ColumnStore:
         if len(self.columns) > 6:
             shown.append(f"... {len(self.columns) - 6} more")
         size = f"{counted(len(self), 'sequence')}, {counted(self.n_positions, 'position')}"
-        return f"{type(self).__name__}({size}; {', '.join(shown)})"
+        columns = f"; {', '.join(shown)}" if shown else ""
+        return f"{type(self).__name__}({size}{columns})"

@@ -21,21 +21,13 @@ MOST_COLUMNS = 8
 MOST_IN_BAG = 5
 LONGEST_TEXT = 60
 
-# What XML cannot contain, not even as a character reference, the controls of C1, and marks that turn the direction of
-# the text after them, also outside of the word.
-_FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+# Control characters, marks that change the direction of text, and what no file or XML can hold.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def visible(text: object) -> str:
-    """The text in one line: controls become their pictures, such as ␊, and what has no picture becomes �."""
-    return _FORBIDDEN.sub(_picture, str(text))
-
-
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "\u2421" if code == 0x7F else "\ufffd"
+    r"""The text in one line: control characters as escapes, such as \x1b."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), str(text))
 
 
 def escape(text: object) -> str:

@@ -78,6 +78,5 @@ def axes_or_new(axes: Any, height: float = 4.0) -> Any:
 
 
 def plain_text(value: object) -> str:
-    """A text for matplotlib: its fonts lack pictures of controls, and it reads formulas between dollar signs."""
-    shown = "".join("\ufffd" if "\u2400" <= c <= "\u2421" else c for c in visible(value))
-    return shortened(shown, 48).replace("$", r"\$")
+    """A text for matplotlib, which reads formulas between dollar signs."""
+    return shortened(visible(value), 48).replace("$", r"\$")

@@ -104,7 +104,7 @@ def test_contributions_in_words(one, words):
             {"start": 2, "end": 4, "values": ("the", "cat"), "labels": ("A", "A"), "against": ("B", "A")},
             "positions 2 to 3 (the cat): A A rather than B A, log-odds +1.000",
         ),
-        ({"values": ("a\nb",)}, "position 0 (a␊b): A (probability 0.500) rather than B, log-odds +1.000"),
+        ({"values": ("a\nb",)}, "position 0 (a\\nb): A (probability 0.500) rather than B, log-odds +1.000"),
     ],
     ids=["value", "none", "span", "newline"],
 )
@@ -216,7 +216,7 @@ def test_right_to_left_text_stays_in_its_line(word):
     X, y = [[word, "b"], ["b", word]], [["A", "B"], ["B", "A"]]
     found = hr.HMM().fit(X, y).explain([word, "b"], 0)
     assert any(c.value == word for c in found.contributions)
-    shown = word.replace("\u202e", "\ufffd").replace("\u202c", "\ufffd")  # marks that would turn other text
+    shown = word.replace("\u202e", r"\u202e").replace("\u202c", r"\u202c")  # marks that would turn other text
     assert found.headline == str(found).splitlines()[0]
     assert f"position 0 ({shown}): " in found.headline
     lines = [line for line in str(found).splitlines()[1:] if shown in line]
