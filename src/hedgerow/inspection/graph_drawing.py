@@ -38,11 +38,9 @@ def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *,
         caption = f"{names[a]} → {names[b]}: {score:.4g}"
         curve, tip, direction = _loop(places[a], angles[a]) if a == b else _curve(places[a], places[b])
         colour, share = POSITIVE if score >= 0 else NEGATIVE, abs(score) / greatest
-        opacity = 0.25 + 0.65 * share
-        parts.append(
-            path(curve, colour=colour, title=caption, stroke_width=0.8 + WIDEST * share, stroke_opacity=opacity)
-        )
-        parts.append(_arrow(tip, direction, colour, opacity))
+        opacity, width = 0.25 + 0.65 * share, 0.8 + WIDEST * share
+        parts.append(path(curve, colour=colour, title=caption, stroke_width=width, stroke_opacity=opacity))
+        parts.append(_arrow(tip, direction, colour, opacity, width))
     for name, full, place, angle in zip(shown, names, places, angles, strict=True):
         parts.append(circle(*place, NODE_RADIUS, colour="currentColor", title=full))
         parts.append(_name(name, place, angle))
@@ -84,11 +82,15 @@ def _loop(place: tuple[float, float], angle: float) -> Drawn:
     return commands, tip, (tip[0] - foot[0], tip[1] - foot[1])
 
 
-def _arrow(tip: tuple[float, float], direction: tuple[float, float], colour: str, opacity: float) -> str:
+def _arrow(
+    tip: tuple[float, float], direction: tuple[float, float], colour: str, opacity: float, line_width: float
+) -> str:
+    """The head of an arrow, wider than its line."""
     length = math.hypot(*direction) or 1.0
     x, y = direction[0] / length, direction[1] / length
     back = tip[0] - x * ARROW, tip[1] - y * ARROW
-    corners = [tip, (back[0] - y * 3.5, back[1] + x * 3.5), (back[0] + y * 3.5, back[1] - x * 3.5)]
+    half = 2.5 + 0.7 * line_width
+    corners = [tip, (back[0] - y * half, back[1] + x * half), (back[0] + y * half, back[1] - x * half)]
     return element(
         "polygon", points=" ".join(map(_point, corners)), style=f"fill:{colour}", fill_opacity=float(opacity)
     )

@@ -26,38 +26,50 @@ from hedgerow.inspection.svg import (
 )
 
 BAR_HEIGHT = 18.0
-BAR_AREA = 320.0
+BAR_AREA = 250.0
+WIDEST_BESIDE = 150.0  # names of bars that are wider stand above their bars, so that both fit on a phone
 CELL = 26.0
+DARKEST = 0.5  # opacity of the greatest cell of a heat map: numbers on it stay readable on light and dark pages
 MOST_MARKED = 60  # points of a line that has a mark at each
-LINE_SIZE = (460.0, 240.0)  # the area between the axes
+LINE_SIZE = (380.0, 220.0)  # the area between the axes
 
 
 def bar_chart(
     bars: Sequence[tuple[str, float]], *, title: str, description: str, deviations: Sequence[float] | None = None
 ) -> str:
-    """Horizontal bars, one below the other, with their numbers; values below 0 go left and have another colour."""
+    """Horizontal bars, one below the other, with their numbers; values below 0 go left and have another colour.
+
+    Short names stand beside the bars, long ones above them.
+    """
     values = [value if math.isfinite(value) else 0.0 for _, value in bars]
     spread = [0.0] * len(bars) if deviations is None else [d if math.isfinite(d) else 0.0 for d in deviations]
     low = min([0.0, *(v - d for v, d in zip(values, spread, strict=True))])
     high = max([0.0, *(v + d for v, d in zip(values, spread, strict=True))])
     names = [clipped(name, 48) for name, _ in bars]
-    left = max([40.0, *(text_width(name) for name in names)]) + 8
+    widest = max([40.0, *map(text_width, names)])
+    above = widest > WIDEST_BESIDE
+    left, step = (4.0, BAR_HEIGHT + 22) if above else (widest + 8, BAR_HEIGHT + 4)
     scale = BAR_AREA / (high - low or 1.0)
     zero = left - low * scale
     parts = []
     for i, ((full, value), shown, d) in enumerate(zip(bars, values, spread, strict=True)):
-        y = 8 + i * (BAR_HEIGHT + 4)
+        y = 8 + i * step + (18 if above else 0)
         begin, end = sorted((zero, zero + shown * scale))
         colour = POSITIVE if shown >= 0 else NEGATIVE
-        parts.append(text(left - 6, y + BAR_HEIGHT - 5, names[i], anchor="end"))
+        if above:
+            parts.append(text(left + 3, y - 5, names[i]))
+        else:
+            parts.append(text(left - 6, y + BAR_HEIGHT - 5, names[i], anchor="end"))
         parts.append(rect(begin, y, end - begin, BAR_HEIGHT, colour=colour, title=f"{full}: {value:.4g}"))
         if d:
             middle = y + BAR_HEIGHT / 2
             parts.append(line(zero + (shown - d) * scale, middle, zero + (shown + d) * scale, middle))
         parts.append(text(left + BAR_AREA + 8, y + BAR_HEIGHT - 5, f"{value:.3g}"))
-    bottom = 8 + len(bars) * (BAR_HEIGHT + 4)
+    bottom = 8 + len(bars) * step
     parts.append(line(zero, 4, zero, bottom, stroke_opacity=0.5))
-    return document(left + BAR_AREA + 70, bottom + 6, parts, title=title, description=description)
+    numbers = max([20.0, *(text_width(f"{value:.3g}") for _, value in bars)])
+    width = max(left + BAR_AREA + 12 + numbers, widest + 12 if above else 0.0)
+    return document(width, bottom + 6, parts, title=title, description=description)
 
 
 class Panel(NamedTuple):
@@ -88,7 +100,7 @@ def line_chart(
     x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
 ) -> str:
-    """Lines over common axes, with a legend; points that are not finite interrupt a line."""
+    """Lines over common axes, with a legend below; points that are not finite interrupt a line."""
     panel = line_panel(series, x_name=x_name, y_name=y_name, x_range=x_range, y_range=y_range)
     return document(*panel, title=title, description=description)
 
@@ -106,7 +118,8 @@ def line_panel(
     x_low, x_high = x_range or _range([x for x, _ in points])
     y_low, y_high = y_range or _range([y for _, y in points])
     width, height = LINE_SIZE
-    y_ticks, x_ticks = ticks(y_low, y_high), ticks(x_low, x_high)
+    is_count = x_range is None and all(float(x).is_integer() for x, _ in points)  # such as the number of a round
+    y_ticks, x_ticks = ticks(y_low, y_high), ticks(x_low, x_high, least_step=1.0 if is_count else 0.0)
     left = max([20.0, *(text_width(f"{tick:g}") for tick in y_ticks)]) + (30 if y_name else 12)
     top, bottom = 10.0, 10.0 + height
 
@@ -128,9 +141,8 @@ def line_panel(
         parts.append(text(12, bottom - height / 2, y_name, anchor="middle", transform=f"rotate(-90 12 {middle})"))
     for i, (name, values) in enumerate(series.items()):
         parts += _series([place(x, y) for x, y in values], name, series_colour(i))
-    legend, legend_width = _legend(list(series), left + width + 16)
-    bottom = max(bottom + 44, 24 + 18 * len(series))
-    return Panel(left + width + 16 + legend_width, bottom, [*parts, *legend])
+    legend, end = _legend(list(series), left, left + width, bottom + (56 if x_name else 40))
+    return Panel(left + width + 16, end, [*parts, *legend])
 
 
 def _series(points: list[tuple[float, float]], name: str, colour: str) -> list[str]:
@@ -147,14 +159,17 @@ def _series(points: list[tuple[float, float]], name: str, colour: str) -> list[s
     return drawn + marks
 
 
-def _legend(names: list[str], left: float) -> tuple[list[str], float]:
-    """(the elements, their width): a line and a name for each series."""
-    parts = []
+def _legend(names: list[str], left: float, right: float, y: float) -> tuple[list[str], float]:
+    """(the elements, their lower end): a line and a name for each series, as many in a row as fit."""
+    parts, x = [], left
     for i, name in enumerate(names):
-        y = 18 + 18 * i
-        parts.append(rect(left, y - 6, 14, 4, colour=series_colour(i)))
-        parts.append(text(left + 20, y, clipped(name)))
-    return parts, 30 + max([0.0, *(text_width(clipped(name)) for name in names)])
+        width = 36 + text_width(clipped(name))
+        if x > left and x + width > right:
+            x, y = left, y + 18
+        parts.append(rect(x, y - 6, 14, 4, colour=series_colour(i)))
+        parts.append(text(x + 20, y, clipped(name)))
+        x += width
+    return parts, y + 10
 
 
 def heat_map(
@@ -177,7 +192,7 @@ def heat_map(
     left = max([30.0, *map(text_width, row_names)]) + (30 if row_name else 10)
     top = max([30.0, *map(text_width, column_names)]) + (28 if column_name else 10)
     side = max(CELL, 44.0 if numbers else CELL)
-    parts = [text(left + side * len(columns) / 2, 14, column_name, anchor="middle")] if column_name else []
+    parts = [text(left, 14, column_name)] if column_name else []
     if row_name:
         middle = top + CELL * len(rows) / 2
         parts.append(text(14, middle, row_name, anchor="middle", transform=f"rotate(-90 14 {number(middle)})"))
@@ -199,7 +214,7 @@ def heat_map(
                     CELL - 1,
                     colour=POSITIVE if value >= 0 else NEGATIVE,
                     title=f"{rows[i]}, {full}: {value:.4g}",
-                    fill_opacity=abs(value) / greatest * 0.75,
+                    fill_opacity=abs(value) / greatest * DARKEST,
                 )
             )
             if numbers:
@@ -209,9 +224,9 @@ def heat_map(
     )
 
 
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
+def ticks(low: float, high: float, most: int = 6, least_step: float = 0.0) -> list[float]:
     """Round numbers from low to high: multiples of 1, 2 or 5 times a power of ten."""
-    raw = (high - low) / most
+    raw = max((high - low) / most, least_step)
     if not (math.isfinite(raw) and raw > 0):
         return [low]
     power = 10.0 ** math.floor(math.log10(raw))

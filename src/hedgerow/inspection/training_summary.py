@@ -35,7 +35,8 @@ def training_in_words(training: Mapping[str, Any] | None) -> str:
     if training["steps_of_search"]:
         words += f", the number found on held-out sequences in {counted(training['steps_of_search'], training['unit'])}"
     words += f", {duration(training['seconds'])}"
-    if _are_numbers(training["first_loss"], training["last_loss"]):
+    # The bits of an output code are learned apart: their losses do not continue each other.
+    if training["unit"] != "bit" and _are_numbers(training["first_loss"], training["last_loss"]):
         words += f", loss from {training['first_loss']:.4g} to {training['last_loss']:.4g}"
     scores = [f"{k.replace('_', ' ')} {v:.4g}" for k, v in training.items() if k.startswith("dev_") and _are_numbers(v)]
     return ", ".join([words, *scores])

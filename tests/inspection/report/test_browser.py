@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -179,10 +180,12 @@ def test_the_keyboard_reaches_everything(browser: Any, report: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_panel_does_not_cover_its_position(browser: Any, report: Path, width: int) -> None:
+@pytest.mark.parametrize(("search", "place"), [("", 60), ("#12", 5)], ids=["middle", "end"])
+def test_the_panel_does_not_cover_its_position(browser: Any, report: Path, width: int, search: str, place: int) -> None:
     settings = {"viewport": {"width": width, "height": 800}, "reduced_motion": "reduce"}
     with Opened(browser, report, **settings) as opened:
-        token = opened.page.locator(".token").nth(60)
+        opened.page.fill("#search", search)
+        token = opened.page.locator(".token").nth(place)
         token.focus()
         opened.page.keyboard.press("Enter")
         own, cover = token.bounding_box(), opened.page.locator("#panel").bounding_box()
@@ -225,6 +228,47 @@ def test_filters(browser: Any, report: Path) -> None:
         assert opened.messages == []
 
 
+def test_the_search_finds_texts_of_several_positions_together(browser: Any, tmp_path: Path) -> None:
+    X, y = ["running", "gin", "ginger"], [list("c" * 7), list("ccv"), list("ccvccv")]
+    model = hr.LinearCRF(max_iter=5, n_jobs=1).fit(X, y)
+    with Opened(browser, hr.report(model, X, y, tmp_path / "letters.html")) as opened:
+        for wanted, found, marked in (("ing", 2, "inging"), ("n g", 2, "ngng"), ("nn", 1, "nn"), ("runx", 0, "")):
+            opened.page.fill("#search", wanted)
+            assert opened.status().startswith(f"{found} of 3" if found else "No sequence")
+            assert "".join(opened.page.locator("mark").all_text_contents()) == marked
+
+
+def test_positions_that_pass_the_filters_are_marked_and_reached(browser: Any, report: Path) -> None:
+    with Opened(browser, report, reduced_motion="reduce") as opened:
+        opened.page.locator("#confusions .show").first.click()
+        first = opened.page.locator(".token.fits").first
+        assert first.evaluate("(one) => one === document.activeElement")
+        shadows = [
+            opened.page.locator(f".token.wrong{kind}").first.evaluate("(one) => getComputedStyle(one).boxShadow")
+            for kind in (".fits", ":not(.fits)")
+        ]
+        assert shadows[0] != "none" == shadows[1]
+
+
+def test_the_numbers_of_the_page_can_be_searched(browser: Any, report: Path, tmp_path: Path) -> None:
+    data = re.sub(r'"sequences":\[0,', '"sequences":[2011,', report.read_text(encoding="utf-8"))
+    changed = tmp_path / "changed.html"
+    changed.write_text(data, encoding="utf-8")
+    with Opened(browser, changed) as opened:
+        for wanted in ("#2,011", "#2011"):
+            opened.page.fill("#search", wanted)
+            assert opened.page.locator(".sequence-head").all_text_contents()[0].startswith("sequence 2,011,")
+
+
+def test_the_tip_goes_away_when_the_window_changes(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        opened.page.locator(".token").nth(5).focus()
+        assert opened.page.locator("#tip").is_visible()
+        opened.page.set_viewport_size({"width": 390, "height": 800})
+        opened.page.wait_for_function("document.getElementById('tip').hidden")
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_dark_mode_has_other_colours(browser: Any, report: Path) -> None:
     found = []
     for scheme in ("light", "dark"):
@@ -251,6 +295,7 @@ def test_print_leaves_controls_out(browser: Any, report: Path) -> None:
         opened.page.emulate_media(media="print")
         assert not opened.page.locator(".controls").is_visible()
         assert not opened.page.locator(".contents").is_visible()
+        assert not opened.page.locator("#confusions .show").first.is_visible()
         assert opened.page.locator("#summary table").first.is_visible()
         assert not opened.page.get_by_text("needs JavaScript").is_visible()
         assert len(opened.page.pdf()) > 10_000

@@ -7,32 +7,33 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from hedgerow.inspection.report.markup import Section, note, safe
+from hedgerow.inspection.report.markup import Section, note, paragraph, safe
 from hedgerow.inspection.report.view import View
 
 MOST_OPTIONS = 200  # labels in a list of choices
 
 _HELP = (
-    "A position shows its text and the predicted label; a dotted line marks a probability below 90 %. Point at a "
-    "position, or move to it with Tab and the arrow keys, to see probabilities. A click or Enter explains it, Escape "
-    "closes. In the search box, several words find neighbouring positions, and #12 finds sequence 12. Sequences and "
-    "positions are counted from 0, as in Python."
+    "A position shows its text and the predicted label; a dotted line marks a {probability} below 90 %. Point at a "
+    "position, or move to it with Tab and the arrow keys, to see more. A click or Enter explains it, Escape closes. In "
+    "the search box, several words find neighbouring positions, and #12 finds sequence 12. Positions that pass the "
+    "filters have a green frame. Sequences and positions are counted from 0, as in Python."
 )
 
 
 def browser_section(view: View, data: Mapping[str, Any], notes: Iterable[str]) -> Section:
     """Controls, and the places where the script puts sequences and explanations."""
-    has_gold = data["gold"] is not None
+    has_gold, probability = data["gold"] is not None, "probability" if view.doubt is None else "score"
     controls = [_search()]
     if has_gold:
         controls += [_kinds(data), _labels("gold", "gold label", _gold_codes(data), data)]
-    controls += [_labels("predicted", "predicted label", data["predicted"], data), _below(), _order(has_gold)]
+    predicted = _labels("predicted", "predicted label", data["predicted"], data)
+    controls += [predicted, _below(probability), _order(has_gold)]
     controls.append('<button type="button" class="plain" id="reset">Reset</button>')
-    wrong = " A wrong position is framed, with the gold label below." if has_gold else ""
+    wrong = " A wrong position is red, with the gold label below." if has_gold else ""
     if data.get("changes"):
         wrong += " Where another model predicts otherwise, its label is below too."
     body = (
-        f"{note(_HELP + wrong)}{''.join(map(note, notes))}"
+        f"{paragraph(_HELP.format(probability=probability) + wrong, 'note help')}{''.join(map(note, notes))}"
         '<p id="without-script">The browser of sequences needs JavaScript.</p>'
         f'<div id="browser" hidden><div class="controls" role="search" aria-label="Filters">{"".join(controls)}</div>'
         '<p class="status" id="status" role="status"></p>'
@@ -61,8 +62,11 @@ def _kinds(data: Mapping[str, Any]) -> str:
 
 def _labels(key: str, name: str, codes: Iterable[int], data: Mapping[str, Any]) -> str:
     """The labels that occur; of many, the most frequent ones."""
-    frequent = sorted(code for code, _ in Counter(codes).most_common(MOST_OPTIONS))
-    return _select(key, name, [("", "any"), *((str(code), data["labels"][code]) for code in frequent)])
+    found = Counter(codes)
+    frequent = sorted(code for code, _ in found.most_common(MOST_OPTIONS))
+    others = len(found) - len(frequent)
+    last = f"<option disabled>{others:,} rarer labels</option>" if others else ""
+    return _select(key, name, [("", "any"), *((str(code), data["labels"][code]) for code in frequent)], last)
 
 
 def _gold_codes(data: Mapping[str, Any]) -> list[int]:
@@ -72,9 +76,9 @@ def _gold_codes(data: Mapping[str, Any]) -> list[int]:
     return gold
 
 
-def _below() -> str:
+def _below(probability: str) -> str:
     return (
-        '<label>probability: <span id="below-value">any</span>'
+        f'<label>{probability}: <span id="below-value">any</span>'
         '<input type="range" id="below" min="100" max="1000" step="10" value="1000"></label>'
     )
 
@@ -84,6 +88,6 @@ def _order(has_gold: bool) -> str:
     return _select("order", "order", [*options, ("errors", "most errors first")] if has_gold else options)
 
 
-def _select(key: str, name: str, options: Iterable[tuple[str, str]]) -> str:
+def _select(key: str, name: str, options: Iterable[tuple[str, str]], last: str = "") -> str:
     choices = "".join(f'<option value="{escape(value)}">{safe(text)}</option>' for value, text in options)
-    return f'<label>{escape(name)}<select id="{key}">{choices}</select></label>'
+    return f'<label>{escape(name)}<select id="{key}">{choices}{last}</select></label>'

@@ -29,13 +29,16 @@ def calibration_section(view: View) -> Section | None:
     found = [reliability_of(view.labelling)]
     if view.labelling.spans is not None and len(view.labelling.spans.probability):
         found.append(reliability_of(view.labelling, spans=True))
-    coverage = risk_coverage_of(view.labelling)
     errors = [f"{one.expected_calibration_error:.4f} for {_things(one)}" for one in found]
     parts = [paragraph(f"Expected calibration error: {' and '.join(errors)}; 0 is perfect.")]
     if view.doubt is not None:
         parts.append(note(f"Note: {view.doubt}."))
-    parts.append(f'<div class="figures">{_reliability_figure(found)}{_coverage_figure(coverage)}</div>')
-    parts.append(details("The numbers of both charts", "".join(map(_bins, found)) + _coverages(coverage)))
+    figures, numbers = _reliability_figure(found), "".join(map(_bins, found))
+    if len(view.store) > 1:
+        coverage = risk_coverage_of(view.labelling)
+        figures += _coverage_figure(coverage)
+        numbers += _coverages(coverage)
+    parts.append(f'<div class="figures">{figures}</div>{details("The numbers of the charts", numbers)}')
     return Section("calibration", "Calibration", "".join(parts))
 
 

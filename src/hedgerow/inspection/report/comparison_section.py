@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from hedgerow.inspection.comparison import Comparison
 from hedgerow.inspection.report.change_data import CHANGES
-from hedgerow.inspection.report.markup import Cell, Numeric, Section, count, note, paragraph, share, show_button, table
+from hedgerow.inspection.report.markup import (
+    BROWSER,
+    Cell,
+    Numeric,
+    Section,
+    count,
+    note,
+    paragraph,
+    share,
+    show_button,
+    table,
+)
 from hedgerow.inspection.report.view import View
+from hedgerow.metrics.paired_bootstrap import interval_in_points
 
 
 def comparison_section(view: View) -> Section | None:
@@ -23,14 +35,17 @@ def _scores(found: Comparison) -> str:
             one.metric.replace("_", " "),
             share(one.b),
             share(one.a),
-            Numeric(f"{100 * one.difference:+.2f}"),
-            Numeric(f"{100 * one.low:+.2f} to {100 * one.high:+.2f}"),
+            Numeric(f"{100 * one.difference:+.2f} points"),
+            Numeric(interval_in_points(one)),
         ]
         for one in (found.accuracy, found.span_f1)
         if one is not None
     ]
     head = ["score", f"#this model: {found.names[1]}", f"#other model: {found.names[0]}", "#difference", "#interval"]
-    caption = f"Both models; intervals at 95 % from {found.accuracy.n_resamples:,} resamples of whole sequences"
+    if found.n_sequences == 1:
+        caption = "Both models; an interval needs two sequences or more"
+    else:
+        caption = f"Both models; intervals at 95 % from {found.accuracy.n_resamples:,} resamples of whole sequences"
     return table(head, rows, caption)
 
 
@@ -48,5 +63,5 @@ def _changes(found: Comparison) -> str:
         for code, (name, n) in enumerate(counts.items())
     ]
     same = found.n_sequences - len(found.changed)
-    changed = table(["change", "#sequences", "browser"], rows, "Sequences with another prediction")
+    changed = table(["change", "#sequences", BROWSER], rows, "Sequences with another prediction")
     return changed + note(f"{same:,} sequences have the same labels by both models.")

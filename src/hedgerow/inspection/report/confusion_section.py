@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hedgerow.inspection.report.markup import (
+    BROWSER,
     Cell,
     Section,
     count,
@@ -82,6 +83,6 @@ def _pairs(wrong: Sequence[tuple[object, object, int]], n_positions: int) -> str
         for gold, predicted, n in wrong[:MOST_PAIRS]
     ]
     caption = "The most frequent confusions"
-    found = table(["gold", "predicted", "#positions", "#share of all", "browser"], rows, caption)
+    found = table(["gold", "predicted", "#positions", "#share of all", BROWSER], rows, caption)
     more = len(wrong) - MOST_PAIRS
     return found + (note(f"{more:,} other pairs are rarer.") if more > 0 else "")

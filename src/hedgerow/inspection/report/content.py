@@ -18,7 +18,7 @@ from hedgerow.inspection.report.error_section import error_section
 from hedgerow.inspection.report.explanation_data import explained_places, explanation_data
 from hedgerow.inspection.report.learned_section import learned_section
 from hedgerow.inspection.report.markup import Section
-from hedgerow.inspection.report.sequence_data import LabelNames, Shown, sequence_data
+from hedgerow.inspection.report.sequence_data import LONGEST_SEQUENCE, LabelNames, Shown, sequence_data
 from hedgerow.inspection.report.summary_section import summary_section
 from hedgerow.inspection.report.training_section import training_section
 from hedgerow.inspection.report.view import View
@@ -86,6 +86,6 @@ def _notes(view: View, data: dict[str, Any], chosen: Shown) -> list[str]:
             f"{left_out:,} others are left out, to keep the page small."
         )
     if data["cut"]:
-        longest = int(np.max(view.store.lengths))
-        notes.append(f"Long sequences, of up to {longest:,} positions, are cut off.")
+        longer = counted(len(data["cut"]), "longer sequence")
+        notes.append(f"The browser has the first {LONGEST_SEQUENCE:,} positions of {longer}.")
     return notes

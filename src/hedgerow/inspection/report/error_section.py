@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from hedgerow.inspection.error_analysis import ErrorAnalysis
 from hedgerow.inspection.error_groups import ErrorTable
-from hedgerow.inspection.report.markup import Cell, Numeric, Section, count, details, note, share, show_button, table
+from hedgerow.inspection.report.markup import (
+    BROWSER,
+    Cell,
+    Numeric,
+    Section,
+    count,
+    details,
+    note,
+    share,
+    show_button,
+    table,
+)
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.span_errors import SpanErrors
 
@@ -36,8 +47,9 @@ def error_section(view: View) -> Section | None:
         for name, one in list(found.by_frequency.items())[:MOST_COLUMNS]
     ]
     tables = "".join(part for part in [*groups, *frequencies] if part)
-    rates = details("Error rates of groups of positions, with intervals at 95 %", tables, is_open=True)
-    return Section("errors", "Errors", spans + _worst(found) + rates)
+    rates = "Error rates of groups of positions, with intervals at 95 %"
+    groups_of_positions = details(rates, tables, is_open=True) if tables else ""
+    return Section("errors", "Errors", spans + _worst(found) + groups_of_positions)
 
 
 def _span_kinds(found: SpanErrors, kinds: tuple[str, ...]) -> str:
@@ -48,7 +60,7 @@ def _span_kinds(found: SpanErrors, kinds: tuple[str, ...]) -> str:
         button = show_button(f"sequences with errors: {name}", kind=f"kind-{kinds.index(name)}") if some else ""
         cells = ["" if n is None else count(n) for n in (gold, predicted)]
         rows.append([name, meaning, *cells, button])
-    return table(["kind", "meaning", "#gold spans", "#predicted spans", "browser"], rows, "Spans by kind of error")
+    return table(["kind", "meaning", "#gold spans", "#predicted spans", BROWSER], rows, "Spans by kind of error")
 
 
 def _worst(found: ErrorAnalysis) -> str:
@@ -62,7 +74,7 @@ def _worst(found: ErrorAnalysis) -> str:
         for one in found.worst(MOST_WORST)
     ]
     return details(
-        "The sequences with most errors", table(["sequence", "#positions", "#wrong", "browser"], rows, "Worst")
+        "The sequences with most errors", table(["sequence", "#positions", "#wrong", BROWSER], rows, "Worst")
     )
 
 

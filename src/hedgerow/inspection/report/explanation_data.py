@@ -42,9 +42,9 @@ def explanation_data(
         largest = sorted(one.contributions, key=lambda part: -abs(part.contribution))
         kept, others = largest[:MOST_CONTRIBUTIONS], largest[MOST_CONTRIBUTIONS:]
         row = [place, label_code(one.against[0]), _hundredths(one.log_odds), len(others)]
-        row.append(_hundredths(math.fsum(part.contribution for part in others)) or 0)
+        row.append(_hundredths(sum(part.contribution for part in others)))
         for part in kept:
-            row += [texts.setdefault(shown(part), len(texts)), _hundredths(part.contribution) or 0]
+            row += [texts.setdefault(shown(part), len(texts)), _hundredths(part.contribution)]
         rows.append(row)
         note = one.note
     return {"texts": list(texts), "at": rows, "note": note}

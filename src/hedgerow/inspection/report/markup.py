@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-LONGEST = 120  # characters of a word or value; the rest is cut off
+from hedgerow.data.html_repr import visible
 
-# Control characters, marks that change the direction of text, and lone surrogates, which no file can hold.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+LONGEST = 120  # characters of a word or value; the rest is cut off
+BROWSER = "browser"  # the head of a column of buttons that show sequences
 
 
 class Section(NamedTuple):
@@ -40,8 +39,7 @@ def shown(value: object, longest: int = LONGEST) -> str:
     r"""A text in one line: control characters as escapes such as \x1b, the end of long texts cut off."""
     text = str(value)
     cut = text[:longest]
-    clean = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), cut)
-    return f"{clean}…" if len(text) > longest else clean
+    return f"{visible(cut)}…" if len(text) > longest else visible(cut)
 
 
 def safe(value: object, longest: int = LONGEST) -> str:
@@ -62,16 +60,17 @@ def note(text: str) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str) -> str:
     """A table with a caption, which scrolls sideways where it is too wide; the first cell of a row names the row."""
     body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
-    first, *others = head
-    numeric = [cell.startswith("#") for cell in others]
-    heads = f'<th scope="col">{escape(first)}</th>' + "".join(
-        f'<th scope="col" class="number">{escape(cell[1:])}</th>' if right else f'<th scope="col">{escape(cell)}</th>'
-        for cell, right in zip(others, numeric, strict=True)
-    )
+    heads = "".join(map(_head, head))
     return scrolling(
         f"<table><caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>",
         caption,
     )
+
+
+def _head(name: str) -> str:
+    """The head of a column; "#" before a name marks numbers."""
+    kind = ' class="number"' if name.startswith("#") else ' class="action"' if name == BROWSER else ""
+    return f'<th scope="col"{kind}>{escape(name.removeprefix("#"))}</th>'
 
 
 def _row(cells: Sequence[Cell]) -> str:
@@ -81,7 +80,7 @@ def _row(cells: Sequence[Cell]) -> str:
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, Markup):
-        return f"<td>{cell}</td>"
+        return f'<td class="action">{cell}</td>'
     return f'<td class="number">{safe(cell)}</td>' if isinstance(cell, Numeric) else f"<td><bdi>{safe(cell)}</bdi></td>"
 
 

@@ -7,12 +7,15 @@ from hedgerow.inspection.report.markup import Section, figure
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import line_chart
 
+_LOSS = "The loss, divided by the number of sequences. It should fall."
+_LOSS_OF_BITS = "The loss of each bit, divided by the number of sequences. Each bit is learned apart from the others."
+
 
 def training_section(view: View) -> Section | None:
     """Curves of the training log; None if it has fewer than two records."""
     curve = learning_curve(view.estimator)
     figures = [
-        _curves(curve, LOSSES, "Loss", "The loss is divided by the number of sequences; it falls."),
+        _curves(curve, LOSSES, "Loss", _LOSS_OF_BITS if curve.unit == "bit" else _LOSS),
         _curves(curve, SCORES, "Score", "Scores on dev data."),
     ]
     body = "".join(figures)

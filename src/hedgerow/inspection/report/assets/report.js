@@ -28,6 +28,7 @@
   const sequenceOf = new Map(data.sequences.map((number, i) => [number, i]));
   const hues = labelHues();
   let chosen = []; // the sequences that pass the filters, in their order
+  let finds = new Map(); // what the search found in each of them
   let drawn = 0;
   let current = null; // the token that Tab reaches
   let opened = null; // the token that the panel is about
@@ -104,20 +105,47 @@
     };
   }
 
-  /** A function that says whether a sequence has the searched text, or is the one with this number. */
-  function searchTest() {
+  /** A function from a sequence to what the search finds there: the searched text by position; null for nothing. */
+  function searchFinder() {
     const wanted = controls.search.value.trim().toLowerCase();
-    if (!wanted) return () => true;
-    const numbered = /^#\d+$/.test(wanted) ? sequenceOf.get(Number(wanted.slice(1))) : undefined;
-    if (numbered !== undefined) return (i) => i === numbered;
+    if (!wanted) return () => new Map();
+    const numbered = /^#[\d,]+$/.test(wanted) ? sequenceOf.get(Number(wanted.slice(1).replaceAll(",", ""))) : undefined;
+    if (numbered !== undefined) return (i) => (i === numbered ? new Map() : null);
     const words = wanted.split(/\s+/);
-    const fits = words.map((word) => folded.map((text) => text.includes(word)));
+    const inside = words.map((word) => folded.map((text) => text.includes(word)));
     return (i) => {
-      for (let t = starts[i]; t + words.length <= starts[i + 1]; t++) {
-        if (words.every((_, j) => fits[j][data.text.codes[t + j]])) return true;
+      const found = new Map();
+      for (let t = starts[i]; t < starts[i + 1]; t++) {
+        const run = runFrom(t, starts[i + 1], words, inside);
+        if (run) run.forEach((text, j) => found.set(t + j, text));
       }
-      return false;
+      return found.size ? found : null;
     };
+  }
+
+  /**
+   * What neighbouring positions from t on have of the words, in their order; null unless they have all of them. A word
+   * is inside of the text of one position, or the texts of several positions together, such as letters.
+   */
+  function runFrom(t, end, words, inside) {
+    const run = [];
+    for (let j = 0; j < words.length; j++) {
+      const at = t + run.length;
+      if (at >= end) return null;
+      if (inside[j][data.text.codes[at]]) {
+        run.push(words[j]);
+        continue;
+      }
+      let rest = words[j];
+      while (rest && t + run.length < end) {
+        const text = folded[data.text.codes[t + run.length]];
+        if (!text || !rest.startsWith(text)) return null;
+        run.push(text);
+        rest = rest.slice(text.length);
+      }
+      if (rest) return null;
+    }
+    return run;
   }
 
   function ordered(found) {
@@ -141,29 +169,34 @@
   function apply() {
     close(false);
     hideTip();
-    const passes = sequenceTest(), matches = searchTest();
-    chosen = ordered(data.lengths.map((_, i) => i).filter((i) => passes(i) && matches(i)));
+    const passes = sequenceTest(), find = searchFinder();
+    finds = new Map();
+    chosen = ordered(data.lengths.map((_, i) => i).filter((i) => {
+      const found = passes(i) ? find(i) : null;
+      if (found) finds.set(i, found);
+      return found !== null;
+    }));
     list.replaceChildren();
     drawn = 0;
     current = null;
     draw();
-    const all = data.lengths.length.toLocaleString("en");
-    status.textContent = chosen.length ? `${chosen.length.toLocaleString("en")} of ${all} sequences` : "No sequence passes the filters.";
+    const all = data.lengths.length;
+    const counted = `${chosen.length.toLocaleString("en")} of ${all.toLocaleString("en")} sequence${all === 1 ? "" : "s"}`;
+    status.textContent = chosen.length ? counted : "No sequence passes the filters.";
   }
 
   // ---- drawing
 
   function draw() {
-    const marked = controls.search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const next = chosen.slice(drawn, drawn + AT_ONCE);
     const test = positionTest();
-    list.append(...next.map((i) => sequenceElement(i, marked, test)));
+    list.append(...next.map((i) => sequenceElement(i, finds.get(i), test)));
     drawn += next.length;
     more.hidden = drawn >= chosen.length;
     if (current === null) makeCurrent(list.querySelector(".token"));
   }
 
-  function sequenceElement(i, marked, test) {
+  function sequenceElement(i, found, test) {
     const item = make("li", "sequence");
     const wrong = countWrong(i);
     let head = `sequence ${data.sequences[i].toLocaleString("en")}`;
@@ -175,34 +208,34 @@
     tokens.setAttribute("role", "group");
     tokens.setAttribute("aria-label", head);
     tokens.dir = "auto";
-    for (let t = starts[i]; t < starts[i + 1]; t++) tokens.append(tokenElement(t, marked, test !== null && test(t)));
+    for (let t = starts[i]; t < starts[i + 1]; t++) tokens.append(tokenElement(t, found.get(t), test !== null && test(t)));
     item.append(tokens);
     return item;
   }
 
-  function tokenElement(t, marked, fits) {
+  function tokenElement(t, found, fits) {
     const token = make("button", goldAt.has(t) ? "token wrong" : "token");
     token.type = "button";
     if (fits) token.classList.add("fits");
     token.tabIndex = -1;
     token.dataset.t = t;
-    token.append(wordElement(data.text.values[data.text.codes[t]], marked), chip(data.predicted[t], data.probability[t] < 900));
+    token.append(wordElement(data.text.values[data.text.codes[t]], found), chip(data.predicted[t], data.probability[t] < 900));
     if (goldAt.has(t)) token.append(make("span", "gold", `gold ${data.labels[goldAt.get(t)]}`));
     if (otherAt.has(t)) token.append(make("span", "other", `other ${data.labels[otherAt.get(t)]}`));
     return token;
   }
 
-  function wordElement(text, marked) {
+  /** A text; what the search found in it is marked. */
+  function wordElement(text, found) {
     const word = make("bdi", "word");
     const cut = text.length > LONGEST_WORD ? `${text.slice(0, LONGEST_WORD - 1)}…` : text;
     if (cut !== text) word.title = text;
     const low = cut.toLowerCase();
-    const found = low.length === cut.length ? marked.find((part) => low.includes(part)) : undefined;
-    if (found === undefined) {
+    const begin = found !== undefined && low.length === cut.length ? low.indexOf(found) : -1;
+    if (begin < 0) {
       word.textContent = cut || "\u00a0";
       return word;
     }
-    const begin = low.indexOf(found);
     word.append(cut.slice(0, begin), make("mark", "", cut.slice(begin, begin + found.length)), cut.slice(begin + found.length));
     return word;
   }
@@ -265,6 +298,7 @@
     panel.replaceChildren(button, ...panelContent(t));
     panel.hidden = false;
     panel.scrollTop = 0;
+    document.body.classList.add("with-panel"); // room to scroll the last positions out from under the panel
     button.focus({ preventScroll: true });
     uncover(token);
   }
@@ -281,6 +315,7 @@
     opened = null;
     token.classList.remove("open");
     panel.hidden = true;
+    document.body.classList.remove("with-panel");
     if (focus && token.isConnected) token.focus();
   }
 
@@ -329,12 +364,12 @@
     for (let j = 1; j < parts.length; j += 2) greatest = Math.max(greatest, Math.abs(parts[j]));
     for (let j = 0; j < parts.length; j += 2) body.append(amountRow(data.explanations.texts[parts[j]], parts[j + 1], greatest));
     if (nOthers) body.append(amountRow(`${nOthers} others`, others, greatest));
-    const total = odds === null ? "infinite" : signed(odds);
-    table.append(make("caption", "", `What adds up to the log-odds, ${total}`), body);
+    table.append(make("caption", "", `What adds up to the log-odds, ${signed(odds)}`), body);
     return data.explanations.note ? [head, table, make("p", "note", `Note: ${data.explanations.note}.`)] : [head, table];
   }
 
   function signed(hundredths) {
+    if (hundredths === null) return "infinite";
     return `${hundredths < 0 ? "−" : "+"}${(Math.abs(hundredths) / 100).toFixed(2)}`;
   }
 
@@ -457,8 +492,12 @@
     if (gold !== undefined) choose(controls.gold, gold);
     if (predicted !== undefined) choose(controls.predicted, predicted);
     changed();
-    document.getElementById("sequences").scrollIntoView();
-    if (current) current.focus({ preventScroll: true });
+    const first = list.querySelector(".token.fits") || current;
+    (first || status).scrollIntoView({ block: "center" });
+    if (!first) return;
+    makeCurrent(first);
+    first.focus({ preventScroll: true });
+    hideTip();
   });
 
   /** Choose a label; one that is too rare to be listed is added to the list. */
@@ -475,7 +514,10 @@
       else region.removeAttribute("tabindex");
     }
   }
-  window.addEventListener("resize", skipUnscrolled);
+  window.addEventListener("resize", () => {
+    hideTip();
+    skipUnscrolled();
+  });
   document.addEventListener("toggle", skipUnscrolled, true);
   skipUnscrolled();
   more.addEventListener("click", draw);
