@@ -28,12 +28,18 @@ def test_probabilities_decide_by_position_unless_labels_mark_spans(model: Any) -
     assert said(model.fit(X, SPANS)) == "viterbi"
 
 
+@pytest.mark.parametrize("labels", [["B-X", "I-X"], ["I-X", "O"], ["I-X", "E-X", "O"], ["U-X", "L-X", "B-X", "O"]])
+def test_labels_of_every_scheme_mark_spans(labels: list[str]) -> None:
+    y = [[labels[i % len(labels)] for i in range(len(x))] for x in X]
+    assert said(hr.HMM().fit(X, y)) == "viterbi"
+
+
 @pytest.mark.parametrize("model", PATHS, ids=lambda model: type(model).__name__)
 def test_models_of_paths_decode_paths(model: Any) -> None:
     assert said(model.fit(X, POSITIONS)) == "viterbi"
 
 
-@pytest.mark.parametrize("labels", [[0, 1], [True, False], ["B", "I"], ["B-X", "I-X"], ["B-X", "O", "other"]])
+@pytest.mark.parametrize("labels", [[0, 1], [True, False], ["B", "I"], ["B-X", "O", "other"]])
 def test_labels_of_no_scheme_mark_no_spans(labels: list[Any]) -> None:
     y = [[labels[i % len(labels)] for i in range(len(x))] for x in X]
     assert said(hr.HMM().fit(X, y)) == "marginal"

@@ -187,5 +187,5 @@ def test_span_f1_of_codes_is_that_of_the_metrics(seed):
 
 def test_labels_that_mark_no_spans_have_no_span_f1():
     starts = np.array([0, 2])
-    for classes in (["a", "b"], [0, 1], ["O", "I-x"], ["O", "B-x", "OTHER"]):
+    for classes in (["a", "b"], [0, 1], ["O", "I"], ["O", "B-x", "OTHER"]):
         assert span_f1_function(classes, classes[:2], starts) is None

@@ -86,9 +86,9 @@ def test_a_tree_in_words_has_a_line_for_each_node(model):
     assert len(text.splitlines()) == trees.starts[code + 1] - trees.starts[code]
     assert text.splitlines()[0].count("?") == 1
     assert "yes: " in text
-    with pytest.raises(InputError, match="round must be from 1 to 5; it is 6"):
+    with pytest.raises(InputError, match="round must be an integer from 1 to 5; it is 6"):
         model.tree(6, "N")
-    with pytest.raises(InputError, match="round must be from 1 to 5; it is '1'"):
+    with pytest.raises(InputError, match="round must be an integer from 1 to 5; it is '1'"):
         model.tree("1", "N")
     with pytest.raises(InputError, match=r"label must be a label of the model \('D', 'N', 'P', 'V'\), but it is 'Q'"):
         model.tree(1, "Q")

@@ -10,7 +10,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError, UnseenLabelWarning
 from hedgerow.inference import blocks
-from hedgerow.inspection.labelling import MOST_LISTED, Labelling, most_probable
+from hedgerow.inspection.labelling import MOST_LISTED, Labelling, most_probable, span_scheme
 from oracles import trust
 
 WORDS = ["Ann", "Lee", "York", "in", "saw", "left", "Rome"]
@@ -200,8 +200,35 @@ def test_views_without_gold_labels_or_spans_are_refused():
         Labelling.of(hr.HMM(), X)
     with pytest.raises(NotFittedError):
         Labelling.of(hr.HMM(), [])
-    with pytest.raises(InputError, match="must be a fitted estimator"):
-        Labelling.of("model", X)
+
+
+@pytest.mark.parametrize(
+    ("labels", "constraints", "scheme"),
+    [
+        (["B-A", "I-A", "B-B"], None, "IOB2"),
+        (["I-A", "I-A", "O"], None, "IOB2"),
+        (["I-A", "E-A", "O"], None, "IOE2"),
+        (["I-A", "E-A", "O"], "IOE2", "IOE2"),
+        (["B-A", "L-A", "U-A"], None, "BILOU"),
+        (["B", "I", "O"], "IOB2", "IOB2"),
+        (["B", "I", "O"], None, None),
+        (["B-A", "L-A", "E-A"], None, None),
+    ],
+)
+def test_labels_of_every_scheme_have_spans(labels, constraints, scheme):
+    X, y = [["a", "b", "c"]] * 5, [labels] * 5
+    model = hr.HMM(constraints=constraints).fit(X, y)
+    assert span_scheme(model) == scheme
+    assert (Labelling.of(model, X, y).spans is None) == (scheme is None)
+    spans, score = hr.inspection.errors(model, X, y).spans, hr.inspection.compare(model, model, X, y).span_f1
+    if scheme is None:
+        assert spans is score is None
+        return
+    n = sum(map(len, model.predict_spans(X)))
+    assert n > 0
+    assert spans.predicted["right"] == spans.gold["right"] == n
+    assert score.a == score.b == 1
+    assert hr.inspection.reliability(model, X, y, spans=True).counts.sum() == n
 
 
 def test_of_equally_probable_labels_the_first_come_first():

@@ -71,7 +71,7 @@ def test_bad_arguments_are_refused():
         partial_dependence(model.model_, X, "size")
     with pytest.raises(InputError, match="'word' is categorical; use permutation_importance"):
         partial_dependence(model, X, "word")
-    with pytest.raises(InputError, match="there is no column 'x'"):
+    with pytest.raises(InputError, match=r"column must be a column of X, .*; it is 'x'"):
         partial_dependence(model, X, "x")
     with pytest.raises(InputError, match="training did not have"):
         partial_dependence(model, [[{**p, "new": 1.0} for p in x] for x in X], "new")

@@ -89,7 +89,7 @@ def test_bad_arguments_are_refused():
         draw_tree(model.model_, 1, "V")
     with pytest.raises(InputError, match="HMM has no trees; fit a TreeCRF"):
         draw_tree(hr.HMM().fit(X, Y), 1, "V")
-    with pytest.raises(InputError, match="round must be from 1 to 2; it is 3"):
+    with pytest.raises(InputError, match="round must be an integer from 1 to 2; it is 3"):
         draw_tree(model, 3, "V")
     with pytest.raises(InputError, match=r"label must be a label of the model \('C', 'V'\), but it is 'Q'"):
         draw_tree(model, 1, "Q")

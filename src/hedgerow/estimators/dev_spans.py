@@ -21,8 +21,8 @@ Counts = NDArray[np.int64]
 
 
 def marks_spans(classes: Sequence[Any]) -> bool:
-    """Whether the labels mark spans: "O", "B-" and a type, and no label that fits no scheme."""
-    return "O" in classes and fit_a_scheme(classes) and any(name.startswith("B-") for name in classes)
+    """Whether the labels mark spans: each fits a scheme, such as "O" and "B-NP", and some have a type."""
+    return fit_a_scheme(classes) and any(len(name) > 2 for name in classes)
 
 
 def fit_a_scheme(names: Sequence[Any]) -> bool:

@@ -21,7 +21,7 @@ from hedgerow.inference.answers import Answers
 from hedgerow.inference.blocks import sequence_blocks
 from hedgerow.inference.decoding import log_likelihood
 from hedgerow.inference.lattice import Lattice
-from hedgerow.inspection.calibration import check_estimator
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import encoded_or_empty
 from hedgerow.utilities import Floats64, is_count
 
@@ -100,11 +100,10 @@ def rank_for_annotation(
     >>> [ranked.index for ranked in hr.rank_for_annotation(model, ["cat", "zzz", "dog"], 1)]
     [1]
     """
-    check_estimator(model)
+    fitted_model(model, "rank_for_annotation")
     _check(n, by, diversity)
     encoded = encoded_or_empty(model, X)
     if not len(encoded):
-        model._fitted()
         return []
     blocks = list(model._ask(encoded, lambda answers: _doubts(answers, by, per_position)))
     doubt, key = (np.concatenate(arrays) for arrays in zip(*blocks, strict=True))

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from hedgerow.data.lazy import is_lazy
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.errors import InputError, type_name
+from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.threads import threads_to_label
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import log_likelihood
 from hedgerow.inference.lattice import Lattice
-from hedgerow.model import Model
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.potentials.base import MIN_TEMPERATURE, Scores
 from hedgerow.search.beam_search import BeamSearch
 
@@ -84,8 +84,7 @@ def calibrate(model: E, X_dev: SequencesLike, y_dev: LabelsLike) -> E:
     >>> calibrated.model_.temperature < 1 == model.model_.temperature
     True
     """
-    check_estimator(model)
-    fitted = model._fitted()
+    _, fitted = fitted_model(model, "calibrate")
     if is_lazy(X_dev):
         raise InputError("calibrate needs dev data in memory, but X_dev is a Dask collection; compute it first")
     encoded = model._encode_checked(fitted.encoder, X_dev, fitted.parameters, "X_dev")
@@ -93,14 +92,6 @@ def calibrate(model: E, X_dev: SequencesLike, y_dev: LabelsLike) -> E:
     calibrated = copy(model)
     calibrated._set_model(replace(fitted, temperature=_most_likely(loss, *loss.bounds())))
     return calibrated
-
-
-def check_estimator(model: object) -> None:
-    """Raise InputError unless this is an estimator."""
-    if isinstance(model, Estimator):
-        return
-    cure = "pass the estimator that has this model_" if isinstance(model, Model) else "pass what fit returned"
-    raise InputError(f"the model must be a fitted estimator, but got {type_name(model)}; {cure}")
 
 
 def uncalibrated(model: Estimator) -> str | None:

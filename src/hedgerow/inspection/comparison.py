@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from hedgerow.data.html_repr import escape, html_table
 from hedgerow.data.ragged import starts_of
 from hedgerow.errors import InputError
-from hedgerow.estimators.dev_spans import fit_a_scheme, marks_spans
 from hedgerow.inspection.error_analysis import raw_sequences
-from hedgerow.inspection.labelling import Labelling, _scheme
-from hedgerow.inspection.view_tables import fitted_model, frame_of, top_table
+from hedgerow.inspection.fitted_model import fitted_model
+from hedgerow.inspection.labelling import Labelling, has_letters, scheme_of_labels, span_scheme
+from hedgerow.inspection.view_tables import frame_of, top_table
 from hedgerow.metrics.paired_bootstrap import Bootstrap, bootstrap, check_resampling, interval_in_points
-from hedgerow.metrics.span_schemes import scheme_of_letters
 from hedgerow.metrics.text_table import text_table
 from hedgerow.significance import McNemar, mcnemar
 
@@ -262,13 +261,10 @@ def _common_scheme(a: Labelling, b: Labelling) -> str | None:
     """The scheme in which to read the spans of both models and of the gold labels; None if one marks no spans."""
     known = [one.classes.tolist() for one in (a, b)]
     names = [*known[0], *known[1], *np.unique(np.concatenate(a.gold_labels or known)).tolist()]
-    if not (all(map(marks_spans, known)) and fit_a_scheme(names)):
+    scheme, other = span_scheme(a.estimator), span_scheme(b.estimator)
+    if scheme is None or other is None:
         return None
-    letters = {name[:1] for name in names}
-    if letters & {"L", "U"} and letters & {"E", "S"}:
-        return None  # no scheme has all these letters
-    schemes = {_scheme(a.estimator), _scheme(b.estimator), scheme_of_letters(names)}
-    return schemes.pop() if len(schemes) == 1 else scheme_of_letters(names)
+    return scheme if scheme == other and has_letters(scheme, names) else scheme_of_labels(names)
 
 
 def changed_sequences(

@@ -21,6 +21,7 @@ from hedgerow.inspection.error_groups import (
     errors_by_label,
     errors_by_length,
 )
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.span_errors import (
     KINDS,
@@ -32,7 +33,7 @@ from hedgerow.inspection.span_errors import (
     kinds_of_spans,
     type_confusion,
 )
-from hedgerow.inspection.view_tables import check_count, fitted_model
+from hedgerow.inspection.view_tables import check_count
 from hedgerow.metrics.label_scores import Confusion, confusion
 from hedgerow.utilities import counted
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from hedgerow.data.html_repr import escape, html_table
 from hedgerow.estimators.base import Estimator
-from hedgerow.inspection.view_tables import cell, check_count, fitted_model, frame_of, top_table
+from hedgerow.inspection.fitted_model import fitted_model
+from hedgerow.inspection.view_tables import cell, check_count, frame_of, top_table
 from hedgerow.inspection.weights import named_weights, weights_by_code
 
 VIEW = "weights_by_label"

@@ -13,12 +13,11 @@ from hedgerow.data.read_y import FlatLabels, read_labels
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
-from hedgerow.estimators.dev_spans import marks_spans
+from hedgerow.estimators.dev_spans import fit_a_scheme, marks_spans
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, best_labels, log_likelihood
 from hedgerow.inference.spans import CodedSpans, SpanRules
-from hedgerow.inspection.calibration import check_estimator
 from hedgerow.utilities import Floats
 
 MOST_LISTED = 5  # labels listed for a position, the most probable first
@@ -45,12 +44,11 @@ class Labelling:
 
     @classmethod
     def of(cls, estimator: Estimator, X: Any, y: Any = None, *, name: str | None = None) -> Labelling:
-        """Predict with a fitted estimator; raises NotFittedError or InputError as its methods do.
+        """Predict with a fitted estimator; raises InputError as its methods do.
 
         X may hold no sequence; the arrays are then empty. An InputError because X does not fit the training data begins
         with `name`, which says which of several estimators rejects X.
         """
-        check_estimator(estimator)
         try:
             encoded = encoded_or_empty(estimator, X)
         except InputError as error:
@@ -113,7 +111,8 @@ class Labelling:
             return rules.spans(gold, self.starts)
         from hedgerow.metrics.span_schemes import span_joins
 
-        scheme, labels = _scheme(self.estimator), np.concatenate(self.gold_labels)[unseen]
+        scheme, labels = span_scheme(self.estimator), np.concatenate(self.gold_labels)[unseen]
+        assert scheme is not None
         names, places = np.unique(labels, return_inverse=True)
         known = self.classes.tolist()
         wider = SpanRules(*span_joins([*known, *(_of_scheme(name, scheme) for name in names.tolist())], scheme))
@@ -133,7 +132,8 @@ class Labelling:
     def _scored_spans(self) -> ScoredSpans:
         if self.spans is None:
             raise InputError(
-                "this view is about spans, but the labels of the model mark none; they must be such as B-NP, I-NP and O"
+                "this view is about spans, but the labels of the model mark none; they must be such as B-NP, I-NP and "
+                "O, or fit a scheme that the model has as its constraints"
             )
         return self.spans
 
@@ -185,7 +185,8 @@ class _Question:
         model = estimator._fitted()
         classes = model.labels.classes.tolist()
         decode = estimator._decoding(classes, estimator._value("decode"))
-        rules = estimator._span_rules(_scheme(estimator), None) if marks_spans(classes) else None
+        scheme = span_scheme(estimator)
+        rules = None if scheme is None else estimator._span_rules(scheme, None)
         n_listed = min(MOST_LISTED, len(classes))
         return cls(decode, rules, n_listed, estimator._beam is not None, model.constraints is None)
 
@@ -246,13 +247,28 @@ class ScoredSpans(NamedTuple):
         return cls(coded, np.concatenate(probability), rules)
 
 
-def _scheme(estimator: Estimator) -> str:
-    """The scheme of the constraints if they name one, otherwise that of the letters of the labels."""
-    from hedgerow.metrics.span_schemes import scheme_of_letters
-
+def span_scheme(estimator: Estimator) -> str | None:
+    """The scheme of the constraints if they name one, or that of the labels; None if the labels mark no spans."""
     model = estimator._fitted()
     named = model.parameters.get("constraints")
-    return named if isinstance(named, str) else scheme_of_letters(model.labels.classes.tolist())
+    return named if isinstance(named, str) else scheme_of_labels(model.labels.classes.tolist())
+
+
+def scheme_of_labels(labels: list[Any]) -> str | None:
+    """The scheme that has the letters of all labels; None if they mark no spans."""
+    from hedgerow.metrics.span_schemes import scheme_of_letters
+
+    if not marks_spans(labels):
+        return None
+    scheme = scheme_of_letters(labels)
+    return scheme if has_letters(scheme, labels) else None
+
+
+def has_letters(scheme: str, labels: list[Any]) -> bool:
+    """Whether each label has a letter of the scheme, alone or with a type."""
+    from hedgerow.metrics.scheme_names import LETTERS
+
+    return fit_a_scheme(labels) and all(label[0] in LETTERS[scheme] for label in labels)
 
 
 def _of_scheme(label: str, scheme: str) -> str:

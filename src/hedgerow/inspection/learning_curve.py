@@ -9,8 +9,9 @@ from typing import Any
 
 from hedgerow.data.html_repr import html_table
 from hedgerow.estimators.base import Estimator
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.svg_charts import Panel, line_panel, stacked
-from hedgerow.inspection.view_tables import axes_or_new, fitted_model, frame_of, plain_text, top_table
+from hedgerow.inspection.view_tables import axes_or_new, frame_of, plain_text, top_table
 from hedgerow.utilities import counted
 
 LOSSES = ("loss", "dev_loss")

@@ -14,17 +14,10 @@ from hedgerow.data.html_repr import escape, html_table
 from hedgerow.data.sequences import Sequences
 from hedgerow.errors import InputError, warnings_to
 from hedgerow.estimators.base import Estimator
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.permutation import raw_sequences
 from hedgerow.inspection.svg_charts import line_chart
-from hedgerow.inspection.view_tables import (
-    axes_or_new,
-    check_count,
-    fitted_model,
-    frame_of,
-    label_code,
-    plain_text,
-    top_table,
-)
+from hedgerow.inspection.view_tables import axes_or_new, check_count, frame_of, label_code, plain_text, top_table
 from hedgerow.model import Model
 from hedgerow.utilities import is_count
 
@@ -222,6 +215,9 @@ def _label_codes(model: Model, label: Any) -> list[int]:
 
 
 def _numeric_column(sequences: Sequences, name: str, known: set[str]) -> NumericColumn:
+    names = [column.name for column in sequences.columns]
+    if name not in names:
+        raise InputError(f"{VIEW}: column must be a column of X, {names}; it is {name!r}")
     column = sequences.column(name)
     if not isinstance(column, NumericColumn):
         raise InputError(

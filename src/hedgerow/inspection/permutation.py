@@ -15,12 +15,14 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError, warnings_to
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.encoded_scores import Metric, score_function
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.svg_charts import bar_chart
-from hedgerow.inspection.view_tables import axes_or_new, check_count, fitted_model, frame_of, plain_text, top_table
+from hedgerow.inspection.view_tables import axes_or_new, check_count, frame_of, plain_text, top_table
 from hedgerow.utilities import is_count
 
 VIEW = "permutation_importance"
 MOST_BARS = 20
+DIGITS = 12  # of drops after the point
 
 
 class PermutationImportance(NamedTuple):
@@ -267,5 +269,5 @@ def _shuffled(sequences: Sequences, name: str, order: NDArray[np.int64]) -> Sequ
 
 def _row(name: str, base: float, scores: list[float]) -> PermutationImportance:
     drops = base - np.array(scores)
-    drop = float(drops.mean())
-    return PermutationImportance(name, drop, float(drops.std()) if np.isfinite(drop) else float("nan"))
+    drop = round(float(drops.mean()), DIGITS)  # rounding errors would leave 1e-17 of equal scores
+    return PermutationImportance(name, drop, round(float(drops.std()), DIGITS) if np.isfinite(drop) else float("nan"))

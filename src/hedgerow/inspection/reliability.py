@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.data.html_repr import escape, html_table
 from hedgerow.errors import InputError
 from hedgerow.inspection.calibration import uncalibrated
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.view_tables import axes_or_new
 from hedgerow.metrics.text_table import text_table
@@ -167,6 +168,7 @@ def reliability(
     ([0, 9], [nan, 1.0])
     """
     check_bins(n_bins)
+    fitted_model(model, "reliability")
     return reliability_of(Labelling.of(model, X, y).some("reliability"), spans=spans, n_bins=n_bins)
 
 

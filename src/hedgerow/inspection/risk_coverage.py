@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.html_repr import html_table
 from hedgerow.errors import InputError
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.view_tables import axes_or_new
 from hedgerow.metrics.text_table import text_table
@@ -210,6 +211,7 @@ def risk_coverage(model: Estimator, X: SequencesLike, y: LabelsLike, *, by: Conf
     (1.0, 0.5)
     """
     _check_by(by)
+    fitted_model(model, "risk_coverage")
     return risk_coverage_of(Labelling.of(model, X, y).some("risk_coverage"), by=by)
 
 

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from hedgerow.data.html_repr import html_table, visible
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.graph_drawing import draw_graph
 from hedgerow.inspection.transition_scores import OUTSIDE, Meaning, strongest, transition_scores
 from hedgerow.inspection.tree_views import START
-from hedgerow.inspection.view_tables import check_count, fitted_model, frame_of, top_table
+from hedgerow.inspection.view_tables import check_count, frame_of, top_table
 
 VIEW = "transition_graph"
 END = "end"
@@ -133,9 +134,11 @@ class TransitionGraph:
         return draw_graph(names, edges, title="Transitions between labels", description=described)
 
     def __str__(self) -> str:
-        table = top_table(["before", "after", self.meaning], self._rows(), most=max(len(self.edges), 1))
         hidden = self.n_transitions - len(self.edges)
-        return f"{table}\n… {hidden} more" if hidden else table
+        if not self.edges:
+            return f"no transition is that strong; there are {hidden:,}"
+        table = top_table(["before", "after", self.meaning], self._rows(), most=len(self.edges))
+        return f"{table}\n… {hidden:,} more" if hidden else table
 
     def _repr_html_(self) -> str:
         table = html_table(["before", "after", self.meaning], self._rows())

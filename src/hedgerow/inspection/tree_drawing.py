@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from hedgerow.data.html_repr import escape
 from hedgerow.estimators.base import Estimator
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.svg import NEGATIVE, POSITIVE, clipped, document, group, number, path, rect, text, text_width
 from hedgerow.inspection.tree_views import Names, find_tree, in_words, text_of
-from hedgerow.inspection.view_tables import fitted_model
 from hedgerow.utilities import counted
 
 ROW = 30.0

@@ -183,7 +183,7 @@ def find_tree(names: Names, round: int, label: Any) -> tuple[int, int]:  # noqa:
     code = label_code(names.model, label, "label")
     n_rounds = len(trees) // (1 if shared else n_labels)
     if not is_count(round) or not 1 <= round <= n_rounds:
-        raise InputError(f"round must be from 1 to {n_rounds}; it is {round!r}")
+        raise InputError(f"round must be an integer from 1 to {n_rounds}; it is {round!r}")
     return (round - 1, code) if shared else ((round - 1) * n_labels + code, 0)
 
 

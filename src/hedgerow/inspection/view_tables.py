@@ -1,4 +1,4 @@
-"""What views share: checks of the model and of labels, text tables, data frames, and empty axes of matplotlib."""
+"""What views share: checks of labels and counts, text tables, data frames, and empty axes of matplotlib."""
 
 from __future__ import annotations
 
@@ -8,21 +8,12 @@ from typing import Any
 import numpy as np
 
 from hedgerow.data.html_repr import shortened, visible
-from hedgerow.errors import InputError, type_name
-from hedgerow.estimators.base import Estimator
+from hedgerow.errors import InputError
 from hedgerow.metrics.text_table import text_table
 from hedgerow.model import Model
 from hedgerow.utilities import is_count
 
 MOST_ROWS = 20
-
-
-def fitted_model(model: object, view: str) -> tuple[Estimator, Model]:
-    """The estimator and its frozen model; raises InputError or NotFittedError unless it is a fitted estimator."""
-    if not isinstance(model, Estimator):
-        cure = "pass the estimator itself, not its model_" if isinstance(model, Model) else "fit one of hedgerow's"
-        raise InputError(f"{view}: the model must be a fitted estimator, but got {type_name(model)}; {cure}")
-    return model, model._fitted()
 
 
 def label_code(model: Model, label: object, name: str) -> int:
@@ -53,7 +44,7 @@ def cell(value: object) -> str:
 def top_table(header: Sequence[str], rows: Sequence[Sequence[object]], most: int = MOST_ROWS) -> str:
     """The first rows as an aligned table; a last line counts the others."""
     table = text_table([[cell(name) for name in header], *([cell(value) for value in row] for row in rows[:most])])
-    return f"{table}\n… {len(rows) - most} more" if len(rows) > most else table
+    return f"{table}\n… {len(rows) - most:,} more" if len(rows) > most else table
 
 
 def frame_of(header: Sequence[str], rows: Sequence[Sequence[object]]) -> Any:

@@ -172,11 +172,13 @@ def allowed_neighbours(classes: list[str], scheme: str) -> tuple[NDArray[np.bool
 
 
 def scheme_of_letters(classes: list[str]) -> str:
-    """A scheme that reads spans of these labels, by their letters: IOB2 stands for all that have no S, L or U."""
+    """A scheme that reads spans of these labels, by their letters; IOB2 if they have none of E, S, L and U."""
     letters = {label[:1] for label in classes if isinstance(label, str)}
     if letters & {"L", "U"}:
         return "BILOU"
-    return "IOBES" if "S" in letters or {"B", "E"} <= letters else "IOB2"
+    if "S" in letters or {"B", "E"} <= letters:
+        return "IOBES"
+    return "IOE2" if "E" in letters else "IOB2"
 
 
 def span_joins(classes: list[str], scheme: str) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[str]]:

@@ -14,7 +14,8 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.counterfactuals.result import Counterfactual
-from hedgerow.inspection.view_tables import fitted_model, label_code
+from hedgerow.inspection.fitted_model import fitted_model
+from hedgerow.inspection.view_tables import label_code
 from hedgerow.utilities import counted, is_count
 
 VIEW = "counterfactual"

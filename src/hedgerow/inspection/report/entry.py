@@ -6,10 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hedgerow import storage
 from hedgerow.errors import InputError, type_name
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.comparison import refuse_other_labels
+from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.report.content import content
 from hedgerow.inspection.report.page import page
@@ -72,14 +75,18 @@ def report(
     >>> hr.report(model, X, y, "animals.html").name
     'animals.html'
     """
-    check_estimator(model, "model")
-    target = check_target(path, force=force)
+    fitted_model(model, "report", "model")
+    if isinstance(y, (str, os.PathLike)):
+        raise InputError(f"report: y must be a list of lists of labels, but it is {y!r}; name the file with path={y!r}")
+    if not isinstance(force, (bool, np.bool_)):
+        raise InputError(f"report: force must be True or False; it is {force!r}")
+    target = check_target(path, force=bool(force))
     if title is not None and not isinstance(title, str):
         raise InputError(f"report: title must be a text; it is {type_name(title)}")
     if title is not None and not title.strip():
         raise InputError("report: title must not be empty; give a heading, or leave title out")
     if compare is not None:
-        check_estimator(compare, "compare")
+        fitted_model(compare, "report", "compare")
         refuse_other_labels(model, compare)
         if y is None:
             raise InputError("report: compare needs gold labels to say which model is right, but y is None; pass y")
@@ -98,13 +105,6 @@ def view_of(model: Estimator, X: Any, y: Any, compare: Estimator | None) -> View
     labelling = Labelling.of(model, store, y, name=None if compare is None else "report: model")
     other = None if compare is None else Labelling.of(compare, store, y, name="report: compare")
     return View(estimator=model, store=store, labelling=labelling, other=other)
-
-
-def check_estimator(model: object, name: str) -> None:
-    """Raise InputError or NotFittedError unless this is a fitted estimator."""
-    if not isinstance(model, Estimator):
-        raise InputError(f"report: {name} must be a fitted estimator, but got {type_name(model)}")
-    model._fitted()
 
 
 def check_target(path: Any, *, force: bool) -> Path:
