@@ -127,6 +127,25 @@ def test_a_label_that_the_beam_never_finds_has_infinite_log_odds():
     assert explanation.against == ("A",)
 
 
+def test_forbidden_neighbours_in_a_span_are_inside_of_it():
+    X = [["a", "b", "c", "d"], ["b", "c", "d", "a"]] * 5
+    y = [["B-X", "I-X", "O", "B-X"], ["B-X", "I-X", "I-X", "O"]] * 5
+    model = hr.SearchTagger(constraints="IOB2", **ONLINE).fit(X, y)
+    for against, column in ((["O", "I-X"], "labels inside"), (["I-X", "I-X"], "left context")):
+        found = model.explain(X[1], (0, 2), against)
+        assert {c.column: c.contribution for c in found.contributions if math.isinf(c.contribution)} == {
+            column: math.inf
+        }
+
+
+def test_the_explanations_of_a_sequence_have_the_note_once():
+    model, X = model_of("left-to-right", 1)
+    found = model.explain(X[0])
+    for shown in (str(found), found._repr_html_()):
+        assert shown.count("the log-odds compare the best label sequences") == 1
+    assert str(found).endswith(f"note: {found[0].note}")
+
+
 def test_values_of_future_features_are_shown():
     X = ["abz", "bab", "zab", "baz"] * 5
     y = [["+" if "z" in x[t + 1 :] else "-" for t in range(3)] for x in X]

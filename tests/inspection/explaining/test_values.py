@@ -45,6 +45,32 @@ def test_values_of_encoded_sequences_are_those_that_training_saw(features):
     assert [one.values for one in found] == [("the",), (None,)]
 
 
+@pytest.mark.parametrize("name", ["LinearCRF", "HMM", "StructuredPerceptron", "SearchTagger"])
+def test_members_of_bags_are_shown_with_their_weights(name):
+    X, y = [[{"tags": {"red": 2.5, "blue": 1.0}}, {"tags": {"green": 0.5}}]] * 3, [["A", "B"]] * 3
+    options = {"random_state": 0} if name in ("StructuredPerceptron", "SearchTagger") else {}
+    found = getattr(hr, name)(n_jobs=1, **options).fit(X, y).explain(X[0], 0)
+    shown = {str(one): one.value for one in found.contributions if one.column == "tags"}
+    assert shown == {"tags = red × 2.5": "red", "tags = blue": "blue"}
+    assert {type(value) for value in shown.values()} == {str}
+
+
+@pytest.mark.parametrize(
+    "X", [[["a", "b"], [None], ["b", "a"]], [[["p", "q"], []], [None], [["r"], ["p"]]], ["ab", "c", "a"]]
+)
+def test_sequences_of_a_slice_are_explained_like_lists(X):
+    """The slice has the values of all sequences in its alphabet; a list of one sequence has its own."""
+    y = [["A", "B"][: len(x)] for x in X]
+    model = hr.LinearCRF(max_iter=5, missing="indicator").fit(X * 2, y * 2)
+    raw = hr.Sequences(X)
+    encoded = model.model_.encode(raw)
+    codes, positions = model._predicted_codes(encoded), range(raw.n_positions)
+    found = [str(one) for one in explain_many(model, encoded, codes, positions, raw)]
+    wanted = [str(model.explain(raw[i : i + 1], t)) for i, x in enumerate(X) for t in range(len(x))]
+    assert found == wanted
+    assert found[:2] == [str(model.explain(X[0], t)) for t in range(2)]
+
+
 def test_indicators_are_no_values():
     X = [[{"n": 1.0}, {"n": None}], [{"n": None}, {"n": 2.0}]]
     model = hr.LinearCRF(missing="indicator", max_iter=5).fit(X, Y)

@@ -75,8 +75,7 @@ def explain_many(
         first, end = int(encoded.starts[number]), int(encoded.starts[number + 1])
         if sequence is None or number != current:
             own, current = slice(number, number + 1), number
-            # Plain values, because a slice of columns has the alphabets of all sequences.
-            values = None if raw is None else RawValues(estimator._fitted().encoder, raw[own].tolist()[0])
+            values = None if raw is None else RawValues(estimator._fitted().encoder, raw[own])
             sequence = PredictedSequence(estimator, encoded[own], codes[first:end], values)
         yield sequence.explanation(position - first, position - first + 1)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hedgerow.data.html_repr import html_table, shortened, visible
 from hedgerow.inspection.explaining.attributions import Part
-from hedgerow.inspection.explaining.shown_values import NoValue, Unknown
+from hedgerow.inspection.explaining.shown_values import NoValue, Unknown, Weighted
 from hedgerow.utilities import counted
 
 LEFT, INSIDE, RIGHT = "left context", "labels inside", "right context"
@@ -37,8 +37,8 @@ class Contribution(NamedTuple):
         The position that the contribution belongs to, in its sequence.
     text : str or None
         The value as it is shown, where `value` does not say all: "(outside)" of the sequence, "(missing)", "(absent)",
-        or "zebra (unknown)" for a value that training never saw. "(absent or unknown)" is one of the last two, in a
-        sequence that was encoded before.
+        or "zebra (unknown)" for a value that training never saw; "red × 2.5" for a member of a bag with its weight.
+        "(absent or unknown)" is absent, or a value that training never saw, in a sequence that was encoded before.
     """
 
     column: str
@@ -65,7 +65,7 @@ def _plain(value: Any) -> Any:
     """The value as users have it."""
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
-    return None if isinstance(value, NoValue) else str(value) if isinstance(value, Unknown) else value
+    return None if isinstance(value, NoValue) else str(value) if isinstance(value, (Unknown, Weighted)) else value
 
 
 def _text(value: Any) -> str | None:
@@ -78,6 +78,8 @@ def _text(value: Any) -> str | None:
         return shortened(joined, LONGEST_JOINED)
     if isinstance(value, Unknown):
         return f"{shown_value(value)} (unknown)"
+    if isinstance(value, Weighted):
+        return f"{shown_value(value)} × {value.weight:g}"
     return str(value) if isinstance(value, NoValue) else None
 
 
@@ -96,12 +98,13 @@ class Explanation:
     contributions : tuple of Contribution
         They add up to `log_odds`; the largest come first.
     probability : float
-        P(label); for several positions, the smallest of their probabilities.
+        P(label); for several positions, the smallest of their probabilities. With a beam, among the label sequences
+        that it keeps and the predicted one.
     values : tuple
         The value of each position in the first categorical column of X, such as its word; None where it has none or it
         is not known. Empty without such a column.
     note : str or None
-        What to know about the log-odds of this model.
+        What to know about the numbers of this model.
     """
 
     start: int
@@ -179,7 +182,13 @@ class Explanations(tuple[Explanation, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        return "\n".join(f"{one.headline}; {_first(one)}" for one in self)
+        notes = [] if self._note is None else [f"note: {self._note}"]
+        return "\n".join([*(f"{one.headline}; {_first(one)}" for one in self), *notes])
+
+    @property
+    def _note(self) -> str | None:
+        """What to know about the numbers of the model."""
+        return self[0].note if self else None
 
     def _table(self) -> list[tuple[object, ...]]:
         """The header and the rows; with the values of the positions if there are any."""
@@ -194,14 +203,14 @@ class Explanations(tuple[Explanation, ...]):
         from rich.text import Text
 
         header, *rows = self._table()
-        table = Table(*map(str, header))
+        table = Table(*map(str, header), caption=self._note, caption_justify="left")
         for row in rows:
             table.add_row(*(Text(str(cell)) for cell in row))
         return table
 
     def _repr_html_(self) -> str:
         header, *rows = self._table()
-        return html_table(header, rows)
+        return html_table(header, rows, self._note or "")
 
 
 def _first(one: Explanation) -> str:

@@ -15,7 +15,7 @@ backward messages. Several positions are treated alike, with their labels one af
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Sc
 from hedgerow.potentials.base import ScoredPotential
 from hedgerow.topology import Topology
 from hedgerow.utilities import Floats64
+
+BEAM_NOTE = "probabilities are among the label sequences that the beam keeps, and the predicted one"
 
 
 class Split(NamedTuple):
@@ -52,8 +54,6 @@ class _Path(NamedTuple):
 class LatticeExplainer:
     """Splits log-odds in the lattice of one sequence."""
 
-    note: ClassVar[str | None] = None
-
     def __init__(
         self,
         potential: ScoredPotential,
@@ -69,6 +69,7 @@ class LatticeExplainer:
         self.messages = Messages(lattice if predicted is None else lattice.keeping(predicted))
         self._attributions = attributions(potential, encoded, scope)
         self._temperature = temperature
+        self.note = None if beam is None else BEAM_NOTE
 
     def log_probabilities(self, position: int) -> Floats64:
         """log P(label) of a position."""

@@ -13,7 +13,7 @@ from hedgerow.encoding import PADDING, AttributeReader
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions
 from hedgerow.inspection.explaining.explanation import BIAS
-from hedgerow.inspection.explaining.shown_values import NoValue
+from hedgerow.inspection.explaining.shown_values import NoValue, Weighted
 from hedgerow.potentials.linear import Features, LinearPotential
 from hedgerow.search.potential import SearchPotential
 from hedgerow.utilities import Floats32, Floats64
@@ -71,7 +71,8 @@ def read_attributes(reader: AttributeReader, position: int) -> Iterator[tuple[in
     ids = reader.ids(position, position + 1)[1].tolist()
     weights = reader.weights(position, position + 1).tolist()
     for i, weight in zip(ids, weights, strict=True):
-        yield i, weight, attribute_value(reader, i, position)
+        column, offset, value = attribute_value(reader, i, position)
+        yield i, weight, (column, offset, Weighted.of(value, weight) if isinstance(value, str) else value)
 
 
 def attribute_value(reader: AttributeReader, attribute: int, position: int) -> tuple[str, int, Any]:

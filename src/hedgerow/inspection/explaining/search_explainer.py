@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +56,7 @@ def _search(potential: SearchPotential, encoded: Encoded, scope: Scope) -> Searc
 class SearchExplainer:
     """Splits log-odds of paths in the search of one sequence."""
 
-    note: ClassVar[str | None] = "the log-odds compare the best label sequences, not probabilities"
+    note: str | None = "the log-odds compare the best label sequences, not probabilities"
 
     def __init__(
         self,
@@ -110,13 +109,19 @@ class SearchExplainer:
             raise impossible_labels()
         if one is None or other is None:
             odds = np.inf if other is None else -np.inf
-            return Split(odds, parts, odds, 0.0, 0.0)
+            inside = self._is_forbidden(against if other is None else labels)
+            return Split(odds, parts, 0.0 if inside else odds, odds if inside else 0.0, 0.0)
         difference = (one - other) / (self._potential.temperature * self._temperature)
         own = [float(difference[first + i]) - sum(p.amount for p in parts[i]) for i in range(len(parts))]
         left, right = float(difference[:first].sum()), float(difference[first + len(labels) :].sum())
         if self._potential.direction == "left-to-right":
             return Split(float(difference.sum()), parts, left + own[0], sum(own[1:]), right)
         return Split(float(difference.sum()), parts, left, sum(own[:-1]), right + own[-1])
+
+    def _is_forbidden(self, labels: Sequence[int]) -> bool:
+        """Whether the constraints forbid two of these labels next to each other."""
+        constraints = self._topology.constraints
+        return constraints is not None and not constraints.follows[1:][labels[:-1], labels[1:]].all()
 
     def _scores(self, first: int, labels: Sequence[int]) -> Floats64 | None:
         """The score of each position along the best path that has these labels; None if the search finds none."""

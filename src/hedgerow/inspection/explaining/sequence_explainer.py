@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import Scope
@@ -19,10 +19,10 @@ from hedgerow.utilities import Floats64
 class SequenceExplainer(Protocol):
     """Splits the log-odds of labels of one sequence.
 
-    `note` says what to know about these log-odds.
+    `note` says what to know about these numbers.
     """
 
-    note: ClassVar[str | None]
+    note: str | None
 
     def log_probabilities(self, position: int) -> Floats64: ...
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.data.columns import ABSENT, MISSING, BagColumn, CategoricalColumn, Column
+from hedgerow.data.own_alphabets import with_own_alphabet
 from hedgerow.data.ragged import sequence_of
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding import Encoder
@@ -41,6 +42,21 @@ class Unknown(str):
     """A value that training never saw."""
 
     __slots__ = ()
+
+
+class Weighted(str):
+    """A member of a bag that counts as often as its weight says."""
+
+    weight: float
+
+    @classmethod
+    def of(cls, value: str, weight: float) -> str:
+        """The value with its weight; the plain value if that is 1."""
+        if weight == 1:
+            return value
+        weighted = cls(value)
+        weighted.weight = weight
+        return weighted
 
 
 class RawValues:
@@ -70,7 +86,8 @@ class RawValues:
     @cached_property
     def _sequences(self) -> Sequences:
         if isinstance(self._x, Sequences):
-            return self._x
+            columns = tuple(map(with_own_alphabet, self._x.columns))
+            return Sequences.trusted(self._x.starts, columns, None, self._x.optional_columns)
         with _silent():
             return Sequences([self._x])
 

@@ -7,7 +7,7 @@ import numpy as np
 from hedgerow.data.columns import BagColumn
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions, difference
-from hedgerow.inspection.explaining.shown_values import value_at
+from hedgerow.inspection.explaining.shown_values import Weighted, value_at
 from hedgerow.potentials.table import Discrete, Normal, TablePotential
 from hedgerow.utilities import Floats64
 
@@ -38,7 +38,7 @@ def _of_members(emission: Discrete, column: BagColumn, label: int, against: int)
     weights = [1.0] * len(ids) if column.weights is None else column.weights.tolist()
     rows = emission.log_probability
     return [
-        Part(column.name, 0, str(column.alphabet[i]), _ratio(rows[i], label, against) * weight)
+        Part(column.name, 0, Weighted.of(str(column.alphabet[i]), weight), _ratio(rows[i], label, against) * weight)
         for i, weight in zip(ids, weights, strict=True)
         if i >= 0
     ]
