@@ -37,8 +37,8 @@ def is_masked(array: NDArray[Any]) -> bool:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number and what it counts: "1 column", "2 columns"."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    """A number and what it counts: "1 column", "2,000 columns"."""
+    return f"{n} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def duration(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def hedgerow(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> Co
 def test_the_page_is_that_of_the_library(hedgerow: Command) -> None:
     done = hedgerow("report", "m.hedgerow", "test.txt", "--title", "Chunks")
     assert (done.code, done.out) == (0, "")
-    assert done.err.startswith("hedgerow: report.html: 12 sequences, 0.")
+    assert done.err.startswith("hedgerow: report.html: 12 sequences, ")
     corpus = hr.read("test.txt")
     hr.report(hr.load("m.hedgerow"), corpus.X, corpus.y, "library.html", title="Chunks")
     assert Path("report.html").read_text() == Path("library.html").read_text()
@@ -63,7 +64,15 @@ def test_a_second_model_with_other_columns_is_named(hedgerow: Command) -> None:
     hr.HMM().fit([[{"lemma": "cat"}, {"lemma": "."}]], [["I-NP", "O"]]).save("other.hedgerow")
     refused = hedgerow("report", "m.hedgerow", "test.txt", "--compare", "other.hedgerow")
     assert refused.code == 2
-    assert "has no column 'lemma', which other.hedgerow reads" in refused.err
+    assert "m.hedgerow reads column0, column1, and other.hedgerow reads lemma; train both with the same" in refused.err
+
+
+def test_json_is_alone_on_standard_output(hedgerow: Command) -> None:
+    done = hedgerow("report", "m.hedgerow", "test.txt", "--json")
+    facts = json.loads(done.out)
+    assert facts["output"] == "report.html"
+    assert facts["bytes"] == Path("report.html").stat().st_size
+    assert f"{facts['sequences']} sequences" in done.err
 
 
 def test_a_corpus_folder(hedgerow: Command) -> None:

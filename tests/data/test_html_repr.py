@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -72,12 +73,19 @@ def test_no_sequence_is_shown_as_an_empty_table() -> None:
     assert rows(Sequences(["ab"])[:0]) == [["sequence", "position", "symbol"]]
 
 
+def test_columns_of_numbers_are_flush_right_with_their_heads() -> None:
+    rows = [["a", "1", "+1.5", "10%"], ["b", "2,000", "-2e+05", ""], ["c", "", "inf", "0.5%"]]
+    sides = re.findall("text-align:(left|right)", html_table(list("nxyz"), rows))
+    assert sides == ["left", "right", "right", "right"] * 4
+    assert re.findall("text-align:(left|right)", html_table(["x"], [])) == ["left"]
+
+
 def test_texts_are_visible_and_escaped() -> None:
     assert visible("a\nb\x7f\x85\ud800\u202e") == r"a\nb\x7f\x85\ud800\u202e"
     assert escape('<a href="x">\'&') == "&lt;a href=&quot;x&quot;&gt;&#x27;&amp;"
     assert shortened("abc", 3) == "abc"
     assert shortened("abcd", 3) == "ab…"
-    table = html_table([NASTY], [[1, 0.123456, np.float32(2), "x", True]], NASTY)
+    table = html_table([NASTY, *"abcd"], [[1, 0.123456, np.float32(2), "x", True]], NASTY)
     check_html(table)
     assert '<td style="text-align:right">0.1235</td>' in table
     assert '<td style="text-align:left">True</td>' in table

@@ -10,11 +10,11 @@ from typing import Any
 from hedgerow.cli.corpus_folders import is_corpus
 from hedgerow.cli.failures import INTERRUPTED, say
 from hedgerow.cli.output import print_json
-from hedgerow.cli.plain_text import many, size
+from hedgerow.cli.plain_text import size
 from hedgerow.cli.reading import FileChoice, naming_flags
 from hedgerow.cli.template_choice import template_of
 from hedgerow.errors import InputError
-from hedgerow.utilities import duration
+from hedgerow.utilities import counted, duration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +94,9 @@ def _report(encoded: Any, output: str, seconds: float, options: EncodeOptions) -
     labels = 0 if encoded.y is None else len(set(_labels(encoded)))
     if not options.quiet:
         say(
-            f"{output}: {many(len(encoded), 'sequence')}, {many(encoded.n_positions, 'position')}, "
-            f"{many(len(encoded.columns), 'column')}, {many(labels, 'label')}, {many(len(encoded.shards()), 'shard')}; "
-            f"{size(n_bytes)} in {duration(seconds)}"
+            f"{output}: {counted(len(encoded), 'sequence')}, {counted(encoded.n_positions, 'position')}, "
+            f"{counted(len(encoded.columns), 'column')}, {counted(labels, 'label')}, "
+            f"{counted(len(encoded.shards()), 'shard')}; {size(n_bytes)} in {duration(seconds)}"
         )
     if options.as_json:
         print_json(

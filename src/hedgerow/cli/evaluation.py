@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 import hedgerow as hr
 from hedgerow.cli.corpus_folders import is_corpus, open_labelled, refuse_file_flags
 from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model
-from hedgerow.cli.plain_text import escaped, many
+from hedgerow.cli.plain_text import escaped
 from hedgerow.cli.probabilities import label_probabilities, uncalibrated
 from hedgerow.cli.reading import FileChoice, name_of, naming_flags, read_labelled
 from hedgerow.cli.span_scheme import scheme_of
 from hedgerow.errors import InputError, first_few
 from hedgerow.inspection.reliability import binned
 from hedgerow.metrics.text_table import text_table
+from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
     from hedgerow.estimators import Estimator
@@ -165,9 +166,9 @@ def as_text(facts: dict[str, Any], top: int) -> str:
     """The scores as text of a few short tables."""
     parts = [
         f"accuracy           {facts['accuracy']:8.2%}  "
-        f"{facts['right']:,} of {many(facts['positions'], 'position')} are right\n"
+        f"{facts['right']:,} of {counted(facts['positions'], 'position')} are right\n"
         f"sequence accuracy  {facts['sequence_accuracy']:8.2%}  "
-        f"{facts['right_sequences']:,} of {many(facts['sequences'], 'sequence')} are entirely right"
+        f"{facts['right_sequences']:,} of {counted(facts['sequences'], 'sequence')} are entirely right"
     ]
     if facts["unseen_labels"]:
         parts[0] += f"\nlabels that training never saw, counted as wrong: {_some(facts['unseen_labels'])}"

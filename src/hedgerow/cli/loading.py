@@ -78,13 +78,13 @@ def _layout_by_order(model: Estimator) -> Layout:
     return Layout("conll", (*names, LABEL), LABEL, names)
 
 
-def check_columns(model: Estimator, path: str, found: Iterable[str], name: str = "the model") -> None:
-    """Raise InputError unless a file has the columns that the model reads; `name` is the model in the message."""
+def check_columns(model: Estimator, path: str, found: Iterable[str]) -> None:
+    """Raise InputError unless a file has the columns that the model reads."""
     have = list(found)
     lacking = [name for name in model.feature_names_in_.tolist() if name not in have]
     if lacking:
         raise InputError(
-            f"{name_of(path)} has no column {lacking[0]!r}, which {name} reads; its columns are {', '.join(have)}; "
+            f"{name_of(path)} has no column {lacking[0]!r}, which the model reads; its columns are {', '.join(have)}; "
             "name them with --columns, or label a file with the columns of training"
         )
 

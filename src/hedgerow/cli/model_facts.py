@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.learned_tables import code_facts, transition_probabilities
 from hedgerow.cli.loading import layout_of, load_model
-from hedgerow.cli.plain_text import escaped, many, size
+from hedgerow.cli.plain_text import escaped, size
 from hedgerow.errors import InputError
 from hedgerow.inspection import importances
 from hedgerow.inspection.training_summary import training_facts, training_in_words
 from hedgerow.inspection.tree_views import in_words
 from hedgerow.inspection.weights import strongest_features, transition_features
 from hedgerow.metrics.text_table import text_table
+from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
     from hedgerow.model import Model
@@ -113,7 +114,7 @@ def _layout_in_words(layout: dict[str, Any] | None) -> str:
 def _code_in_words(code: dict[str, int] | None) -> str:
     if code is None:
         return ""
-    return f"{many(code['bits'], 'bit')}; two labels differ in at least {many(code['least_distance'], 'bit')}"
+    return f"{counted(code['bits'], 'bit')}; two labels differ in at least {counted(code['least_distance'], 'bit')}"
 
 
 def _weight_table(facts: dict[str, Any]) -> str:

@@ -17,8 +17,3 @@ def size(n_bytes: int) -> str:
     if n_bytes < 1000:
         return f"{n_bytes} bytes"
     return f"{n_bytes / 1000:.0f} kB" if n_bytes < 1_000_000 else f"{n_bytes / 1_000_000:.1f} MB"
-
-
-def many(n: int, noun: str) -> str:
-    """A number and what it counts, such as 1 sequence or 2,000 sequences."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.failures import say
-from hedgerow.cli.plain_text import many
 from hedgerow.errors import InputError, first_few
+from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
     from hedgerow.formats import Corpus
@@ -77,7 +77,7 @@ def describe(path: str, corpus: Corpus) -> None:
     columns = first_few(list(layout.attributes)).replace("'", "")
     label = "" if layout.label is None else f", label {layout.label}"
     say(
-        f"{name_of(path)}: {many(len(corpus.X), 'sequence')}, {many(corpus.X.n_positions, 'position')}; "
+        f"{name_of(path)}: {counted(len(corpus.X), 'sequence')}, {counted(corpus.X.n_positions, 'position')}; "
         f"format {layout.format}, columns {columns or 'none'}{label}{''.join(f'; {note}' for note in corpus.notes)}"
     )
 

@@ -33,6 +33,7 @@ def add_to(app: typer.Typer) -> None:
         file_format: options.Format = None,
         encoding: options.Encoding = None,
         quiet: options.Quiet = False,
+        as_json: options.Json = False,
     ) -> None:
         """Write a page that shows what a model does, and where it fails.
 
@@ -43,5 +44,5 @@ def add_to(app: typer.Typer) -> None:
         from hedgerow.cli.reporting import Page, write_report
 
         choice = FileChoice(format=file_format, label=label, columns=columns, sequence=sequence, encoding=encoding)
-        page = Page(output=output, compare=compare, title=title, force=force, quiet=quiet)
+        page = Page(output=output, compare=compare, title=title, force=force, quiet=quiet, as_json=as_json)
         write_report(model, file, choice, page)

@@ -10,10 +10,11 @@ from hedgerow.cli.corpus_folders import is_corpus, open_labelled, refuse_file_fl
 from hedgerow.cli.evaluation import as_labels, check_labels
 from hedgerow.cli.failures import say
 from hedgerow.cli.loading import arguments_for, check_columns, check_items, load_model
-from hedgerow.cli.output import check_output
-from hedgerow.cli.plain_text import many
+from hedgerow.cli.output import check_output, print_json
+from hedgerow.cli.plain_text import size
 from hedgerow.cli.reading import FileChoice, name_of, naming_flags
 from hedgerow.errors import InputError
+from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
     from hedgerow.estimators import Estimator
@@ -29,6 +30,7 @@ class Page:
     title: str | None
     force: bool
     quiet: bool
+    as_json: bool
 
 
 def write_report(model_path: str, path: str, choice: FileChoice, page: Page) -> None:
@@ -44,16 +46,28 @@ def write_report(model_path: str, path: str, choice: FileChoice, page: Page) -> 
     if other is not None and page.compare is not None:
         if corpus.y is None:
             raise InputError(f"--compare needs labels, but {name_of(path)} has none; add the right labels")
-        check_columns(other, path, (column.name for column in corpus.X.columns), name_of(page.compare))
+        _check_columns_of_both(corpus, model, model_path, other, page.compare)
     gold = None
     if corpus.y is not None:
         gold = [as_labels(labels, model.classes_) for labels in corpus.y]
         check_labels(path, gold, model.classes_)
     X: Any = corpus.X
     written = hr.report(model, X, gold, page.output, compare=other, force=page.force, title=page.title)
+    n_bytes = written.stat().st_size
     if not page.quiet:
-        size = f"{written.stat().st_size / 1e6:.1f} MB"
-        say(f"{written}: {many(len(corpus.X), 'sequence')}, {size}")
+        say(f"{written}: {counted(len(corpus.X), 'sequence')}, {size(n_bytes)}")
+    if page.as_json:
+        print_json({"output": str(written), "sequences": len(corpus.X), "bytes": n_bytes})
+
+
+def _check_columns_of_both(corpus: Corpus, model: Estimator, path: str, other: Estimator, other_path: str) -> None:
+    """Raise InputError unless the data, which were read for one model, have the columns of the other one too."""
+    own, needed = model.feature_names_in_.tolist(), other.feature_names_in_.tolist()
+    if not {column.name for column in corpus.X.columns}.issuperset(needed):
+        raise InputError(
+            f"--compare needs two models that read columns of the same names, but {name_of(path)} reads "
+            f"{', '.join(own)}, and {name_of(other_path)} reads {', '.join(needed)}; train both with the same --columns"
+        )
 
 
 def _read(model: Estimator, model_path: str, path: str, choice: FileChoice) -> Corpus:

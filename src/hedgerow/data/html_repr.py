@@ -24,6 +24,8 @@ LONGEST_TEXT = 60
 # Control characters, marks that change the direction of text, and what no file or XML can hold.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
 
+_NUMBER = re.compile(r"[-+]?(\d[\d,]*(\.\d+)?(e[-+]?\d+)?%?|inf|nan)")
+
 
 def visible(text: object) -> str:
     r"""The text in one line: control characters as escapes, such as \x1b."""
@@ -41,17 +43,24 @@ def shortened(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 def html_table(header: Sequence[object], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """A table whose cells are escaped; numbers are flush right, texts flush left."""
-    head = "".join(f'<th style="text-align:left">{escape(cell)}</th>' for cell in header)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    """A table whose cells are escaped; columns of numbers are flush right with their heads, others flush left."""
+    shown = [list(map(_shown, row)) for row in rows]
+    numeric = [all(_NUMBER.fullmatch(cell) for cell in column if cell) for column in zip(*shown, strict=True)]
+    sides = ["right" if is_number else "left" for is_number in numeric] or ["left"] * len(header)
+    head = "".join(
+        f'<th style="text-align:{side}">{escape(cell)}</th>' for cell, side in zip(header, sides, strict=True)
+    )
+    body = "".join(f"<tr>{_cells(row, sides)}</tr>" for row in shown)
     named = f'<caption style="text-align:left">{escape(caption)}</caption>' if caption else ""
     return f"<table>{named}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(value: object) -> str:
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    shown = f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
-    return f'<td style="text-align:{"right" if is_number else "left"}">{escape(shown)}</td>'
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _cells(row: Sequence[str], sides: Sequence[str]) -> str:
+    return "".join(f'<td style="text-align:{side}">{escape(cell)}</td>' for cell, side in zip(row, sides, strict=True))
 
 
 def sequences_html(sequences: Sequences) -> str:
