@@ -52,7 +52,7 @@ def numbers(n=30):
 
 def test_all_thresholds_of_a_column_of_numbers_are_one_importance():
     model = hr.TreeCRF(window=1, n_rounds=4, n_jobs=1).fit(*numbers())
-    rows = {i[:3]: i for i in model.feature_importances_ if i.column == "x0" and i.value != "padding"}
+    rows = {i[:3]: i for i in model.feature_importances_ if i.column == "x0" and i.value != "(outside)"}
     assert ("x0", 0, "any value") in rows
     assert {value for _, _, value in rows} == {"any value"}
     for (_, offset, _), row in rows.items():
@@ -105,11 +105,15 @@ def test_a_tree_says_what_it_does():
     assert model.feature_importances_ == [("symbol", 0, "a", 8.0, 2)]
 
 
-def test_sets_padding_and_previous_labels_have_names():
+def test_sets_places_outside_and_previous_labels_have_names():
     x = ["abcd", "badc", "cdab", "dcba"] * 3
     y = [["V" if c in "ab" else "C" for c in w] for w in x]
     model = hr.TreeCRF(window=1, n_rounds=3, category_splits="subset").fit(x, y)
     assert " or " in model.tree(1, "V")
+    y = [["S", *"I" * (len(w) - 1)] for w in x]
+    at_start = hr.TreeCRF(order=0, window=1, n_rounds=1).fit(x, y)
+    assert at_start.tree(1, "S").startswith("symbol[-1] is (outside)?")
+    assert at_start.feature_importances_[0][:3] == ("symbol", -1, "(outside)")
     x, y = ["xxxx"] * 10, [list("ABAB")] * 5 + [list("BABA")] * 5
     model = hr.TreeCRF(n_rounds=3).fit(x, y)
     assert {i.column for i in model.feature_importances_} == {"previous label"}

@@ -57,7 +57,7 @@ class Names:
         column, offset, value = self.attributes.name(attribute)
         shown = self.words.get(column, column)
         if value is PADDING:
-            return shown, offset, "padding"
+            return shown, offset, "(outside)"
         if isinstance(self.attributes.sequences.column(column), NumericColumn):
             edges = self.binnings[column].edges
             return shown, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"

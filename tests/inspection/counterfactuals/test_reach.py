@@ -58,7 +58,7 @@ def test_numbers_of_a_window():
     x[2], x[3] = 2.4, 2.5  # no other number is as large, so that the one before must change
     found = counterfactual(model, x, 3)
     assert found is not None
-    assert whole_reading(model.model_).reach > 0
+    assert whole_reading(model.model_).reach == 5  # the widest change that the template derives
 
 
 @pytest.mark.parametrize(("bag", "reach"), [(2, 2), (3, 3)])
@@ -70,6 +70,7 @@ def test_instance_bags(bag, reach):
     assert model.predict_single(x).tolist() == ["late"] * (4 - bag) + ["soon"] * bag + ["late"] * 5
     found = counterfactual(model, x, 4 - bag)  # only the last position of the bag has a b
     assert (found.offset, found.value, found.new_label) == (bag, "b", "late")
+    assert whole_reading(model.model_).reach == reach
 
 
 @pytest.mark.parametrize(
