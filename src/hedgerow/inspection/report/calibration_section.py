@@ -7,7 +7,7 @@ import numpy as np
 from hedgerow.inspection.reliability import Reliability, reliability_of
 from hedgerow.inspection.report.markup import Section, count, details, figure, note, paragraph, share, table
 from hedgerow.inspection.report.view import View
-from hedgerow.inspection.risk_coverage import RiskCoverage, risk_coverage_of
+from hedgerow.inspection.risk_coverage import SHOWN, RiskCoverage, risk_coverage_of
 from hedgerow.inspection.svg_charts import line_chart
 
 MOST_POINTS = 120  # of a curve over the coverage
@@ -99,6 +99,6 @@ def _bins(found: Reliability) -> str:
 
 
 def _coverages(found: RiskCoverage) -> str:
-    chosen = [found.at(one) for one in (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)]
+    chosen = [found.at(one) for one in SHOWN]
     rows = [[f"{one.coverage:.0%}", share(one.accuracy), share(one.sequence_accuracy)] for one in chosen]
     return table(["coverage", "#positions right", "#sequences all right"], rows, "Surest sequences first")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hedgerow.errors import InputError
-from hedgerow.inspection.report.markup import Numeric, Section, details, figure, table
+from hedgerow.errors import AbsentPartError, InputError
+from hedgerow.inspection.report.markup import LONGEST, Numeric, Section, details, figure, shown, table
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import bar_chart
 from hedgerow.inspection.transition_graph import TransitionGraph, transition_graph
@@ -33,12 +33,12 @@ def learned_section(view: View) -> Section | None:
 def _importances(view: View) -> str:
     try:
         found = list(importances(view.estimator.model_))
-    except InputError:  # it has no trees
+    except AbsentPartError:  # it has no trees
         return ""
     total = sum(one.gain for one in found)
     if not total:
         return ""
-    bars = [(in_words(one.column, one.offset, one.value), 100 * one.gain / total) for one in found[:MOST_BARS]]
+    bars = [(shown(in_words(one.column, one.offset, one.value)), 100 * one.gain / total) for one in found[:MOST_BARS]]
     drawing = bar_chart(bars, title="Importances", description="Share of the gain of each test, in percent.")
     words = (
         f"The most important of {len(found):,} tests of the trees" if len(found) > MOST_BARS else "Tests of the trees"
@@ -50,7 +50,7 @@ def _importances(view: View) -> str:
 def _weights(view: View) -> str:
     try:
         found = strongest_features(view.estimator.model_, MOST_WEIGHTS)
-    except InputError:  # it has no weights
+    except AbsentPartError:  # it has no weights
         return ""
     if not found:
         return ""
@@ -71,7 +71,7 @@ def _transitions(view: View) -> str:
         f"Which label follows which: the strongest {len(found.edges):,} of {found.n_transitions:,} transitions by "
         f"{found.meaning}{signs}. Wide arrows are strong."
     )
-    return figure(found.to_svg(), caption) + details("Transitions as a table", _edges(found))
+    return figure(_short_names(found).to_svg(), caption) + details("Transitions as a table", _edges(found))
 
 
 def _strongest_of_both_signs(found: TransitionGraph) -> TransitionGraph:
@@ -83,6 +83,15 @@ def _strongest_of_both_signs(found: TransitionGraph) -> TransitionGraph:
     edges = tuple(edge for edge in found.edges if edge in kept)
     used = {label for edge in edges for label in edge[:2]}
     return replace(found, nodes=tuple(label for label in found.nodes if label in used), edges=edges)
+
+
+def _short_names(found: TransitionGraph) -> TransitionGraph:
+    """The graph with the first characters of long labels, and a number that tells them apart."""
+    short = {
+        label: label if len(str(label)) <= LONGEST else f"{shown(label)} ({i})" for i, label in enumerate(found.nodes)
+    }
+    edges = tuple(edge._replace(before=short.get(edge.before), after=short.get(edge.after)) for edge in found.edges)
+    return replace(found, nodes=tuple(short.values()), edges=edges)
 
 
 def _edges(found: TransitionGraph) -> str:
