@@ -87,7 +87,7 @@ def _model_table(view: View) -> str:
         ("labels", f"{len(labels):,}: {some(labels)}"),
         ("columns", some(columns)),
         ("order", str(model.order)),
-        ("data", repr(view.store)),
+        ("data", _data_in_words(view)),
     ]
     training = training_in_words(training_facts(log))
     if training:
@@ -96,6 +96,12 @@ def _model_table(view: View) -> str:
         f'<tr><th scope="row">{escape(name)}</th><td><bdi>{safe(text, 1000)}</bdi></td></tr>' for name, text in rows
     )
     return f"<table><caption>Model and data</caption><tbody>{body}</tbody></table>"
+
+
+def _data_in_words(view: View) -> str:
+    sizes = [(len(view.store), "sequence"), (view.store.n_positions, "position")]
+    words = ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in sizes)
+    return f"{words}; columns: {some([column.name for column in view.store.columns])}"
 
 
 def some(names: list[str]) -> str:
