@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from hedgerow.inspection.learning_curve import LOSSES, SCORES, SEARCH, LearningCurve, learning_curve
+from hedgerow.inspection.learning_curve import LOSSES, SCORES, SEARCH, LearningCurve, Points, learning_curve
 from hedgerow.inspection.report.markup import Section, figure
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import line_chart
+
+MOST_POINTS = 500  # of a curve
 
 _LOSS = "The loss, divided by the number of sequences. It should fall."
 _LOSS_OF_BITS = "The loss of each bit, divided by the number of sequences. Each bit is learned apart from the others."
@@ -24,7 +26,7 @@ def training_section(view: View) -> Section | None:
 
 def _curves(curve: LearningCurve, names: tuple[str, ...], title: str, caption: str) -> str:
     series = {
-        name.replace("_", " "): points
+        name.replace("_", " "): _thinned(points)
         for name, points in curve.series.items()
         if name.split(" (")[0] in names and len(points) > 1
     }
@@ -41,3 +43,10 @@ def _curves(curve: LearningCurve, names: tuple[str, ...], title: str, caption: s
         y_name=title.lower(),
     )
     return figure(drawing, f"{caption} At the end: {last}.")
+
+
+def _thinned(points: Points) -> Points:
+    """Some of the points at about equal distances; always the first and the last one."""
+    if len(points) <= MOST_POINTS:
+        return points
+    return tuple(points[i * (len(points) - 1) // (MOST_POINTS - 1)] for i in range(MOST_POINTS))
