@@ -108,13 +108,18 @@ def kinds_of_positions(
     """
     kinds = np.where(right, RIGHT, LABEL).astype(np.uint8)
     for side in (predicted, gold):
-        if side is None:
-            continue
-        spans, own = side
-        lengths = spans.ends - spans.firsts
-        positions, spread = ranges(spans.firsts, lengths), np.repeat(own, lengths)
-        kinds[positions[spread != RIGHT]] = spread[spread != RIGHT]
+        if side is not None:
+            own = kinds_of_one_side(len(right), *side)
+            kinds[own != RIGHT] = own[own != RIGHT]
     return kinds
+
+
+def kinds_of_one_side(n_positions: int, spans: CodedSpans, kinds: Codes) -> Codes:
+    """The kind of the span of each position, for spans of one side; RIGHT outside of spans."""
+    found = np.full(n_positions, RIGHT, np.uint8)
+    lengths = spans.ends - spans.firsts
+    found[ranges(spans.firsts, lengths)] = np.repeat(kinds, lengths)
+    return found
 
 
 def type_confusion(labelling: Labelling, gold: CodedSpans, predicted: CodedSpans) -> Confusion:

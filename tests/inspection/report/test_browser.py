@@ -260,6 +260,77 @@ def test_the_numbers_of_the_page_can_be_searched(browser: Any, report: Path, tmp
             assert opened.page.locator(".sequence-head").all_text_contents()[0].startswith("sequence 2,011,")
 
 
+def test_a_search_without_a_number_is_a_text(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        opened.page.fill("#search", "#,")
+        assert opened.status() == "No sequence passes the filters."
+
+
+@pytest.mark.filterwarnings("ignore::hedgerow.errors.UnseenLabelWarning")
+def test_every_button_finds_its_sequences(browser: Any, tmp_path: Path) -> None:
+    X = [["a", "b", "c", "d"], ["e", "f"], ["a", "e"]]
+    y = [["B-A", "B-B", "I-B", "O"], ["O", "O"], ["B-A", "O"]]
+    model = hr.HMM(order=0, smoothing=0.01).fit(X, y)
+    path = hr.report(model, X, [["B-A", "I-A", "I-A", "O"], *y[1:]], tmp_path / "kinds.html")
+    with Opened(browser, path) as opened:
+        buttons = opened.page.locator(".show[data-kind]")
+        assert buttons.count() == 2
+        for button in buttons.all():
+            button.click()
+            assert opened.page.locator("#kind").input_value() == button.get_attribute("data-kind")
+            assert opened.status() == "1 of 3 sequences"
+        opened.page.locator(".token").nth(1).click()
+        assert "wrong; errors of the spans: boundary and both." in opened.page.locator("#panel").inner_text()
+
+
+def test_infinite_contributions_have_a_sign_and_a_full_bar(browser: Any, tmp_path: Path) -> None:
+    X, y = ["ab", "ba"], [["A", "B"], ["B", "A"]]
+    path = hr.report(hr.HMM(smoothing=0.0).fit(X, y), X, y, tmp_path / "infinite.html")
+    text = path.read_text(encoding="utf-8")
+    assert text.count('"Infinity",0,0,0,"Infinity",1,0,2,0]') == 2
+    path.write_text(text.replace('"Infinity",0,0,0,"Infinity",1,0,2,0]', '"Infinity",0,0,0,"-Infinity",1,300,2,0]', 1))
+    with Opened(browser, path) as opened:
+        for place, sign, kind in ((0, "−", "against"), (1, "+", "for")):
+            opened.page.locator(".token").nth(place).click()
+            panel = opened.page.locator("#panel")
+            assert panel.locator("caption").first.inner_text().endswith("+∞")
+            row = panel.locator("tbody tr").first
+            assert row.locator(".number").inner_text() == f"{sign}∞"
+            assert row.locator(f".amount .{kind}").evaluate("(one) => one.style.width") == "100%"
+            assert panel.locator(".amount span").nth(1).evaluate("(one) => one.style.width") == "0%"
+
+
+def test_the_slider_says_its_value_in_words(browser: Any, report: Path) -> None:
+    with Opened(browser, report) as opened:
+        slider = opened.page.locator("#below")
+        assert slider.get_attribute("aria-valuetext") == "any"
+        slider.fill("500")
+        assert slider.get_attribute("aria-valuetext") == "below 50 %"
+        assert opened.page.locator("#below-value").inner_text() == "below 50 %"
+        opened.page.click("#reset")
+        assert slider.get_attribute("aria-valuetext") == "any"
+
+
+COVERED = """(table) => {
+  const edge = table.closest(".scroll").getBoundingClientRect().right;
+  return [...table.querySelectorAll("tr")].flatMap((row) => {
+    const action = row.querySelector(".action").getBoundingClientRect();
+    return [...row.querySelectorAll(".number")]
+      .filter((cell) => cell.getBoundingClientRect().right > Math.min(action.left, edge) + 1)
+      .map((cell) => `${table.caption.innerText}: ${cell.innerText}`);
+  });
+}"""
+
+
+def test_buttons_cover_no_numbers_on_phones(browser: Any, report: Path) -> None:
+    with Opened(browser, report, viewport={"width": 390, "height": 800}) as opened:
+        for summary in opened.page.locator("summary").all():
+            summary.click()
+        tables = opened.page.locator("table:has(.action)")
+        assert tables.count() == 4
+        assert [table.evaluate(COVERED) for table in tables.all()] == [[]] * 4
+
+
 def test_the_tip_goes_away_when_the_window_changes(browser: Any, report: Path) -> None:
     with Opened(browser, report) as opened:
         opened.page.locator(".token").nth(5).focus()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
+import subprocess
+import sys
 import warnings
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,58 +17,15 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError
-from hedgerow.inspection.report import explanation_data, shown_columns
+from hedgerow.inspection.report import content as page_limits
+from hedgerow.inspection.report import explanation_data, learned_section, shown_columns, training_section
 from hedgerow.inspection.report import sequence_data as limits
 from hedgerow.inspection.report.markup import shown
 from hedgerow.inspection.report.page import json_text, styles_as_classes
+from inspection.report.pages import page_of, words_of
 
 X = [["the", "cat", "sat"], ["a", "dog"], ["dogs", "ran", "home"]]
 Y = [["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP"], ["B-NP", "B-VP", "B-ADVP"]]
-
-
-class Page(HTMLParser):
-    """The elements of a page, and its texts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.text = text
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.contents: dict[str, str] = {}
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        while self.open and self.open.pop() != tag:
-            pass
-
-    def handle_data(self, data: str) -> None:
-        for tag in set(self.open):
-            self.contents[tag] = self.contents.get(tag, "") + data
-
-    @property
-    def data(self) -> dict[str, Any]:
-        found = re.search(r'<script type="application/json" id="data">(.*?)</script>', self.text, re.DOTALL)
-        assert found is not None
-        data: dict[str, Any] = json.loads(found[1])
-        return data
-
-    @property
-    def sections(self) -> list[str | None]:
-        return [attributes.get("id") for tag, attributes in self.elements if tag == "section"]
-
-
-def page_of(tmp_path: Path, model: Any, X: Any, y: Any = None, **keywords: Any) -> Page:
-    return Page(hr.report(model, X, y, tmp_path / "r.html", force=True, **keywords).read_text(encoding="utf-8"))
-
-
-def words_of(page: Page) -> list[str]:
-    text = page.data["text"]
-    return [text["values"][code] for code in text["codes"]]
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +180,7 @@ def test_many_labels_stay_small(tmp_path: Path) -> None:
 
 def test_long_data_are_cut(tmp_path: Path, model: hr.LinearCRF, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LONGEST_SEQUENCE", 5)
-    monkeypatch.setattr(limits, "MOST_POSITIONS", 9)
+    monkeypatch.setattr(page_limits, "MOST_POSITIONS", 9)
     long = [["the"] * 12, ["cat"] * 3, ["dog"] * 4]
     page = page_of(tmp_path, model, long)
     assert sum(page.data["lengths"]) <= 9
@@ -232,12 +192,58 @@ def test_long_data_are_cut(tmp_path: Path, model: hr.LinearCRF, monkeypatch: pyt
 def test_columns_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shown_columns, "MOST_COLUMNS", 2)
     X = [[{f"c{i}": "v" for i in range(6)}] * 2]
-    data = page_of(tmp_path, hr.LinearCRF(max_iter=2, n_jobs=1).fit(X, [["A", "B"]]), X).data
+    page = page_of(tmp_path, hr.LinearCRF(max_iter=2, n_jobs=1).fit(X, [["A", "B"]]), X)
+    data = page.data
     assert len(data["columns"]) == 2
+    assert "The panel leaves out 3 columns, to keep the page small: c3, c4, c5." in page.text
 
 
-def test_the_same_page_for_repeated_runs(tmp_path: Path, model: hr.LinearCRF) -> None:
-    assert page_of(tmp_path, model, X, Y).text == page_of(tmp_path, model, X, Y).text
+FIT_AND_REPORT = """
+import sys
+import hedgerow as hr
+
+X = [["the", "cat", "sat"], ["a", "dog"], ["dogs", "ran", "home"]] * 4
+y = [["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP"], ["B-NP", "B-VP", "B-ADVP"]] * 4
+gold = [["B-NP", "B-NP", "B-VP"], *y[1:3], ["B-PP", "I-PP", "O"], *y[4:]]
+model = hr.TreeCRF(n_rounds=3, random_state=0, n_jobs=1).fit(X, y)
+hr.report(model, X, gold, sys.argv[1], compare=hr.HMM().fit(X, y))
+"""
+
+
+def test_the_same_page_for_repeated_runs(tmp_path: Path) -> None:
+    pages = []
+    for seed in ("1", "2"):
+        path = tmp_path / f"{seed}.html"
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-W", "ignore", "-c", FIT_AND_REPORT, str(path)]
+        subprocess.run(command, check=True, env=environment)
+        text, n_times = re.subn(r"(3 rounds), \d+\.\d s,", r"\1,", path.read_text(encoding="utf-8"))
+        assert n_times == 1
+        pages.append(text)
+    assert pages[0] == pages[1]
+
+
+def test_infinite_contributions_keep_their_sign() -> None:
+    amounts = {math.inf: "Infinity", -math.inf: "-Infinity", math.nan: "NaN", 1.234: 123}
+    for amount, expected in amounts.items():
+        assert explanation_data._hundredths(amount) == expected
+
+
+def test_long_curves_are_thinned() -> None:
+    points = tuple((i, 1.0 / (i + 1)) for i in range(20_000))
+    found = training_section._thinned(points)
+    assert len(found) == training_section.MOST_POINTS
+    assert (found[0], found[-1]) == (points[0], points[-1])
+    assert training_section._thinned(points[:10]) == points[:10]
+
+
+def test_an_error_of_a_view_is_not_hidden(tmp_path: Path, model: hr.LinearCRF, monkeypatch: Any) -> None:
+    def broken(*_: object) -> None:
+        raise InputError("broken")
+
+    monkeypatch.setattr(learned_section, "strongest_features", broken)
+    with pytest.raises(InputError, match="broken"):
+        page_of(tmp_path, model, X, Y)
 
 
 def test_an_iterator_is_read_once(tmp_path: Path, model: hr.LinearCRF) -> None:
@@ -309,7 +315,7 @@ def test_kinds_of_errors_are_those_of_the_analysis(tmp_path: Path, model: hr.Lin
         found = hr.inspection.errors(model, X, gold)
     kinds = page.data["kinds"]
     expected = {i: found.kinds[kind] for i, kind in enumerate(found.kinds_by_position.tolist()) if kind}
-    assert {place: kinds["names"][kind] for place, kind in kinds["at"]} == expected
+    assert {place: kinds["names"][kind] for place, kind, *_ in kinds["at"]} == expected
     assert len(expected) >= 3
     assert "errors" in page.sections
 

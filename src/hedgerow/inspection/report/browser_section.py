@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from hedgerow.inspection.report.kind_data import kinds_on_page
 from hedgerow.inspection.report.markup import Section, note, paragraph, safe
 from hedgerow.inspection.report.view import View
 
@@ -51,10 +52,8 @@ def _search() -> str:
 def _kinds(data: Mapping[str, Any]) -> str:
     options = [("", "all"), ("wrong", "with an error")]
     if data.get("kinds"):
-        used = {kind for _, kind in data["kinds"]["at"]}
-        options += [
-            (f"kind-{i}", f"with an error: {name}") for i, name in enumerate(data["kinds"]["names"]) if i in used
-        ]
+        used = sorted(kinds_on_page(data))
+        options += [(f"kind-{i}", f"with an error: {data['kinds']['names'][i]}") for i in used]
     if data.get("changes"):
         options += [(f"change-{i}", name) for i, name in enumerate(data["changes"]["names"])]
     return _select("kind", "sequences", options)
@@ -79,7 +78,7 @@ def _gold_codes(data: Mapping[str, Any]) -> list[int]:
 def _below(probability: str) -> str:
     return (
         f'<label>{probability}: <span id="below-value">any</span>'
-        '<input type="range" id="below" min="100" max="1000" step="10" value="1000"></label>'
+        '<input type="range" id="below" min="100" max="1000" step="10" value="1000" aria-valuetext="any"></label>'
     )
 
 

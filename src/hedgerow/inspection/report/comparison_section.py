@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hedgerow.inspection.comparison import Comparison
+from hedgerow.inspection.report.buttons import NO_BUTTON, Buttons
 from hedgerow.inspection.report.change_data import CHANGES
 from hedgerow.inspection.report.markup import (
     BROWSER,
@@ -13,19 +14,18 @@ from hedgerow.inspection.report.markup import (
     note,
     paragraph,
     share,
-    show_button,
     table,
 )
 from hedgerow.inspection.report.view import View
 from hedgerow.metrics.paired_bootstrap import interval_in_points
 
 
-def comparison_section(view: View) -> Section | None:
+def comparison_section(view: View, buttons: Buttons) -> Section | None:
     """Scores of both models, a test and counts of changes; None without a second model or gold labels."""
     found = view.comparison
     if found is None:
         return None
-    body = _scores(found) + paragraph(_in_words(found)) + _changes(found)
+    body = _scores(found) + paragraph(_in_words(found)) + _changes(found, buttons)
     return Section("comparison", "Comparison", body)
 
 
@@ -51,15 +51,16 @@ def _scores(found: Comparison) -> str:
 
 def _in_words(found: Comparison) -> str:
     test = found.mcnemar
-    only = f"Positions that are right only here: {test.n_b_only:,}; only by the other model: {test.n_a_only:,}"
+    here = f"{test.n_b_only:,} {'position' if test.n_b_only == 1 else 'positions'}"
+    only = f"At {here} only this model is right, at {test.n_a_only:,} only the other model"
     verdict = "may be chance" if test.p_value >= 0.05 else "is hardly chance"
     return f"{only}. McNemar's test, which takes positions as independent: p = {test.p_value:.2g}; this {verdict}."
 
 
-def _changes(found: Comparison) -> str:
+def _changes(found: Comparison, buttons: Buttons) -> str:
     counts = {name: sum(one.change == kind for one in found.changed) for kind, name in CHANGES.items()}
     rows: list[list[Cell]] = [
-        [name, count(n), show_button(f"sequences that are {name}", kind=f"change-{code}") if n else ""]
+        [name, count(n), buttons.change(name, code) if n else NO_BUTTON]
         for code, (name, n) in enumerate(counts.items())
     ]
     same = found.n_sequences - len(found.changed)

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hedgerow.inspection.report.buttons import Buttons
 from hedgerow.inspection.report.markup import (
     BROWSER,
     Cell,
     Section,
     count,
+    details,
     figure,
     note,
     paragraph,
     share,
-    show_button,
     shown,
     table,
 )
@@ -26,9 +27,10 @@ from hedgerow.metrics.label_scores import Confusion
 
 MOST_LABELS = 16  # rows and columns of the matrix
 MOST_PAIRS = 40
+MOST_OPEN = 10  # pairs that are shown at once; the others are folded away
 
 
-def confusion_section(view: View) -> Section | None:
+def confusion_section(view: View, buttons: Buttons) -> Section | None:
     """The matrix of the labels that are confused most, and a table of pairs; None without gold labels."""
     if not view.has_gold:
         return None
@@ -36,7 +38,7 @@ def confusion_section(view: View) -> Section | None:
     wrong = [pair for pair in found.pairs if pair[0] != pair[1]]
     if not wrong:
         return Section("confusions", "Confusions", paragraph("Every position has its gold label."))
-    body = _matrix(found, wrong) + _pairs(wrong, sum(n for _, _, n in found.pairs))
+    body = _matrix(found, wrong) + _pairs(wrong, sum(n for _, _, n in found.pairs), buttons)
     return Section("confusions", "Confusions", body)
 
 
@@ -53,7 +55,7 @@ def _matrix(found: Confusion, wrong: Sequence[tuple[object, object, int]]) -> st
     for gold, predicted, n in wrong:
         if gold in code and predicted in code:
             counts[code[gold], code[predicted]] = n
-    names = [str(label) for label in labels]
+    names = [shown(label) for label in labels]
     caption = "Wrong positions by gold label (rows) and predicted label (columns)"
     if len(errors) > MOST_LABELS:
         caption += f"; the {MOST_LABELS} labels with most errors"
@@ -69,20 +71,22 @@ def _matrix(found: Confusion, wrong: Sequence[tuple[object, object, int]]) -> st
     return figure(drawing, caption)
 
 
-def _pairs(wrong: Sequence[tuple[object, object, int]], n_positions: int) -> str:
+def _pairs(wrong: Sequence[tuple[object, object, int]], n_positions: int, buttons: Buttons) -> str:
     rows: list[list[Cell]] = [
         [
             str(gold),
             str(predicted),
             count(n),
             share(n / n_positions),
-            show_button(
-                f"sequences with gold {shown(gold)}, predicted {shown(predicted)}", gold=gold, predicted=predicted
-            ),
+            buttons.confusion(gold, predicted),
         ]
         for gold, predicted, n in wrong[:MOST_PAIRS]
     ]
-    caption = "The most frequent confusions"
-    found = table(["gold", "predicted", "#positions", "#share of all", BROWSER], rows, caption)
-    more = len(wrong) - MOST_PAIRS
-    return found + (note(f"{more:,} other pairs are rarer.") if more > 0 else "")
+    head = ["gold", "predicted", "#positions", "#share", BROWSER]
+    found = table(head, rows[:MOST_OPEN], "Most frequent confusions, share of positions")
+    if len(rows) > MOST_OPEN:
+        rarer = table(head, rows[MOST_OPEN:], "Rarer confusions")
+        more = len(wrong) - len(rows)
+        rarer += note(f"{more:,} other pairs are rarer still.") if more > 0 else ""
+        found += details(f"{len(rows) - MOST_OPEN} more pairs", rarer)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hedgerow.inspection.error_analysis import ErrorAnalysis
 from hedgerow.inspection.error_groups import ErrorTable
+from hedgerow.inspection.report.buttons import NO_BUTTON, Buttons
 from hedgerow.inspection.report.markup import (
     BROWSER,
     Cell,
@@ -13,7 +14,7 @@ from hedgerow.inspection.report.markup import (
     details,
     note,
     share,
-    show_button,
+    shown,
     table,
 )
 from hedgerow.inspection.report.view import View
@@ -33,43 +34,44 @@ _KINDS = {
 }
 
 
-def error_section(view: View) -> Section | None:
+def error_section(view: View, buttons: Buttons) -> Section | None:
     """Tables of errors; None without gold labels or errors."""
     found = view.errors
     if found is None or not found.wrong.any():
         return None
-    spans = "" if found.spans is None else _span_kinds(found.spans, found.kinds)
+    spans = "" if found.spans is None else _span_kinds(found.spans, found.kinds, buttons)
     groups = [_group(found.by_label, "By gold label"), _group(found.by_length, "By length of the sequence")]
     groups += [_group(found.by_unknown, "By columns with a value that training never saw")]
     groups += [_group(found.by_missing, "By columns with a missing value")]
     frequencies = [
-        _group(one, f"By how often the value of {name} occurs in these sequences")
+        _group(one, f"By how often the value of {shown(name)} occurs in these sequences")
         for name, one in list(found.by_frequency.items())[:MOST_COLUMNS]
     ]
     tables = "".join(part for part in [*groups, *frequencies] if part)
     rates = "Error rates of groups of positions, with intervals at 95 %"
     groups_of_positions = details(rates, tables, is_open=True) if tables else ""
-    return Section("errors", "Errors", spans + _worst(found) + groups_of_positions)
+    return Section("errors", "Errors", spans + _worst(found, buttons) + groups_of_positions)
 
 
-def _span_kinds(found: SpanErrors, kinds: tuple[str, ...]) -> str:
+def _span_kinds(found: SpanErrors, kinds: tuple[str, ...], buttons: Buttons) -> str:
     rows: list[list[Cell]] = []
     for name, meaning in _KINDS.items():
         gold, predicted = found.gold.get(name), found.predicted.get(name)
         some = name != "right" and (gold or predicted)
-        button = show_button(f"sequences with errors: {name}", kind=f"kind-{kinds.index(name)}") if some else ""
-        cells = ["" if n is None else count(n) for n in (gold, predicted)]
-        rows.append([name, meaning, *cells, button])
-    return table(["kind", "meaning", "#gold spans", "#predicted spans", BROWSER], rows, "Spans by kind of error")
+        button = buttons.kind(name, kinds.index(name)) if some else NO_BUTTON
+        cells = [Numeric("") if n is None else count(n) for n in (gold, predicted)]
+        rows.append([name, *cells, meaning, button])
+    caption = "Gold and predicted spans by kind of error"
+    return table(["kind", "#gold", "#predicted", "meaning", BROWSER], rows, caption)
 
 
-def _worst(found: ErrorAnalysis) -> str:
+def _worst(found: ErrorAnalysis, buttons: Buttons) -> str:
     rows: list[list[Cell]] = [
         [
             f"sequence {one.sequence:,}",
             count(one.length),
             count(len(one.wrong)),
-            show_button(f"sequence {one.sequence}", search=f"#{one.sequence}"),
+            buttons.sequence(one.sequence),
         ]
         for one in found.worst(MOST_WORST)
     ]

@@ -3,53 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.inspection.explaining.explanation import Explanation
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.report.markup import shown
-from hedgerow.inspection.report.sequence_data import Shown
+from hedgerow.inspection.report.page import json_bytes
+from hedgerow.inspection.report.sequence_data import LabelNames, Shown
 
-MOST_EXPLAINED = 2_000  # positions with an explanation
+MOST_EXPLAINED = 2_000  # positions with an explanation; fewer if they take too many bytes
 MOST_CONTRIBUTIONS = 8  # of an explanation; the others are summed up
 SCALE = 100  # contributions are stored in hundredths
 
 
-def explained_places(labelling: Labelling, chosen: Shown) -> NDArray[np.int64]:
-    """Flat positions to explain: wrong ones first, then the least certain ones; in the order of the data."""
+def explained_positions(labelling: Labelling, chosen: Shown) -> list[int]:
+    """Flat positions to explain, in the order of their importance: wrong ones first, then the least certain ones."""
     at = chosen.positions
     certainty = labelling.probability[at].astype(np.float64)
     if labelling.gold is not None:
         certainty = np.where(labelling.gold[at] != labelling.predicted[at], -1.0 + certainty, certainty)
-    order = np.argsort(certainty, kind="stable")[:MOST_EXPLAINED]
-    return np.sort(at[order])
+    found: list[int] = at[np.argsort(certainty, kind="stable")[:MOST_EXPLAINED]].tolist()
+    return found
 
 
-def explanation_data(
-    explanations: Iterable[Explanation], places: NDArray[np.int64], label_code: Callable[[Any], int]
-) -> dict[str, Any]:
-    """Texts, the note of the model's explanations, and a row for each place.
+def explanation_data(found: Iterable[tuple[int, Explanation]], labels: LabelNames, room: int) -> dict[str, Any]:
+    """Texts, the note of the model's explanations, and a row for each explanation, until `room` bytes are full.
 
-    A row is [place, label against, log-odds, number and sum of other contributions, text, amount, text, amount, ...].
+    `found` are places with their explanations. A row is [place, label against, log-odds, number and sum of other
+    contributions, text, amount, text, amount, ...]; rows are in the order of places.
     """
-    texts: dict[str, int] = {}
+    codes: dict[str, int] = {}
+    texts: list[str] = []
     rows, note = [], None
-    for place, one in zip(places.tolist(), explanations, strict=True):
-        largest = sorted(one.contributions, key=lambda part: -abs(part.contribution))
-        kept, others = largest[:MOST_CONTRIBUTIONS], largest[MOST_CONTRIBUTIONS:]
-        row = [place, label_code(one.against[0]), _hundredths(one.log_odds), len(others)]
-        row.append(_hundredths(sum(part.contribution for part in others)))
-        for part in kept:
-            row += [texts.setdefault(shown(part), len(texts)), _hundredths(part.contribution)]
+    for place, one in found:
+        if room <= 0:
+            break
+        n_texts, n_labels = len(texts), len(labels.names)
+        row, note = _row(place, one, texts, codes, labels), one.note
+        room -= json_bytes([row, texts[n_texts:], labels.names[n_labels:]])
         rows.append(row)
-        note = one.note
-    return {"texts": list(texts), "at": rows, "note": note}
+    return {"texts": texts, "at": sorted(rows, key=lambda row: row[0]), "note": note}
 
 
-def _hundredths(amount: float) -> int | None:
-    """A number in hundredths; None for an infinite one, which JSON does not have."""
-    return round(SCALE * amount) if math.isfinite(amount) else None
+def _row(place: int, one: Explanation, texts: list[str], codes: dict[str, int], labels: LabelNames) -> list[Any]:
+    """The row of an explanation; texts that are new are added to `texts`, with their codes."""
+    largest = sorted(one.contributions, key=lambda part: -abs(part.contribution))
+    kept, others = largest[:MOST_CONTRIBUTIONS], largest[MOST_CONTRIBUTIONS:]
+    row = [place, labels.named(one.against[0]), _hundredths(one.log_odds), len(others)]
+    row.append(_hundredths(sum(part.contribution for part in others)))
+    for part in kept:
+        text = shown(part)
+        if text not in codes:
+            codes[text] = len(texts)
+            texts.append(text)
+        row += [codes[text], _hundredths(part.contribution)]
+    return row
+
+
+def _hundredths(amount: float) -> int | str:
+    """A number in hundredths; what JSON has no number for is a text that JavaScript's Number() reads."""
+    if math.isfinite(amount):
+        return round(SCALE * amount)
+    return "NaN" if math.isnan(amount) else "Infinity" if amount > 0 else "-Infinity"

@@ -84,12 +84,6 @@ def _cell(cell: Cell) -> str:
     return f'<td class="number">{safe(cell)}</td>' if isinstance(cell, Numeric) else f"<td><bdi>{safe(cell)}</bdi></td>"
 
 
-def show_button(what: str, **filters: object) -> Markup:
-    """A cell with a button that shows sequences in the browser; `filters` are values of its controls."""
-    data = "".join(f' data-{name}="{safe(value)}"' for name, value in filters.items())
-    return Markup(f'<button type="button" class="show"{data} aria-label="Show {safe(what)}">show</button>')
-
-
 def scrolling(content: str, name: str) -> str:
     """Markup in a region that can be scrolled sideways, also with the keyboard."""
     return f'<div class="scroll" role="group" tabindex="0" aria-label="{safe(name)}">{content}</div>'

@@ -50,12 +50,17 @@ def page(title: str, sections: Iterable[Section], data: Mapping[str, Any] | None
     )
 
 
-def json_text(data: Mapping[str, Any]) -> str:
+def json_text(data: Any) -> str:
     """Compact JSON that can stand in a script element: no "<", and no character that ends a line of a script."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+def json_bytes(data: Any) -> int:
+    """How many bytes of the page the data take."""
+    return len(json_text(data).encode("utf-8"))
 
 
 def styles_as_classes(markup: str) -> tuple[str, str]:

@@ -12,9 +12,8 @@ from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.ragged import ranges
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.report.markup import shown
-from hedgerow.inspection.report.shown_columns import panel_columns, position_texts
+from hedgerow.inspection.report.shown_columns import position_texts
 
-MOST_POSITIONS = 150_000  # of all sequences that the browser has
 LONGEST_SEQUENCE = 2_000  # positions of a sequence that the browser has
 UNSURE = 0.995  # below this probability of the predicted label, other labels are listed
 MOST_LISTED = 3
@@ -29,15 +28,14 @@ class Shown(NamedTuple):
     positions: NDArray[np.int64]
 
     @classmethod
-    def of(cls, labelling: Labelling) -> Shown:
-        """All sequences; if they have too many positions, the least certain ones, in their order in the data."""
+    def of(cls, labelling: Labelling, most: int) -> Shown:
+        """All sequences; if they have more than `most` positions, the most important ones, in their order in X."""
         starts = labelling.starts
-        lengths = np.minimum(np.diff(starts), LONGEST_SEQUENCE)
+        lengths = np.minimum(np.diff(starts), min(LONGEST_SEQUENCE, most))
         chosen = np.arange(len(lengths))
-        if lengths.sum() > MOST_POSITIONS:
-            order = np.argsort(_least(labelling), kind="stable")
-            fitting = np.cumsum(lengths[order]) <= MOST_POSITIONS
-            chosen = np.sort(order[fitting])
+        if lengths.sum() > most:
+            order = _most_important(labelling, lengths, most)
+            chosen = np.sort(order[np.cumsum(lengths[order]) <= most])
         return cls(chosen, lengths[chosen], ranges(starts[:-1][chosen], lengths[chosen]))
 
     def places(self, flat: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -65,25 +63,27 @@ class LabelNames:
         self._codes = {int(code): i for i, code in enumerate(codes.tolist())}
         self._unseen = {name: len(codes) + i for i, name in enumerate(unseen)}
         self._classes = labelling.classes
-        self._by_name: dict[str, int] | None = None
-        self.names = [*(shown(labelling.classes[code]) for code in codes.tolist()), *map(shown, unseen)]
+        values = [*(str(labelling.classes[code]) for code in codes.tolist()), *unseen]
+        self._by_name = {value: code for code, value in enumerate(values)}
+        self.names = [shown(value) for value in values]
 
     def code(self, label: int) -> int:
         """The code on the page of a label of the model; the label is added if it is not there yet."""
         if label not in self._codes:
-            self._codes[label] = len(self.names)
-            self.names.append(shown(self._classes[label]))
+            self._codes[label] = self.named(self._classes[label])
         return self._codes[label]
 
     def named(self, label: Any) -> int:
-        """The code on the page of a label by its value, which may be one of another model."""
-        if self._by_name is None:
-            self._by_name = {name: code for code, name in enumerate(self.names)}
-        name = shown(label)
+        """The code on the page of a label by its value, which may be one of another model; it is added if it is new."""
+        name = str(label)
         if name not in self._by_name:
             self._by_name[name] = len(self.names)
-            self.names.append(name)
+            self.names.append(shown(name))
         return self._by_name[name]
+
+    def known(self, label: Any) -> int | None:
+        """The code on the page of a label by its value; None if the page has no such label."""
+        return self._by_name.get(str(label))
 
     def gold(self, label: int, flat_position: int) -> int:
         """The code on the page of a gold label."""
@@ -100,7 +100,6 @@ def sequence_data(labelling: Labelling, store: ColumnStore, chosen: Shown, label
         "lengths": chosen.lengths.tolist(),
         "cut": {str(i): n for i, n in enumerate(full.tolist()) if n > chosen.lengths[i]},
         "text": position_texts(store, at).to_json(),
-        "columns": [column.to_json() for column in panel_columns(store, at)],
         "predicted": [labels.code(code) for code in labelling.predicted[at].tolist()],
         "gold": _gold(labelling, at, labels),
         "probability": _thousandths(labelling.probability[at]),
@@ -134,6 +133,20 @@ def _thousandths(probability: NDArray[Any]) -> list[int]:
     bounded = np.clip(np.nan_to_num(probability), 0, 1)
     whole: list[int] = np.round(bounded * SCALE).astype(np.int64).tolist()
     return whole
+
+
+def _most_important(labelling: Labelling, lengths: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """The order in which sequences come on the page, which has `most` positions.
+
+    The first half of the page is for the sequences with most wrong positions, the rest for the least certain ones.
+    """
+    unsure = np.argsort(_least(labelling), kind="stable")
+    if labelling.gold is None:
+        return unsure
+    wrong = np.diff(np.append(0, np.cumsum(~labelling.right))[labelling.starts])
+    worst = np.argsort(-wrong, kind="stable")[: np.count_nonzero(wrong)]
+    first = worst[: np.searchsorted(np.cumsum(lengths[worst]), most / 2) + 1]
+    return np.concatenate([first, unsure[~np.isin(unsure, first)]])
 
 
 def _least(labelling: Labelling) -> NDArray[Any]:

@@ -12,10 +12,10 @@ from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
 from hedgerow.data.plain_values import values
 from hedgerow.inspection.report.markup import shown
+from hedgerow.inspection.report.page import json_bytes
 
 MISSING_TEXT, ABSENT_TEXT = "(missing)", "(absent)"
 MOST_COLUMNS = 12  # columns of the panel
-MOST_CELLS = 600_000  # values of all columns of the panel
 MOST_NUMBERS = 4  # numbers that are shown as the text of a position
 _DIGITS = "{:.4g}"
 
@@ -55,12 +55,23 @@ def position_texts(store: ColumnStore, positions: NDArray[np.int64]) -> Texts:
     return texts_of(", ".join(one.name for one in numbers), (f"{' '.join(row)}{more}" for row in rows))
 
 
-def panel_columns(store: ColumnStore, positions: NDArray[np.int64]) -> list[Texts]:
-    """The values of the other columns at some positions, as many columns as the limits allow."""
+def panel_columns(store: ColumnStore, positions: NDArray[np.int64], room: int) -> tuple[list[Texts], list[str]]:
+    """(the values of the other columns at some positions, the names of the columns that are left out).
+
+    Of the first columns those are kept that fit into `room` bytes of the page.
+    """
     main = main_column(store)
     others = [column for column in store.columns if column is not main]
-    fitting = min(MOST_COLUMNS, MOST_CELLS // max(len(positions), 1))
-    return [column_texts(column, positions) for column in others[:fitting]]
+    kept, left_out = [], []
+    for column in others[:MOST_COLUMNS]:
+        found = column_texts(column, positions)
+        size = json_bytes(found.to_json())
+        if size <= room:
+            kept.append(found)
+            room -= size
+        else:
+            left_out.append(column.name)
+    return kept, left_out + [column.name for column in others[MOST_COLUMNS:]]
 
 
 def column_texts(column: Column, positions: NDArray[np.int64]) -> Texts:

@@ -21,7 +21,7 @@
   data.lengths.forEach((length) => starts.push(starts[starts.length - 1] + length));
   const goldAt = new Map(data.gold || []);
   const otherAt = new Map(data.changes ? data.changes.other : []);
-  const kindAt = new Map(data.kinds ? data.kinds.at : []);
+  const kindsAt = new Map((data.kinds ? data.kinds.at : []).map(([t, ...kinds]) => [t, kinds]));
   const listedAt = byFirst(data.listed);
   const explanationAt = byFirst(data.explanations ? data.explanations.at : []);
   const folded = data.text.values.map((text) => text.toLowerCase());
@@ -86,7 +86,7 @@
     return (t) => {
       const own = goldAt.has(t) ? goldAt.get(t) : data.predicted[t];
       if (kind === "wrong" && !goldAt.has(t)) return false;
-      if (kind.startsWith("kind-") && kindAt.get(t) !== Number(kind.slice(5))) return false;
+      if (kind.startsWith("kind-") && !(kindsAt.get(t) || []).includes(Number(kind.slice(5)))) return false;
       if (gold && own !== Number(gold)) return false;
       if (predicted && data.predicted[t] !== Number(predicted)) return false;
       return below >= 1000 || data.probability[t] < below;
@@ -109,7 +109,7 @@
   function searchFinder() {
     const wanted = controls.search.value.trim().toLowerCase();
     if (!wanted) return () => new Map();
-    const numbered = /^#[\d,]+$/.test(wanted) ? sequenceOf.get(Number(wanted.slice(1).replaceAll(",", ""))) : undefined;
+    const numbered = /^#\d[\d,]*$/.test(wanted) ? sequenceOf.get(Number(wanted.slice(1).replaceAll(",", ""))) : undefined;
     if (numbered !== undefined) return (i) => (i === numbered ? new Map() : null);
     const words = wanted.split(/\s+/);
     const inside = words.map((word) => folded.map((text) => text.includes(word)));
@@ -347,15 +347,18 @@
   }
 
   function kindText(t) {
-    const kind = kindAt.has(t) ? data.kinds.names[kindAt.get(t)] : "label";
-    if (goldAt.has(t)) return kind === "label" ? ": wrong." : `: wrong; error of the span: ${kind}.`;
-    return kind === "label" ? ": right." : `: right, in a span that is wrong: ${kind}.`;
+    const names = (kindsAt.get(t) || []).map((kind) => data.kinds.names[kind]).filter((name) => name !== "label");
+    const words = names.join(" and ");
+    if (!names.length) return goldAt.has(t) ? ": wrong." : ": right.";
+    if (goldAt.has(t)) return names.length > 1 ? `: wrong; errors of the spans: ${words}.` : `: wrong; error of the span: ${words}.`;
+    return names.length > 1 ? `: right, in spans that are wrong: ${words}.` : `: right, in a span that is wrong: ${words}.`;
   }
 
   function explanationContent(t) {
     const row = explanationAt.get(t);
     if (!row) return [make("h4", "", "Why?"), make("p", "note", data.unexplained)];
-    const [, against, odds, nOthers, others, ...parts] = row;
+    const [, against, odds, nOthers, ...amounts] = row; // numbers that JSON does not have are texts, such as "Infinity"
+    const [others, ...parts] = amounts.map(Number);
     const head = make("h4");
     head.append("Why ", make("bdi", "", data.labels[data.predicted[t]]), " rather than ", make("bdi", "", data.labels[against]), "?");
     const table = make("table");
@@ -364,13 +367,14 @@
     for (let j = 1; j < parts.length; j += 2) greatest = Math.max(greatest, Math.abs(parts[j]));
     for (let j = 0; j < parts.length; j += 2) body.append(amountRow(data.explanations.texts[parts[j]], parts[j + 1], greatest));
     if (nOthers) body.append(amountRow(`${nOthers} others`, others, greatest));
-    table.append(make("caption", "", `What adds up to the log-odds, ${signed(odds)}`), body);
+    table.append(make("caption", "", `What adds up to the log-odds, ${signed(Number(odds))}`), body);
     return data.explanations.note ? [head, table, make("p", "note", `Note: ${data.explanations.note}.`)] : [head, table];
   }
 
   function signed(hundredths) {
-    if (hundredths === null) return "infinite";
-    return `${hundredths < 0 ? "−" : "+"}${(Math.abs(hundredths) / 100).toFixed(2)}`;
+    if (Number.isNaN(hundredths)) return "∞ − ∞";
+    const size = Math.abs(hundredths);
+    return `${hundredths < 0 ? "−" : "+"}${size === Infinity ? "∞" : (size / 100).toFixed(2)}`;
   }
 
   function amountRow(text, amount, greatest) {
@@ -378,7 +382,8 @@
     name.scope = "row";
     name.append(make("bdi", "", text));
     const both = make("div", "amount"), filled = make("span", amount < 0 ? "against" : "for");
-    filled.style.width = `${(100 * Math.abs(amount)) / (greatest || 1)}%`;
+    const size = Math.abs(amount);
+    filled.style.width = `${size === Infinity ? 100 : (100 * size) / (greatest || 1) || 0}%`;
     both.append(filled);
     bar.append(both);
     row.append(name, bar, number);
@@ -469,8 +474,10 @@
     if (control) control.addEventListener(name === "search" || name === "below" ? "input" : "change", changed);
   }
   function changed() {
-    const shown = document.getElementById("below-value");
-    if (shown) shown.textContent = controls.below.value >= 1000 ? "any" : `below ${percent(controls.below.value)}`;
+    const { below } = controls;
+    const words = below.value >= 1000 ? "any" : `below ${below.value / 10} %`;
+    document.getElementById("below-value").textContent = words;
+    below.setAttribute("aria-valuetext", words);
     apply();
   }
   function clear() {
@@ -489,8 +496,8 @@
     const { kind, search, gold, predicted } = pair.dataset;
     if (kind) controls.kind.value = kind;
     if (search) controls.search.value = search;
-    if (gold !== undefined) choose(controls.gold, gold);
-    if (predicted !== undefined) choose(controls.predicted, predicted);
+    if (gold) choose(controls.gold, gold);
+    if (predicted) choose(controls.predicted, predicted);
     changed();
     const first = list.querySelector(".token.fits") || current;
     (first || status).scrollIntoView({ block: "center" });
@@ -500,10 +507,9 @@
     hideTip();
   });
 
-  /** Choose a label; one that is too rare to be listed is added to the list. */
-  function choose(control, name) {
-    const code = data.labels.indexOf(name);
-    if (![...control.options].some((option) => option.value === String(code))) control.add(new Option(name, code));
+  /** Choose a label by its code; one that is too rare to be listed is added to the list. */
+  function choose(control, code) {
+    if (![...control.options].some((option) => option.value === code)) control.add(new Option(data.labels[code], code));
     control.value = code;
   }
 
