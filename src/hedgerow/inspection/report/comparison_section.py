@@ -18,6 +18,7 @@ from hedgerow.inspection.report.markup import (
 )
 from hedgerow.inspection.report.view import View
 from hedgerow.metrics.paired_bootstrap import interval_in_points
+from hedgerow.utilities import counted
 
 
 def comparison_section(view: View, buttons: Buttons) -> Section | None:
@@ -51,8 +52,9 @@ def _scores(found: Comparison) -> str:
 
 def _in_words(found: Comparison) -> str:
     test = found.mcnemar
-    here = f"{test.n_b_only:,} {'position' if test.n_b_only == 1 else 'positions'}"
-    only = f"At {here} only this model is right, at {test.n_a_only:,} only the other model"
+    only = (
+        f"At {counted(test.n_b_only, 'position')} only this model is right, at {test.n_a_only:,} only the other model"
+    )
     verdict = "may be chance" if test.p_value >= 0.05 else "is hardly chance"
     return f"{only}. McNemar's test, which takes positions as independent: p = {test.p_value:.2g}; this {verdict}."
 

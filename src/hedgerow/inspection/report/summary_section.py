@@ -13,6 +13,7 @@ from hedgerow.inspection.report.view import View
 from hedgerow.inspection.training_summary import training_facts, training_in_words
 from hedgerow.metrics import accuracy, sequence_accuracy, span_report
 from hedgerow.metrics.span_scores import SpanReport
+from hedgerow.utilities import counted
 
 MOST_NAMES = 30  # labels or columns that are listed
 MOST_TYPES = 100  # types of spans in the table
@@ -99,8 +100,7 @@ def _model_table(view: View) -> str:
 
 
 def _data_in_words(view: View) -> str:
-    sizes = [(len(view.store), "sequence"), (view.store.n_positions, "position")]
-    words = ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in sizes)
+    words = f"{counted(len(view.store), 'sequence')}, {counted(view.store.n_positions, 'position')}"
     return f"{words}; columns: {some([column.name for column in view.store.columns])}"
 
 
