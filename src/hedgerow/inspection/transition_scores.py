@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.codes.potential import CodePotential
-from hedgerow.errors import InputError
+from hedgerow.errors import AbsentPartError
 from hedgerow.inspection.tree_views import transition_table
 from hedgerow.model import Model
 from hedgerow.potentials.linear import LinearPotential
@@ -33,7 +33,7 @@ class TransitionScores(NamedTuple):
 
 
 def transition_scores(model: Model) -> TransitionScores:
-    """The scores of all pairs; raises InputError if the model has none.
+    """The scores of all pairs; raises AbsentPartError if the model has none.
 
     Where the order is above 1, a table has scores for longer label contexts: the score of a pair is then the mean over
     the older labels. Linear models have weights of the pairs themselves.
@@ -42,7 +42,7 @@ def transition_scores(model: Model) -> TransitionScores:
     if isinstance(potential, SearchPotential):
         found = _search_pairs(potential)
     elif model.order == 0 and not isinstance(potential, CodePotential):
-        raise InputError(
+        raise AbsentPartError(
             f"this {model.estimator} has order 0, so no label depends on the one before it; fit it with order=1"
         )
     elif isinstance(potential, LinearPotential):
@@ -54,12 +54,14 @@ def transition_scores(model: Model) -> TransitionScores:
     elif isinstance(potential, CodePotential) and potential.table is not None and model.order > 0:
         found = _of_table(potential.table, model, "score")
     else:
-        raise InputError(
+        raise AbsentPartError(
             f"this {model.estimator} has no transition scores of its own: {_reason(potential)}; fit a TreeCRF, a "
             "LinearCRF or an HMM"
         )
     if not len(found.scores):
-        raise InputError(f"this {model.estimator} has no weights of pairs of labels; fit it with order=1 or higher")
+        raise AbsentPartError(
+            f"this {model.estimator} has no weights of pairs of labels; fit it with order=1 or higher"
+        )
     return found
 
 

@@ -255,6 +255,10 @@ def test_refusals_come_before_work(tmp_path: Path, model: hr.LinearCRF) -> None:
     target.write_text("mine")
     with pytest.raises(InputError, match="exists already; pass force=True"):
         hr.report(model, X, Y, target)
+    with pytest.raises(InputError, match="force must be True or False; it is 'no'"):
+        hr.report(model, X, Y, target, force="no")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"y must be a list of lists of labels, .*; name the file with path='a.html'"):
+        hr.report(model, X, "a.html")  # type: ignore[arg-type]
     assert target.read_text() == "mine"
     with pytest.raises(InputError, match="is a folder"):
         hr.report(model, X, Y, tmp_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hedgerow.errors import AbsentPartError, InputError
+from hedgerow.errors import AbsentPartError
 from hedgerow.inspection.report.markup import LONGEST, Numeric, Section, details, figure, shown, table
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import bar_chart
@@ -62,7 +62,7 @@ def _weights(view: View) -> str:
 def _transitions(view: View) -> str:
     try:
         found = _strongest_of_both_signs(transition_graph(view.estimator, n=MOST_READ))
-    except InputError:  # it has no transition scores
+    except AbsentPartError:  # it has no transition scores
         return ""
     if not found.edges:
         return ""
