@@ -85,7 +85,7 @@ def test_integer_labels_are_compared_as_integers(hedgerow):
     hedgerow.write("i.txt", "a 0\nb 1\n\na 1\n")
     assert json.loads(hedgerow("evaluate", "i.hedgerow", "i.txt", "--json").out)["right"] == 2
     hedgerow.write("j.txt", "a 0\nb 2\n")
-    assert "label '2' is none of the model" in hedgerow("evaluate", "i.hedgerow", "j.txt").err
+    assert "label '2' is not a label of the model" in hedgerow("evaluate", "i.hedgerow", "j.txt").err
 
 
 def test_control_characters_of_labels_are_escaped(hedgerow):

@@ -114,7 +114,7 @@ def as_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     known = {str(label): label for label in classes.tolist()}
     unknown = next((label for label in labels.tolist() if label not in known), None)
     if unknown is not None:
-        raise InputError(f"label {unknown!r} is none of the model, whose labels are {', '.join(known)}")
+        raise InputError(f"label {unknown!r} is not a label of the model, whose labels are {', '.join(known)}")
     return np.array([known[label] for label in labels.tolist()])
 
 

@@ -50,7 +50,7 @@ class TrainCommand(SectionedCommand):
 
 
 def _chosen_model(arguments: Sequence[str]) -> str:
-    """The model that the arguments name; raises InputError if there is none of that name."""
+    """The model that the arguments name; raises InputError if no model has that name."""
     model, config = (_value_of(flags, arguments) for flags in (("--model", "-m"), ("--config",)))
     if model is None and config is not None:
         model = read_config(config).get("model")
@@ -70,7 +70,7 @@ def _value_of(flags: tuple[str, ...], arguments: Sequence[str]) -> str | None:
 
 
 def _no_such_flag(model: str, used: str, own: Sequence[str]) -> str:
-    """The message for a flag that is none of the command's own."""
+    """The message for a flag that the command does not have."""
     if used == "--budget":
         return f"--budget is the time of the race, but the model is {model}; use it with --model {AUTO}"
     meant = "" if is_parameter_somewhere(used) else did_you_mean(used, own, otherwise="")

@@ -44,7 +44,7 @@ def from_crfsuite(source: Any) -> LinearCRF:
     Raises
     ------
     InputError
-        If the source is none of these.
+        If the source is something else.
     ModelFileError
         If a file or text is damaged.
     FileNotFoundError

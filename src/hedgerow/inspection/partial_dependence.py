@@ -182,7 +182,7 @@ def partial_dependence(
     NotFittedError
         If the estimator is not fitted.
     InputError
-        If the column is absent or not numeric, a label is none of the model's, or the grid breaks its rule.
+        If the column is absent or not numeric, a label is not one of the model's, or the grid breaks its rule.
 
     Examples
     --------
