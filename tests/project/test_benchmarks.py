@@ -17,6 +17,7 @@ from hedgerow.encoding import Encoder
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
 CRFSUITE = ["pycrfsuite"]
+HANGS = 600  # seconds after which a script that takes a few is taken to hang
 BOTH = [*CRFSUITE, "lightgbm"]
 PEERS = {
     "commandline": CRFSUITE,
@@ -45,7 +46,7 @@ def test_a_quick_run_prints_whole_tables(script: str) -> None:
     for peer in PEERS.get(script, []):
         pytest.importorskip(peer)
     done = subprocess.run(
-        [sys.executable, str(FOLDER / f"{script}.py"), "--quick"], capture_output=True, text=True,
+        [sys.executable, str(FOLDER / f"{script}.py"), "--quick"], capture_output=True, text=True, timeout=HANGS,
         env={name: value for name, value in os.environ.items() if name != "HEDGEROW_DATA"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

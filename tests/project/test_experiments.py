@@ -17,6 +17,7 @@ SCRIPTS = [
     "shrinkage", "curves", "round_time", "modern", "protein_sensitivity", "chunking", "linear", "margin", "search",
     "missing", "missing --modern --fixed", "ozone", "future", "future_features", "codes", "many_labels",
 ]  # fmt: skip
+HANGS = 600  # seconds after which a script that takes a few is taken to hang
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def common(monkeypatch: pytest.MonkeyPatch):
 
 def run(script: str, *arguments: str) -> str:
     command = [sys.executable, str(FOLDER / f"{script}.py"), "--quick", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
