@@ -101,6 +101,16 @@ def test_the_result_is_shown_as_text_html_svg_frame_and_plot():
     mpl.pyplot.close("all")
 
 
+@pytest.mark.parametrize("name", ["label", "probability", "value"])
+def test_no_column_name_hides_another_column_of_the_frame(name):
+    x = [[{name: p["size"]} for p in x] for x in X]
+    found = partial_dependence(hr.HMM().fit(x, Y), x, name, label="big", grid=[1.0, 2.0])
+    frame = found.to_frame()
+    assert list(frame.columns) == ["value", "label", "probability"]
+    assert frame["value"].tolist() == [1.0, 2.0]
+    assert frame["label"].tolist() == ["big", "big"]
+
+
 def test_many_labels_are_shown_in_part():
     x = [np.arange(30.0)[:, None]]
     found = partial_dependence(hr.HMM(order=0).fit(x, [[f"L{i}" for i in range(30)]]), x, "x0", grid=3)

@@ -58,19 +58,19 @@ class PartialDependence:
         Returns
         -------
         DataFrame
-            Of pandas, or of polars if pandas is not installed.
+            Of pandas, or of polars if pandas is not installed; columns value, label and probability.
 
         Examples
         --------
         >>> import hedgerow as hr, numpy as np
         >>> X, y = [np.array([[1.0], [5.0]])], [["low", "high"]]
         >>> found = hr.inspection.partial_dependence(hr.HMM().fit(X, y), X, "x0", grid=3)
-        >>> found.to_frame().shape
-        (4, 3)
+        >>> list(found.to_frame().columns)
+        ['value', 'label', 'probability']
         """
         pairs = [(i, k) for i in range(len(self.grid)) for k in range(len(self.labels))]
         rows = [(float(self.grid[i]), self.labels[k], float(self.probabilities[i, k])) for i, k in pairs]
-        return frame_of([self.column, "label", "probability"], rows)
+        return frame_of(["value", "label", "probability"], rows)
 
     def to_svg(self) -> str:
         """Return a line chart, with one line for a label.
