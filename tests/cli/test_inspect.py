@@ -61,3 +61,17 @@ def test_numbers_are_tested_by_any_threshold(hedgerow):
     hedgerow.write("light.csv", f"sequence,light,label\n{rows}")
     assert hedgerow("train", "light.csv", "--n-rounds", "2", "-o", "m.hedgerow").code == 0
     assert ", any value" in hedgerow("inspect", "m.hedgerow").out
+
+
+def test_weights_of_numbers_are_for_one_standard_deviation(hedgerow):
+    rows = "".join(f"{i // 5},{i % 5}.5,{i % 5}000.5,{'on' if i % 5 > 2 else 'off'}\n" for i in range(40))
+    hedgerow.write("light.csv", f"sequence,light,mirror,label\n{rows}")
+    flags = ("-m", "linear", "--solver", "lbfgs")
+    assert hedgerow("train", "light.csv", *flags, "-o", "m.hedgerow").code == 0
+    facts = json.loads(hedgerow("inspect", "m.hedgerow", "--json").out)
+    light, mirror = (
+        {abs(w["weight"]) for w in facts["weights"] if w["attribute"] == name} for name in ("light", "mirror")
+    )
+    assert light
+    assert sorted(light) == pytest.approx(sorted(mirror), rel=0.01)
+    assert facts["weights_note"] in hedgerow("inspect", "m.hedgerow").out

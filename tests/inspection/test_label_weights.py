@@ -1,4 +1,4 @@
-"""The strongest weights by label, against the sorted dict of all weights."""
+"""The strongest weights by label, against the sorted dict of all weights in the units of the data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError
 from hedgerow.inspection import weights_by_label
+from hedgerow.inspection.weights import strongest_features
 from oracles.markup import NASTY, check_html
 
 RNG = np.random.default_rng(0)
@@ -18,6 +19,20 @@ X: list[list[dict[str, Any]]] = [
     [{"word": str(RNG.choice(WORDS)), "size": float(RNG.integers(9))} for _ in range(n)] for n in (4, 3, 5, 1, 6)
 ]
 Y = [[str(RNG.choice(["D", "N", "V"])) if p["size"] < 6 else p["word"][0].upper() for p in x] for x in X]
+
+
+def standardised(model):
+    """The weights of `state_features_` for a size that is standardised: w (x - mean) / deviation."""
+    sizes, weights = [p["size"] for x in X for p in x], model.state_features_
+    mean, deviation = (np.mean(sizes), np.std(sizes)) if getattr(model, "scale", True) else (0.0, 1.0)
+    found = {}
+    for (name, label), weight in weights.items():
+        if name.startswith("size"):
+            number = name.removesuffix(" outside")
+            weight = weight * deviation if number == name else weight - mean * weights.get((number, label), 0.0)
+        if abs(weight) > 1e-9:  # otherwise it only cancelled the mean
+            found[name, label] = weight
+    return found
 
 
 def by_hand(weights, label, n, sign):
@@ -40,12 +55,37 @@ def by_hand(weights, label, n, sign):
 @pytest.mark.parametrize("n", [1, 3, 1000])
 def test_weights_are_those_of_all_features_sorted(estimator, n):
     model = estimator.fit(X, Y)
-    found, weights = weights_by_label(model, n=n), model.state_features_
+    found, weights = weights_by_label(model, n=n), standardised(model)
     assert found.labels == tuple(model.classes_.tolist())
     for label in found.labels:
         for side, sign in ((found.top, 1), (found.bottom, -1)):
-            assert [w for _, w in side[label]] == pytest.approx(by_hand(weights, label, n, sign))
-            assert all(weights[name, label] == w for name, w in side[label])
+            assert [w for _, w in side[label]] == pytest.approx(by_hand(weights, label, n, sign), abs=1e-6)
+            assert all(weights[name, label] == pytest.approx(w, abs=1e-6) for name, w in side[label])
+
+
+@pytest.mark.parametrize("factor", [1e-4, 1e4])
+def test_weights_do_not_depend_on_the_units_of_a_column(factor):
+    model = hr.LinearCRF(window=1, solver="lbfgs", n_jobs=1)
+    expected = weights_by_label(model.fit(X, Y), n=100)
+    other = [[{**p, "size": factor * (p["size"] + 50)} for p in x] for x in X]
+    found = weights_by_label(model.fit(other, Y), n=100)
+    for side, expected_side in ((found.top, expected.top), (found.bottom, expected.bottom)):
+        for label in found.labels:
+            weights = dict(expected_side[label])
+            assert {name: pytest.approx(w, abs=0.01) for name, w in side[label] if abs(w) > 0.02} == {
+                name: w for name, w in weights.items() if abs(w) > 0.02
+            }
+    strongest = strongest_features(model.model_, 1)
+    assert [*strongest.values()] == [max((w for rows in found.top.values() for _, w in rows), key=abs)]
+
+
+def test_a_note_says_what_weights_of_numbers_mean():
+    noted = weights_by_label(hr.LinearCRF(max_iter=5, tol=1.0).fit(X, Y))
+    assert str(noted).splitlines()[-1] == "note: weights of numbers are for one standard deviation"
+    assert noted.note in noted._repr_html_()
+    plain = [hr.LinearCRF(max_iter=5, scale=False).fit(X, Y), hr.LinearCRF(max_iter=5).fit(["ab"], [["P", "Q"]])]
+    for model in plain:
+        assert weights_by_label(model).note is None
 
 
 def test_conjunctions_are_named():

@@ -13,7 +13,7 @@ from hedgerow.errors import InputError
 from hedgerow.inspection import importances
 from hedgerow.inspection.training_summary import training_facts, training_in_words
 from hedgerow.inspection.tree_views import in_words
-from hedgerow.inspection.weights import strongest_features, transition_features
+from hedgerow.inspection.weights import standardisation_note, strongest_features, transition_features
 from hedgerow.metrics.text_table import text_table
 from hedgerow.utilities import counted
 
@@ -27,7 +27,7 @@ def model_facts(path: str, top: int) -> dict[str, Any]:
     """What a model file holds, and the `top` strongest weights or tests."""
     estimator = load_model(path)
     model, layout = estimator.model_, layout_of(estimator, path)
-    template = estimator.features
+    template, weights = estimator.features, _weights(model, top)
     return {
         "file": path,
         "bytes": Path(path).stat().st_size,
@@ -39,7 +39,8 @@ def model_facts(path: str, top: int) -> dict[str, Any]:
         "template": None if template is None else repr(template),
         "layout": None if layout is None else layout.to_json(),
         "training": training_facts(model.training_log),
-        "weights": _weights(model, top),
+        "weights": weights,
+        "weights_note": None if weights is None else standardisation_note(model),
         "transitions": _transitions(model, top),
         "transition_probabilities": transition_probabilities(model, top),
         "code": code_facts(model),
@@ -122,7 +123,8 @@ def _weight_table(facts: dict[str, Any]) -> str:
         return ""
     rows = [["attribute", "label", "weight"]]
     rows += [[w["attribute"], str(w["label"]), f"{w['weight']:+.3f}"] for w in facts["weights"]]
-    return "strongest weights\n" + text_table(rows)
+    note = f" ({facts['weights_note']})" if facts["weights_note"] else ""
+    return f"strongest weights{note}\n{text_table(rows)}"
 
 
 def _transition_table(facts: dict[str, Any]) -> str:

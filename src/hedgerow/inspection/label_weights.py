@@ -11,7 +11,8 @@ from hedgerow.data.html_repr import escape, html_table
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.view_tables import cell, check_count, frame_of, top_table
-from hedgerow.inspection.weights import named_weights, weights_by_code
+from hedgerow.inspection.weights import named_weights, standardisation_note, standardised_weights
+from hedgerow.utilities import counted
 
 VIEW = "weights_by_label"
 MOST_LABELS = 20  # shown as text and HTML; the object has all
@@ -31,11 +32,14 @@ class LabelWeights:
         For each label the attributes with the greatest weights above 0, as (attribute, weight), the greatest first.
     bottom
         For each label the attributes with the lowest weights below 0, the lowest first.
+    note
+        What the weights of numbers mean; None if the model standardises no numbers.
     """
 
     labels: tuple[Any, ...]
     top: dict[Any, Weights]
     bottom: dict[Any, Weights]
+    note: str | None = None
 
     def to_frame(self) -> Any:
         """Return all weights as a data frame.
@@ -72,14 +76,15 @@ class LabelWeights:
 
     def _more(self) -> list[str]:
         hidden = len(self.labels) - MOST_LABELS
-        return [f"… {hidden} more labels"] if hidden > 0 else []
+        more = [f"… {counted(hidden, 'more label')}"] if hidden > 0 else []
+        return more if self.note is None else [*more, f"note: {self.note}"]
 
 
 def weights_by_label(model: Estimator, n: int = 10) -> LabelWeights:
     """Return the attributes that count most for and against each label.
 
-    The weights are those of `state_features_`: a number is in the units of the data. Weights of different columns can
-    be compared only if their values can.
+    The weights are as the model uses them, so that those of all columns can be compared: the weight of a number is for
+    one standard deviation of its column. `state_features_` has the weights of numbers in the units of the data.
 
     Parameters
     ----------
@@ -110,7 +115,7 @@ def weights_by_label(model: Estimator, n: int = 10) -> LabelWeights:
     """
     _, frozen = fitted_model(model, VIEW)
     n = check_count(VIEW, "n", n)
-    attributes, by_code = weights_by_code(frozen)
+    attributes, by_code = standardised_weights(frozen)
     labels = frozen.labels.classes.tolist()
     ids, codes = np.array(list(by_code), np.int64).reshape(-1, 2).T
     weights = np.array(list(by_code.values()), np.float64)
@@ -126,6 +131,5 @@ def weights_by_label(model: Estimator, n: int = 10) -> LabelWeights:
     bottom: dict[Any, list[tuple[str, float]]] = {label: [] for label in labels}
     for (i, k), weight in chosen.items():
         (top if weight > 0 else bottom)[labels[k]].append((names[i], weight))
-    return LabelWeights(
-        tuple(labels), *({label: tuple(rows) for label, rows in side.items()} for side in (top, bottom))
-    )
+    sides = [{label: tuple(rows) for label, rows in side.items()} for side in (top, bottom)]
+    return LabelWeights(tuple(labels), sides[0], sides[1], standardisation_note(frozen))

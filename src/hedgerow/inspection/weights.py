@@ -1,4 +1,4 @@
-"""Weights of linear models by the names of attributes and labels, in the units of the data.
+"""Weights of linear models by the names of attributes and labels, in the units of the data or as the model uses them.
 
 The dicts are computed once for each model and shared by all callers: copy one before you change it.
 """
@@ -60,16 +60,33 @@ def state_features(model: Model) -> dict[tuple[str, Any], float]:
 
 
 def strongest_features(model: Model, n: int) -> dict[tuple[str, Any], float]:
-    """The n weights of `state_features` that are farthest from 0, the strongest first; only these are named."""
-    attributes, weights, _ = _in_units(model)
+    """The n of `standardised_weights` that are farthest from 0, the strongest first; only these are named."""
+    attributes, weights = standardised_weights(model)
     strongest = nlargest(n, weights.items(), key=lambda item: abs(item[1]))
     return _named(attributes, dict(strongest), model.labels.classes.tolist())
 
 
-def weights_by_code(model: Model) -> tuple[AttributeReader, dict[tuple[int, int], float]]:
-    """(attributes, weights by attribute id and label code), in the units of the data."""
+def standardised_weights(model: Model) -> tuple[AttributeReader, dict[tuple[int, int], float]]:
+    """(attributes, weights by attribute id and label code), as the model uses them.
+
+    Numbers are standardised before they are multiplied by their weights, so that weights of all columns can be
+    compared: that of a number is for one standard deviation.
+    """
     check_model(model)
-    return _in_units(model)[:2]
+    potential = _potential(model)
+    nothing = model.encoder.nothing()
+    columns = potential.with_future(nothing) if isinstance(potential, SearchPotential) else nothing
+    attributes = AttributeReader(columns, potential.window, potential.scalings, potential.conjunctions)
+    features = potential.state_features
+    pairs = zip(features.attributes.tolist(), features.outputs.tolist(), strict=True)
+    return attributes, dict(zip(pairs, potential.state_weights.tolist(), strict=True))
+
+
+def standardisation_note(model: Model) -> str | None:
+    """What to say beside `standardised_weights`; None if the model standardises no numbers."""
+    scalings = _potential(model).scalings.values()
+    standardises = any((scaling.mean, scaling.deviation) != (0, 1) for scaling in scalings)
+    return "weights of numbers are for one standard deviation" if standardises else None
 
 
 def named_weights(attributes: AttributeReader, weights: Iterable[tuple[int, int]]) -> dict[int, str]:
@@ -179,12 +196,7 @@ def _in_units(model: Model) -> tuple[AttributeReader, dict[tuple[int, int], floa
     added to the bias. At offsets outside the sequence no number is read; there the weight of padding cancels the term.
     """
     potential = _potential(model)
-    nothing = model.encoder.nothing()
-    columns = potential.with_future(nothing) if isinstance(potential, SearchPotential) else nothing
-    attributes = AttributeReader(columns, potential.window, potential.scalings, potential.conjunctions)
-    features = potential.state_features
-    pairs = zip(features.attributes.tolist(), features.outputs.tolist(), strict=True)
-    weights = dict(zip(pairs, potential.state_weights.tolist(), strict=True))
+    attributes, weights = standardised_weights(model)
     bias = np.zeros(len(model.labels))
     unigrams = potential.n_grams.cells < len(bias)
     bias[potential.n_grams.cells[unigrams]] = potential.n_gram_weights[unigrams]
