@@ -192,6 +192,10 @@ def test_values_are_those_of_plain_loops(seed: int, missing: str) -> None:
             expected["(some column)"] = anywhere
         counts = {name: oracle.counts_where(mask, wrong) for name, mask in expected.items()}
         assert table(given_table) == {name: pair for name, pair in counts.items() if pair[0]}
+        first = [name for name in ("(no column)", "(some column)") if counts.get(name, (0, 0))[0]]
+        columns = [column.name for column in hr.Sequences(test).columns if counts.get(column.name, (0, 0))[0]]
+        rest = sorted(columns, key=lambda name: (-counts[name][1], columns.index(name)))
+        assert [row.group for row in given_table.rows] == [*first, *rest]
 
     assert table(found.by_label) == {
         label: oracle.counts_where([own == label for labels in y_test for own in labels], wrong) for label in "PQR"

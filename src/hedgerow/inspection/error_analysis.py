@@ -77,8 +77,8 @@ class ErrorAnalysis:
     by_label, by_length : ErrorTable
         Error rates by gold label, and by the length of the sequence in groups of about equally many sequences.
     by_unknown : ErrorTable or None
-        Error rates where X has a value that training never saw, by categorical column or bag. None if X was encoded
-        before, because such values are then no longer known.
+        Error rates where X has a value that training never saw, by categorical column or bag, those with the most
+        wrong positions first. None if X was encoded before, because such values are then no longer known.
     by_missing : ErrorTable or None
         Error rates where a value is missing, by column. None if X was encoded before and missing values were replaced.
     by_frequency : dict of str to ErrorTable

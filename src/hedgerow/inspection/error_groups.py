@@ -157,7 +157,8 @@ def errors_by_frequency(codes: NDArray[np.int32], n_values: int, wrong: Mask) ->
 def errors_by_column(by: str, marked: Iterable[tuple[str, Mask]], wrong: Mask) -> ErrorTable:
     """Error rates of the positions that are marked in no column, in some of several columns, and in each column.
 
-    Columns without marked positions are left out; without any, the table is empty.
+    The columns with the most wrong positions come first. Columns without marked positions are left out; without any,
+    the table is empty.
     """
     anywhere, rows = np.zeros(len(wrong), np.bool_), []
     for name, mask in marked:
@@ -166,6 +167,7 @@ def errors_by_column(by: str, marked: Iterable[tuple[str, Mask]], wrong: Mask) -
             rows.append(_errors_at(name, mask, wrong))
     if not rows:
         return ErrorTable(by, ())
+    rows.sort(key=lambda row: -row.wrong)
     if len(rows) > 1:
         rows.insert(0, _errors_at("(some column)", anywhere, wrong))
     none = _errors_at("(no column)", ~anywhere, wrong)
