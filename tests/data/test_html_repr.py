@@ -11,7 +11,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import Sequences
-from hedgerow.data.html_repr import MOST_IN_BAG, escape, html_table, shortened, visible
+from hedgerow.data.html_repr import MOST_IN_BAG, escape, html_table, shortened, visible, without_middle
 from oracles.markup import NASTY, check_html
 
 
@@ -85,6 +85,13 @@ def test_texts_are_visible_and_escaped() -> None:
     assert escape('<a href="x">\'&') == "&lt;a href=&quot;x&quot;&gt;&#x27;&amp;"
     assert shortened("abc", 3) == "abc"
     assert shortened("abcd", 3) == "ab…"
+
+
+def test_a_long_name_keeps_its_beginning_and_its_end() -> None:
+    assert without_middle("abcd", 4) == "abcd"
+    assert without_middle("abcde", 4) == "ab…e"
+    assert without_middle("abcdef", 5) == "ab…ef"
+    assert without_middle("abc", 2) == "a…"
     table = html_table([NASTY, *"abcd"], [[1, 0.123456, np.float32(2), "x", True]], NASTY)
     check_html(table)
     assert '<td style="text-align:right">0.1235</td>' in table

@@ -11,7 +11,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.errors import InputError
 from hedgerow.inspection import Importance, Importances
-from oracles.markup import NASTY, check_html, parsed_svg
+from oracles.markup import NASTY, check_html, parsed_svg, texts
 
 mpl.use("Agg")
 
@@ -93,6 +93,15 @@ def test_frames_and_plots_have_a_row_for_each_test():
     assert Importances(ROWS).plot(axes=axes) is axes
     with pytest.raises(InputError, match="n must be an integer of at least 1; it is 0"):
         Importances(ROWS).plot(n=0)
+    mpl.pyplot.close("all")
+
+
+def test_long_names_keep_their_offsets():
+    rows = Importances([Importance("accelerometer_" * 5, offset, "any value", 1.0, 1) for offset in (-1, 0, 1)])
+    plotted = [tick.get_text() for tick in rows.plot().get_yticklabels()]
+    for shown in (plotted, texts(parsed_svg(rows.to_svg()))[0::2]):
+        assert [name[-4:] for name in shown] == ["[-1]", "ter_", "[+1]"]
+        assert all(name.startswith("accelerometer_") and len(name) <= 48 for name in shown)
     mpl.pyplot.close("all")
 
 

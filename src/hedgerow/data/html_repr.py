@@ -42,6 +42,12 @@ def shortened(text: str, longest: int = LONGEST_TEXT) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def without_middle(text: str, longest: int = LONGEST_TEXT) -> str:
+    """The text, or its beginning, "…" and its end if it is longer: an offset at the end of a name stays."""
+    n_last = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[: longest - 1 - n_last]}…{text[len(text) - n_last :]}"
+
+
 def html_table(header: Sequence[object], rows: Iterable[Sequence[object]], caption: str = "") -> str:
     """A table whose cells are escaped; columns of numbers are flush right with their heads, others flush left."""
     shown = [list(map(_shown, row)) for row in rows]

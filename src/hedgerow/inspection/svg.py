@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from hedgerow.data.html_repr import escape, shortened, visible
+from hedgerow.data.html_repr import escape, visible, without_middle
 
 __all__ = [
     "NEGATIVE",
@@ -120,8 +120,8 @@ def text_width(content: object, size: float = FONT_SIZE) -> float:
 
 
 def clipped(content: object, longest: int = 32) -> str:
-    """A text in one line, cut off with "…" if it is too long for a drawing."""
-    return shortened(visible(content), longest)
+    """A text in one line, with "…" in its middle if it is too long for a drawing."""
+    return without_middle(visible(content), longest)
 
 
 def _title(title: str) -> str:

@@ -135,7 +135,7 @@ def line_panel(
         at = place(tick, y_low)[0]
         parts.append(line(at, bottom, at, bottom + 4))
         parts.append(text(at, bottom + 18, f"{tick:g}", anchor="middle"))
-    parts.append(text(left + width / 2, bottom + 36, x_name, anchor="middle"))
+    parts.append(text(left + width / 2, bottom + 36, clipped(x_name, 48), anchor="middle"))
     if y_name:
         middle = number(bottom - height / 2)
         parts.append(text(12, bottom - height / 2, y_name, anchor="middle", transform=f"rotate(-90 12 {middle})"))

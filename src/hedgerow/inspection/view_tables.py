@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.data.html_repr import shortened, visible
+from hedgerow.data.html_repr import visible, without_middle
 from hedgerow.errors import InputError
 from hedgerow.metrics.text_table import text_table
 from hedgerow.model import Model
@@ -38,7 +38,7 @@ def check_count(view: str, name: str, value: object, least: int = 1) -> int:
 
 def cell(value: object) -> str:
     """A value in a text table: four digits of a number, one line of a text."""
-    return f"{value:.4g}" if isinstance(value, float) else shortened(visible(value))
+    return f"{value:.4g}" if isinstance(value, float) else without_middle(visible(value))
 
 
 def top_table(header: Sequence[str], rows: Sequence[Sequence[object]], most: int = MOST_ROWS) -> str:
@@ -70,4 +70,4 @@ def axes_or_new(axes: Any, height: float = 4.0) -> Any:
 
 def plain_text(value: object) -> str:
     """A text for matplotlib, which reads formulas between dollar signs."""
-    return shortened(visible(value), 48).replace("$", r"\$")
+    return without_middle(visible(value), 48).replace("$", r"\$")
