@@ -72,6 +72,51 @@ def test_boxes_do_not_overlap():
             assert x1 + w1 <= x2 or x2 + w2 <= x1 or y1 + h1 <= y2 or y2 + h2 <= y1
 
 
+def big_tree(name="x0"):
+    rng = np.random.default_rng(0)
+    x = [[{name: a, "other": b} for a, b in rng.normal(size=(30, 2)).tolist()] for _ in range(10)]
+    y = [[int(np.digitize(p[name] * p["other"], [-0.5, 0, 0.5])) for p in one] for one in x]
+    return hr.TreeCRF(n_rounds=1, max_leaves=40, n_jobs=1).fit(x, y)
+
+
+def test_deep_subtrees_are_one_box():
+    model = big_tree()
+    whole = draw_tree(model, 1, 2)
+    for levels in (1, 2, 3):
+        drawing = draw_tree(model, 1, 2, max_depth=levels)
+        assert drawing.nodes == whole.nodes
+        shown = texts(parsed_svg(drawing.to_svg()))
+        tests = [one for one in shown if one.endswith("?")]
+        hidden = [int(one.split()[1]) for one in shown if one.startswith("… ")]
+        leaves = [one for one in shown if one[0] in "+-"]
+        assert 1 <= len(tests) < 2**levels
+        assert sum(hidden) + len(leaves) == sum(not node.children for node in whole.nodes)
+        assert all(n > 1 for n in hidden)
+    drawn = [sorted(texts(parsed_svg(one.to_svg()))) for one in (draw_tree(model, 1, 2, max_depth=99), whole)]
+    assert drawn[0] == drawn[1]
+    with pytest.raises(InputError, match="max_depth must be an integer of at least 1; it is 0"):
+        draw_tree(model, 1, 2, max_depth=0)
+
+
+def test_a_wide_drawing_keeps_its_size():
+    wide = draw_tree(big_tree(), 1, 2)
+    small = draw_tree(hr.TreeCRF(n_rounds=1, max_leaves=2, n_jobs=1).fit(X, Y), 1, "V")
+    width = parsed_svg(wide.to_svg()).get("width")
+    assert float(width) > 600
+    assert f"min-width:{width}px" in wide.to_svg()
+    assert "max-width:100%" in small.to_svg()
+    assert wide._repr_html_().startswith('<div style="overflow-x:auto">')
+
+
+def test_thresholds_are_never_cut():
+    name = "accelerometer_wrist_left_x_mean_of_ten"
+    drawing = draw_tree(big_tree(name), 1, 2)
+    shown = [one for one in texts(parsed_svg(drawing.to_svg())) if one.startswith("accel")]
+    thresholds = [node.words.rpartition(" < ")[2] for node in drawing.nodes if node.words.startswith(name)]
+    assert sorted(one.rpartition(" < ")[2] for one in shown) == sorted(thresholds)
+    assert all("…" in one and len(one) <= 40 for one in shown)
+
+
 def test_words_and_labels_are_escaped():
     words = [[NASTY, "b" * 200], ["b" * 200, NASTY]]
     model = hr.TreeCRF(n_rounds=1, order=0, l2=0.0, n_jobs=1).fit(words, [[NASTY, "O"], ["O", NASTY]])

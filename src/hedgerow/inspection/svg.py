@@ -103,13 +103,19 @@ def group(parts: Iterable[str], *, title: str = "", **attributes: object) -> str
     return element("g", _title(title) + "".join(parts), **attributes)
 
 
-def document(width: float, height: float, parts: Iterable[str], *, title: str, description: str) -> str:
-    """An SVG document that also stands inside HTML. Screen readers read the title and the description."""
+def document(
+    width: float, height: float, parts: Iterable[str], *, title: str, description: str, shrinks: bool = True
+) -> str:
+    """An SVG document that also stands inside HTML. Screen readers read the title and the description.
+
+    It shrinks with the page, unless `shrinks` is False.
+    """
+    least = "max-width:100%" if shrinks else f"min-width:{number(width)}px"
     body = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{''.join(parts)}"
     return element(
         "svg", body, xmlns="http://www.w3.org/2000/svg", role="img", aria_label=title,
         viewBox=f"0 0 {number(width)} {number(height)}", width=float(width), height=float(height),
-        style="max-width:100%;height:auto;font-family:sans-serif",
+        style=f"{least};height:auto;font-family:sans-serif",
     )  # fmt: skip
 
 
