@@ -10,7 +10,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError
-from hedgerow.inspection import Importance, Importances
+from hedgerow.inspection import ColumnImportance, Importance, Importances
 from oracles.markup import NASTY, check_html, parsed_svg, texts
 
 mpl.use("Agg")
@@ -24,14 +24,10 @@ ROWS = [
 
 
 def sums_by_hand(rows):
-    """[(column, offset, gain, splits)], by a loop over all pairs."""
-    places = []
-    for row in rows:
-        if (row.column, row.offset) not in places:
-            places.append((row.column, row.offset))
+    """[(column, gain, splits)], by a loop over all pairs."""
     return [
-        (c, o, sum(r.gain for r in rows if r[:2] == (c, o)), sum(r.splits for r in rows if r[:2] == (c, o)))
-        for c, o in places
+        (column, sum(r.gain for r in rows if r.column == column), sum(r.splits for r in rows if r.column == column))
+        for column in sorted({row.column for row in rows})
     ]
 
 
@@ -62,16 +58,26 @@ def test_rows_are_sorted_by_gain_or_splits():
         rows.sort("value")
 
 
-def test_rows_of_a_column_and_offset_are_summed():
+def test_rows_of_a_column_are_summed():
     found = Importances(ROWS).by_column()
-    assert sorted((r.column, r.offset, r.gain, r.splits) for r in found) == sorted(sums_by_hand(ROWS))
-    assert [row.gain for row in found] == [5.0, 1.5, 1.0]
-    assert {row.value for row in found} == {"any value"}
+    assert sorted(found) == sums_by_hand(ROWS)
+    assert found == [ColumnImportance("word", 6.5, 7), ColumnImportance("size", 1.0, 5)]
+    assert found.by_column() == found
+    assert found.sort("splits")[0].column == "word"
+    assert list(found.to_frame().columns) == ["column", "gain", "splits"]
+    assert str(found).splitlines()[0].split() == ["column", "gain", "splits"]
+    check_html(found._repr_html_())
+    assert texts(parsed_svg(found.to_svg()))[0::2] == ["word", "size"]
+    assert [tick.get_text() for tick in found.plot().get_yticklabels()] == ["word", "size"]
+    mpl.pyplot.close("all")
+
+
+def test_columns_of_a_model_are_summed_over_values_and_offsets():
     words = [["the", "cat", "sat"], ["a", "dog", "ran"]]
     model = hr.TreeCRF(window=1, n_rounds=4, n_jobs=1).fit(words, [["D", "N", "V"]] * 2)
     rows = model.feature_importances_
-    by_hand = {(c, o): (pytest.approx(gain), splits) for c, o, gain, splits in sums_by_hand(rows)}
-    assert {r[:2]: (r.gain, r.splits) for r in rows.by_column()} == by_hand
+    by_hand = {column: (pytest.approx(gain), splits) for column, gain, splits in sums_by_hand(rows)}
+    assert {r.column: (r.gain, r.splits) for r in rows.by_column()} == by_hand
 
 
 def test_the_text_is_a_table_of_the_first_rows():

@@ -69,7 +69,9 @@ def test_label_statistics_and_linear_scores_have_one_importance_each():
         model = hr.TreeCRF(n_rounds=20, linear=linear, random_state=0, n_jobs=1).fit(words, tags)
         rows = [i for i in model.feature_importances_ if i.column == column]
         assert [i[:3] for i in rows] == [(column, 0, "any value")]
-        assert [i.value for i in model.feature_importances_.by_column() if i.column == column] == [rows[0].value]
+        assert [i for i in model.feature_importances_.by_column() if i.column == column] == [
+            (column, rows[0].gain, rows[0].splits)
+        ]
         gains = split_gains(model, f"{column} <")
         assert len(set(gains)) > 1
         assert rows[0].splits == len(gains)

@@ -9,19 +9,19 @@ from hedgerow import _core
 from hedgerow.estimators.base import Estimator
 
 if TYPE_CHECKING:
-    from hedgerow.inspection.importances import Importances
+    from hedgerow.inspection.importances import Importance, Importances
 
 
 class TreeEstimator(Estimator):
     """An estimator whose model is a sum of regression trees."""
 
     @property
-    def feature_importances_(self) -> Importances:
+    def feature_importances_(self) -> Importances[Importance]:
         """The tests of the trees, the greatest gain first: column, offset, value, total gain and number of splits.
 
         A column of numbers has one test for each offset, whose value is "any value". Label statistics and linear
-        scores are columns of numbers too. There are no rows if no tree has a split. `by_column()` sums the rows of a
-        column, `sort("splits")` sorts them by the number of splits, and `plot()` draws them.
+        scores are columns of numbers too. There are no rows if no tree has a split. `by_column()` has one row
+        for each column, `sort("splits")` sorts by the number of splits, and `plot()` draws bars.
         """
         from hedgerow.inspection.tree_views import importances
 

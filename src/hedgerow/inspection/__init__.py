@@ -18,7 +18,7 @@ from hedgerow.inspection.future_features import (
     pattern_probabilities,
     plot_patterns,
 )
-from hedgerow.inspection.importances import Importance, Importances
+from hedgerow.inspection.importances import ColumnImportance, Importance, Importances
 from hedgerow.inspection.label_weights import LabelWeights, weights_by_label
 from hedgerow.inspection.learning_curve import LearningCurve, learning_curve
 from hedgerow.inspection.partial_dependence import PartialDependence, partial_dependence
@@ -32,6 +32,7 @@ from hedgerow.inspection.tree_views import importances, transition_table, tree_t
 
 __all__ = [
     "ChangedSequence",
+    "ColumnImportance",
     "Comparison",
     "Contribution",
     "Counterfactual",

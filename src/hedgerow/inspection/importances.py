@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from hedgerow.data.html_repr import html_table
 from hedgerow.errors import InputError
@@ -34,14 +34,35 @@ class Importance(NamedTuple):
     splits: int
 
 
-class Importances(Sequence[Importance]):
-    """The importances of a model's tests; an immutable sequence of `Importance`.
+class ColumnImportance(NamedTuple):
+    """Importance of a column: the sums over its values and offsets.
+
+    Attributes
+    ----------
+    column
+        The column. Label statistics and linear scores are columns too, and so is the previous label.
+    gain
+        By how much all splits by tests of the column lowered the squared error.
+    splits
+        The number of splits by tests of the column.
+    """
+
+    column: str
+    gain: float
+    splits: int
+
+
+Row = TypeVar("Row", Importance, ColumnImportance)
+
+
+class Importances(Sequence[Row]):
+    """The importances of a model's tests, or of its columns; an immutable sequence of named tuples.
 
     It is equal to a list or tuple of the same rows. `str()` is a table of the first rows.
 
     Parameters
     ----------
-    rows : iterable of Importance
+    rows : iterable of Importance or ColumnImportance
         In the order in which they are shown.
 
     Examples
@@ -56,20 +77,24 @@ class Importances(Sequence[Importance]):
 
     __slots__ = ("_rows",)
 
-    def __init__(self, rows: Iterable[Importance]) -> None:
-        self._rows = tuple(rows)
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows: tuple[Row, ...] = tuple(rows)
+
+    @property
+    def _header(self) -> tuple[str, ...]:
+        return self._rows[0]._fields if self._rows else Importance._fields
 
     @overload
-    def __getitem__(self, index: int) -> Importance: ...
+    def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, index: slice) -> Importances: ...
-    def __getitem__(self, index: int | slice) -> Importance | Importances:
+    def __getitem__(self, index: slice) -> Importances[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Importances[Row]:
         return Importances(self._rows[index]) if isinstance(index, slice) else self._rows[index]
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[Importance]:
+    def __iter__(self) -> Iterator[Row]:
         return iter(self._rows)
 
     def __eq__(self, other: object) -> bool:
@@ -80,7 +105,7 @@ class Importances(Sequence[Importance]):
     def __hash__(self) -> int:
         return hash(self._rows)
 
-    def sort(self, by: str = "gain") -> Importances:
+    def sort(self, by: str = "gain") -> Importances[Row]:
         """Return the rows in another order; these rows keep theirs.
 
         Parameters
@@ -91,7 +116,7 @@ class Importances(Sequence[Importance]):
         Returns
         -------
         Importances
-            Rows with equal numbers are in the order of their tests.
+            Rows with equal numbers are in the order of their tests or columns.
 
         Raises
         ------
@@ -108,15 +133,15 @@ class Importances(Sequence[Importance]):
         """
         if by not in ("gain", "splits"):
             raise InputError(f'importances are sorted by "gain" or "splits", but by is {by!r}')
-        return Importances(sorted(self._rows, key=lambda row: (-getattr(row, by), row[:3])))
+        return Importances(sorted(self._rows, key=lambda row: (-getattr(row, by), row[:-2])))
 
-    def by_column(self) -> Importances:
-        """Return the sums over the values of each column at each offset.
+    def by_column(self) -> Importances[ColumnImportance]:
+        """Return the sums over the values and offsets of each column.
 
         Returns
         -------
         Importances
-            One row for a column and an offset, the greatest gain first; the value of each row is "any value".
+            One `ColumnImportance` for a column, the greatest gain first.
 
         Examples
         --------
@@ -125,11 +150,11 @@ class Importances(Sequence[Importance]):
         >>> [row.column for row in model.feature_importances_.by_column()]
         ['symbol', 'previous label']
         """
-        sums: dict[tuple[str, int], tuple[float, int]] = {}
+        sums: dict[str, tuple[float, int]] = {}
         for row in self._rows:
-            gain, splits = sums.get(row[:2], (0.0, 0))
-            sums[row[:2]] = gain + row.gain, splits + row.splits
-        return Importances(Importance(*place, ANY_VALUE, *both) for place, both in sums.items()).sort()
+            gain, splits = sums.get(row.column, (0.0, 0))
+            sums[row.column] = gain + row.gain, splits + row.splits
+        return Importances(ColumnImportance(column, *both) for column, both in sums.items()).sort()
 
     def to_frame(self) -> Any:
         """Return the rows as a data frame.
@@ -137,7 +162,7 @@ class Importances(Sequence[Importance]):
         Returns
         -------
         DataFrame
-            Of pandas, or of polars if pandas is not installed; a column for each field of `Importance`.
+            Of pandas, or of polars if pandas is not installed; a column for each field of the rows.
 
         Examples
         --------
@@ -148,7 +173,7 @@ class Importances(Sequence[Importance]):
         """
         from hedgerow.inspection.view_tables import frame_of
 
-        return frame_of(Importance._fields, self._rows)
+        return frame_of(self._header, self._rows)
 
     def plot(self, n: int = 20, axes: Any = None) -> Any:
         """Plot the first rows as bars.
@@ -209,22 +234,24 @@ class Importances(Sequence[Importance]):
         '<svg'
         """
         bars = [(_words(row), row.gain) for row in self._rows[:n]]
-        described = f"Gain of {len(bars)} of {len(self)} tests, one bar for each."
+        described = f"Gain of {len(bars)} of {len(self):,}, one bar for each."
         return bar_chart(bars, title="Importances", description=described)
 
     def __str__(self) -> str:
         from hedgerow.inspection.view_tables import top_table
 
-        return top_table(Importance._fields, self._rows)
+        return top_table(self._header, self._rows)
 
     def __repr__(self) -> str:
         return f"Importances({list(self._rows)!r})"
 
     def _repr_html_(self) -> str:
-        more = f"<p>… {len(self) - MOST_BARS} more</p>" if len(self) > MOST_BARS else ""
-        return f"<div>{html_table(Importance._fields, self._rows[:MOST_BARS])}{more}</div>"
+        more = f"<p>… {len(self) - MOST_BARS:,} more</p>" if len(self) > MOST_BARS else ""
+        return f"<div>{html_table(self._header, self._rows[:MOST_BARS])}{more}</div>"
 
 
-def _words(row: Importance) -> str:
+def _words(row: Importance | ColumnImportance) -> str:
+    if isinstance(row, ColumnImportance):
+        return row.column
     place = f"{row.column}{f'[{row.offset:+d}]' if row.offset else ''}"
     return place if row.value == ANY_VALUE else f"{place} {row.value}"

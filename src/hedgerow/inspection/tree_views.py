@@ -88,7 +88,7 @@ class Names:
         return ", else ".join([*first, last])
 
 
-def importances(model: Model) -> Importances:
+def importances(model: Model) -> Importances[Importance]:
     """Importances of the tests of a model's trees.
 
     Parameters
@@ -119,7 +119,7 @@ def importances(model: Model) -> Importances:
 
 
 @once_per_model
-def _ranked(model: Model) -> Importances:
+def _ranked(model: Model) -> Importances[Importance]:
     names = Names.of(model)
     trees = names.trees
     inner = trees.nodes[~trees.is_leaf]
