@@ -10,9 +10,9 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError
-from hedgerow.inspection import partial_dependence
+from hedgerow.inspection import PartialDependence, partial_dependence
 from oracles.changed_columns import mean_probabilities
-from oracles.markup import NASTY, check_html, parsed_svg
+from oracles.markup import NASTY, SVG, check_html, parsed_svg
 
 mpl.use("Agg")
 
@@ -109,6 +109,22 @@ def test_no_column_name_hides_another_column_of_the_frame(name):
     assert list(frame.columns) == ["value", "label", "probability"]
     assert frame["value"].tolist() == [1.0, 2.0]
     assert frame["label"].tolist() == ["big", "big"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "lowest_tick"),
+    [(0.02, 0.04, 0.0), (0.9, 0.95, 0.9), (0.5, 0.5, None), (0.0, 0.0, None), (1.0, 1.0, None)],
+)
+def test_the_axis_is_scaled_to_the_curve(low, high, lowest_tick):
+    found = PartialDependence("x", np.array([1.0, 2.0]), ("rare",), np.array([[low], [high]]))
+    root = parsed_svg(found.to_svg())
+    heights = [float(one.get("cy")) for one in root.iter(f"{SVG}circle")]
+    if lowest_tick is None:
+        assert heights[0] == heights[1]
+        return
+    assert heights[0] - heights[1] > 80  # of 220
+    ticks = [float(one.text) for one in root.iter(f"{SVG}text") if one.get("text-anchor") == "end"]
+    assert min(ticks) == lowest_tick
 
 
 def test_many_labels_are_shown_in_part():

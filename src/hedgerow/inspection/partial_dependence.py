@@ -98,7 +98,7 @@ class PartialDependence:
             description=described,
             x_name=self.column,
             y_name="probability",
-            y_range=(0.0, 1.0),
+            y_range=_axis([y for line in points.values() for _, y in line]),
         )
 
     def plot(self, axes: Any = None) -> Any:
@@ -148,6 +148,15 @@ class PartialDependence:
     def _repr_html_(self) -> str:
         table = f"<details><summary>Numbers</summary>{html_table(*self._rows())}</details>"
         return f"<div><p>Mean probability by {escape(self.column)}</p>{self.to_svg()}{table}</div>"
+
+
+def _axis(probabilities: list[float]) -> tuple[float, float]:
+    """The ends of the axis: from 0, unless the curves are far above it; rounding errors of flat curves stay small."""
+    low, high = min(probabilities), max(probabilities)
+    if low <= 2 * (high - low):
+        return 0.0, high or 1.0
+    room = max(0.0, 0.05 * high - (high - low)) / 2
+    return low - room, min(high + room, 1.0)
 
 
 def partial_dependence(
