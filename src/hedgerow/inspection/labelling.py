@@ -37,6 +37,7 @@ class Labelling:
     gold: NDArray[np.int32] | None  # -1 for labels that training never saw; None without y
     gold_labels: list[NDArray[Any]] | None  # as the user gave them
     probability: NDArray[np.float32]  # of the predicted label
+    gold_probability: NDArray[np.float32] | None  # of the gold label, 0 for one that training never saw; None without y
     listed: NDArray[np.int32]  # (positions, at most MOST_LISTED): the most probable labels
     listed_probability: NDArray[np.float32]
     path_log_probability: NDArray[np.float64]  # by sequence: of all predicted labels together
@@ -57,9 +58,17 @@ class Labelling:
             raise InputError(f"{name}: {error}") from None
         gold, gold_labels = (None, None) if y is None else _gold(estimator, y, encoded)
         question = _Question.of(estimator)
-        blocks = list(estimator._ask(encoded, question.ask)) if len(encoded) else [question.nothing()]
-        predicted, probability, listed, listed_probability, path = (
-            np.concatenate([block[i] for block in blocks]) for i in range(5)
+        first = 0
+
+        def ask(answers: Answers) -> _Block:
+            nonlocal first
+            end = first + int(answers.starts[-1])
+            own, first = None if gold is None else gold[first:end], end
+            return question.ask(answers, own)
+
+        blocks = list(estimator._ask(encoded, ask)) if len(encoded) else [question.nothing()]
+        predicted, probability, listed, listed_probability, path, gold_probability = (
+            np.concatenate([block[i] for block in blocks]) for i in range(6)
         )
         return cls(
             estimator=estimator,
@@ -68,6 +77,7 @@ class Labelling:
             gold=gold,
             gold_labels=gold_labels,
             probability=probability,
+            gold_probability=None if gold is None else gold_probability,
             listed=listed,
             listed_probability=listed_probability,
             path_log_probability=path,
@@ -166,6 +176,7 @@ class _Block(NamedTuple):
     listed: NDArray[np.int32]
     listed_probability: NDArray[np.float32]
     path_log_probability: NDArray[np.float64]
+    gold_probability: NDArray[np.float32]
     spans: CodedSpans | None
     span_probabilities: NDArray[np.float64] | None
 
@@ -190,25 +201,38 @@ class _Question:
         n_listed = min(MOST_LISTED, len(classes))
         return cls(decode, rules, n_listed, estimator._beam is not None, model.constraints is None)
 
-    def ask(self, answers: Answers) -> _Block:
+    def ask(self, answers: Answers, gold: NDArray[np.int32] | None) -> _Block:
+        """The answers for a block, and the gold labels of its positions, if there are any."""
         log_z, marginals = answers.marginals()
         if self.decode == "marginal" and self.is_free:
             predicted = marginals.argmax(axis=1).astype(np.int32)
         else:
             predicted = best_labels(answers, self.decode)
         path = log_likelihood(answers, predicted) if self.prunes else answers.score(predicted) - log_z
-        probability = marginals[np.arange(len(predicted)), predicted].astype(np.float32)
+        rows = np.arange(len(predicted))
+        probability = marginals[rows, predicted].astype(np.float32)
+        of_gold = np.zeros_like(probability) if gold is None else np.where(gold < 0, 0, marginals[rows, gold])
         listed, listed_probability = most_probable(marginals, self.n_listed)
         spans = None if self.rules is None else self.rules.spans(predicted, answers.starts)
         chances = None if self.rules is None or spans is None else answers.span_probabilities(spans, self.rules)
-        return _Block(predicted, probability, listed, listed_probability, np.minimum(path, 0.0), spans, chances)
+        return _Block(
+            predicted,
+            probability,
+            listed,
+            listed_probability,
+            np.minimum(path, 0.0),
+            of_gold.astype(np.float32),
+            spans,
+            chances,
+        )
 
     def nothing(self) -> _Block:
         """The block without sequences."""
         codes, floats = np.zeros((0, self.n_listed), np.int32), np.zeros((0, self.n_listed), np.float32)
         nowhere, types = np.zeros(0, np.int64), np.zeros(0, np.int32)
         spans = CodedSpans(nowhere, nowhere, types)
-        return _Block(types, np.zeros(0, np.float32), codes, floats, np.zeros(0), spans, np.zeros(0))
+        single = np.zeros(0, np.float32)
+        return _Block(types, single, codes, floats, np.zeros(0), single, spans, np.zeros(0))
 
 
 def most_probable(marginals: Floats, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hedgerow as hr
@@ -80,6 +81,10 @@ class Opened:
     def status(self) -> str:
         text: str = self.page.locator("#status").inner_text()
         return text
+
+    def found(self) -> int:
+        """How many sequences pass the filters."""
+        return int(re.sub(r"^[\d,]+ positions? in ", "", self.status()).split()[0])
 
     def focused(self) -> str:
         text: str = self.page.evaluate("document.activeElement.innerText")
@@ -205,26 +210,103 @@ def test_filters(browser: Any, report: Path) -> None:
         page = opened.page
         assert opened.status() == "91 of 91 sequences"
         page.select_option("#kind", "wrong")
-        shown = int(opened.status().split()[0])
+        shown = opened.found()
         assert 0 < shown < 91
         assert page.locator(".sequence:not(:has(.wrong))").count() == 0
         assert page.locator(".fits").count() == page.locator(".wrong").count()
         page.click("#reset")
         page.fill("#search", "noun3 verb")
-        assert 0 < int(opened.status().split()[0]) < 91
+        assert 0 < opened.found() < 91
         assert page.locator("mark").count() > 0
         page.fill("#search", "nowhere")
         assert opened.status() == "No sequence passes the filters."
         page.click("#reset")
         page.select_option("#predicted", label="B-VP")
         page.select_option("#order", "unsure")
-        assert int(opened.status().split()[0]) >= 90
+        assert opened.found() >= 90
         assert page.locator(".sequence:not(:has(.fits))").count() == 0
         page.click("#reset")
         assert opened.status() == "91 of 91 sequences"
         page.locator(".show[data-gold]").first.click()
-        assert int(opened.status().split()[0]) < 91
+        assert opened.found() < 91
         assert page.locator("#gold").input_value() != ""
+        assert opened.messages == []
+
+
+def at(opened: Opened, selector: str = ".token.visited") -> tuple[int, bool]:
+    """The position of an element of the list, and whether it is in the window."""
+    found = opened.page.locator(selector)
+    box = found.bounding_box()
+    return int(found.get_attribute("data-t") or -1), 0 <= box["y"] <= 800
+
+
+def test_buttons_and_keys_go_from_match_to_match(browser: Any, report: Path) -> None:
+    with Opened(browser, report, reduced_motion="reduce") as opened:
+        page = opened.page
+        assert not page.locator("#next").is_visible()
+        page.select_option("#kind", "wrong")
+        wrong = page.evaluate("JSON.parse(document.getElementById('data').textContent).gold.map((row) => row[0])")
+        assert opened.status().startswith(f"{len(wrong)} positions in ")
+        for expected in [*wrong, wrong[0]]:
+            page.click("#next")
+            assert at(opened) == (expected, True)
+        page.click("#previous")
+        assert at(opened) == (wrong[-1], True)
+        page.locator(".token.visited").focus()
+        page.keyboard.press("n")
+        assert at(opened, ".token:focus") == (wrong[0], True)
+        page.keyboard.press("p")
+        assert at(opened, ".token:focus") == (wrong[-1], True)
+        page.click("#reset")
+        page.fill("#search", "noun10")
+        assert opened.status().startswith("8 positions in 8 of 91")
+        page.click("#next")
+        assert "noun10" in page.locator(".token.visited").inner_text()
+        assert opened.messages == []
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of numbers in long sequences."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(n, 3)).cumsum(axis=0) for n in (1_300, 700)]
+    y = [np.where(x[:, 0] + x[:, 1] > 0, "up", "down").tolist() for x in X]
+    model = hr.TreeCRF(n_rounds=3, max_leaves=3, random_state=0, n_jobs=1).fit(X, y)
+    return hr.report(model, X, y, tmp_path_factory.mktemp("recordings") / "report.html")
+
+
+def test_long_sequences_are_divided(browser: Any, recordings: Path) -> None:
+    with Opened(browser, recordings, reduced_motion="reduce") as opened:
+        page = opened.page
+        assert opened.status() == "2 of 2 sequences"
+        page.mouse.wheel(0, 1_000_000)
+        page.wait_for_timeout(300)
+        heads = page.locator(".sequence-head").all_text_contents()
+        assert [re.sub(r", (\d+ wrong|all right)$", "", head) for head in heads] == [
+            "sequence 0, positions 0 to 499 of 1,300",
+            "sequence 0, positions 500 to 999 of 1,300",
+            "sequence 0, positions 1,000 to 1,299 of 1,300",
+            "sequence 1, positions 0 to 499 of 700",
+            "sequence 1, positions 500 to 699 of 700",
+        ]
+        assert page.locator(".strip").count() == 5
+        page.fill("#search", "1,100")
+        assert opened.status() == "1 position in 1 of 2 sequences"
+        page.click("#next")
+        token = page.locator(".token.visited")
+        assert token.locator(".word").text_content() == "1100"
+        token.click()
+        panel = page.locator("#panel")
+        assert "Sequence 0, position 1,100." in panel.inner_text()
+        assert panel.locator("h3").inner_text() == "Position 1,100"
+        assert panel.locator("table").last.locator("th").all_text_contents() == ["x0", "x1", "x2"]
+        page.keyboard.press("Escape")
+        page.fill("#search", "#1")
+        assert page.locator(".sequence").count() == 2
+        line = page.locator(".line").first
+        box = line.bounding_box()
+        line.click(position={"x": box["width"] * 0.5, "y": 3})
+        assert abs(int(opened.focused()) - 250) <= 2
         assert opened.messages == []
 
 
@@ -234,7 +316,7 @@ def test_the_search_finds_texts_of_several_positions_together(browser: Any, tmp_
     with Opened(browser, hr.report(model, X, y, tmp_path / "letters.html")) as opened:
         for wanted, found, marked in (("ing", 2, "inging"), ("n g", 2, "ngng"), ("nn", 1, "nn"), ("runx", 0, "")):
             opened.page.fill("#search", wanted)
-            assert opened.status().startswith(f"{found} of 3" if found else "No sequence")
+            assert (f" in {found} of 3 sequences" if found else "No sequence") in opened.status()
             assert "".join(opened.page.locator("mark").all_text_contents()) == marked
 
 
@@ -278,7 +360,7 @@ def test_every_button_finds_its_sequences(browser: Any, tmp_path: Path) -> None:
         for button in buttons.all():
             button.click()
             assert opened.page.locator("#kind").input_value() == button.get_attribute("data-kind")
-            assert opened.status() == "1 of 3 sequences"
+            assert re.fullmatch(r"\d positions? in 1 of 3 sequences", opened.status())
         opened.page.locator(".token").nth(1).click()
         assert "wrong; errors of the spans: boundary and both." in opened.page.locator("#panel").inner_text()
 

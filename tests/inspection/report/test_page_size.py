@@ -86,12 +86,13 @@ def test_columns_are_left_out_before_sequences(tmp_path: Path, monkeypatch: pyte
     found = page_of(tmp_path, model, X, y)
     assert [column["name"] for column in found.data["columns"]] == ["tag"]
     assert len(found.data["sequences"]) == 100
-    assert "The panel leaves out 1 column, to keep the page small: long." in found.text
+    assert "The panel leaves out 1 column: long." in found.text
     assert 0 < len(found.data["explanations"]["at"]) < len(whole.data["explanations"]["at"])
     monkeypatch.setattr(content, "MOST_BYTES", needed + 10_000 - 5_000)
     smaller = page_of(tmp_path, model, X, y)
     assert 0 < len(smaller.data["sequences"]) < 100
-    assert f"The page has {len(smaller.data['sequences'])} sequences: about half" in smaller.text
+    n, n_positions = len(smaller.data["sequences"]), sum(smaller.data["lengths"])
+    assert f"The page has {n_positions} of 500 positions, in {n} sequences: about half" in smaller.text
 
 
 def size_without_columns(page: Page) -> int:
@@ -108,7 +109,7 @@ def test_wrong_sequences_come_before_uncertain_ones(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(content, "MOST_POSITIONS", 4)
     page = page_of(tmp_path, model, X, y)
     assert page.data["sequences"] == [0, 1, 9]
-    assert "7 others are left out" in page.text
+    assert "The page has 4 of 14 positions, in 3 sequences: about half" in page.text
     unlabelled = page_of(tmp_path, model, X)
     assert unlabelled.data["sequences"] == [0, 1, 2, 3]
-    assert "The page has 4 sequences: those with the least certain positions" in unlabelled.text
+    assert "The page has 4 of 14 positions, in 4 sequences: those with the least certain positions" in unlabelled.text

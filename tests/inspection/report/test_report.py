@@ -44,15 +44,21 @@ def test_the_data_of_the_browser_are_the_predictions(tmp_path: Path, model: hr.L
     for place, code in data["gold"]:
         gold[place] = data["labels"][code]
     assert gold == [label for y in wrong for label in y]
-    tables = np.concatenate(model.predict_proba(X))
+    tables, codes = np.concatenate(model.predict_proba(X)), {label: i for i, label in enumerate(model.classes_)}
     chances = [table[model.classes_.tolist().index(label)] for table, label in zip(tables, predicted, strict=True)]
     np.testing.assert_allclose(data["probability"], np.array(chances) * 1000, atol=0.5001)
     for row in data["listed"]:
         place, *pairs = row
         named = {data["labels"][code]: amount for code, amount in zip(pairs[::2], pairs[1::2], strict=True)}
-        best = sorted(zip(tables[place], model.classes_.tolist(), strict=True), reverse=True)[: len(named)]
-        assert list(named) == [label for _, label in best]
+        best = [label for _, label in sorted(zip(tables[place], model.classes_.tolist(), strict=True), reverse=True)]
+        right = gold[place] == predicted[place]
+        assert list(named) == best[: len(named)] or (
+            not right and list(named) == [*best[: len(named) - 1], gold[place]]
+        )
+        assert right or named[gold[place]] == pytest.approx(1000 * tables[place][codes[gold[place]]], abs=0.5001)
+    assert {place for place, _ in data["gold"]} <= {row[0] for row in data["listed"]}
     assert data["lengths"] == [3, 2, 3]
+    assert data["pieces"] == {}
 
 
 def test_the_policy_allows_only_what_is_in_the_file(tmp_path: Path, model: hr.LinearCRF) -> None:
@@ -145,7 +151,8 @@ def test_inputs_of_other_kinds(tmp_path: Path) -> None:
     numbers = [np.arange(12.0).reshape(4, 3), np.ones((2, 3))]
     y = [[0, 1, 0, 1], [1, 1]]
     data = page_of(tmp_path, hr.TreeCRF(n_rounds=2, n_jobs=1).fit(numbers, y), numbers, y).data
-    assert data["text"]["values"][0] == "0 1 2"
+    assert data["text"] is None
+    assert [column["name"] for column in data["columns"]] == ["x0", "x1", "x2"]
     assert data["labels"] == ["0", "1"]
     dicts = [[{"n": 1.5, "word": "a", "tag": "T"}, {"n": None, "word": None, "tag": "U"}]]
     data = page_of(tmp_path, hr.TreeCRF(n_rounds=2, n_jobs=1).fit(dicts, [["A", "B"]]), dicts, [["A", "B"]]).data
@@ -179,14 +186,28 @@ def test_many_labels_stay_small(tmp_path: Path) -> None:
 
 
 def test_long_data_are_cut(tmp_path: Path, model: hr.LinearCRF, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "LONGEST_SEQUENCE", 5)
-    monkeypatch.setattr(page_limits, "MOST_POSITIONS", 9)
+    monkeypatch.setattr(limits, "LONGEST_PIECE", 5)
     long = [["the"] * 12, ["cat"] * 3, ["dog"] * 4]
+    data = page_of(tmp_path, model, long).data
+    assert (data["sequences"], data["lengths"]) == ([0, 0, 0, 1, 2], [5, 5, 2, 3, 4])
+    assert data["pieces"] == {"0": [0, 12], "1": [5, 12], "2": [10, 12]}
+    assert [data["labels"][code] for code in data["predicted"]] == np.concatenate(model.predict(long)).tolist()
+    monkeypatch.setattr(page_limits, "MOST_POSITIONS", 9)
     page = page_of(tmp_path, model, long)
-    assert sum(page.data["lengths"]) <= 9
-    assert max(page.data["lengths"]) <= 5
-    assert "left out" in page.text
-    assert len(page.data["predicted"]) == sum(page.data["lengths"])
+    assert sum(page.data["lengths"]) == len(page.data["predicted"]) <= 9
+    assert f"The page has {sum(page.data['lengths'])} of 19 positions, in pieces of" in page.text
+    assert "Longer sequences are divided into pieces of 5 positions" in page.text
+
+
+def test_pieces_with_errors_come_first(tmp_path: Path, model: hr.LinearCRF, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LONGEST_PIECE", 4)
+    monkeypatch.setattr(page_limits, "MOST_POSITIONS", 4)
+    x = ["the", "cat"] * 8
+    y = model.predict([x])[0].tolist()
+    y[10] = "B-ADVP" if y[10] != "B-ADVP" else "B-NP"
+    data = page_of(tmp_path, model, [x], [y]).data
+    assert data["pieces"] == {"0": [8, 16]}
+    assert [place for place, _ in data["gold"]] == [2]
 
 
 def test_columns_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +216,7 @@ def test_columns_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     page = page_of(tmp_path, hr.LinearCRF(max_iter=2, n_jobs=1).fit(X, [["A", "B"]]), X)
     data = page.data
     assert len(data["columns"]) == 2
-    assert "The panel leaves out 3 columns, to keep the page small: c3, c4, c5." in page.text
+    assert "The panel leaves out 3 columns: c3, c4, c5." in page.text
 
 
 FIT_AND_REPORT = """
@@ -344,6 +365,24 @@ def test_explanations_are_those_of_the_model(tmp_path: Path, model: hr.LinearCRF
         assert sum(parts[1::2]) + others == pytest.approx(100 * expected.log_odds, abs=6)
         texts = [data["explanations"]["texts"][code] for code in parts[::2]]
         assert set(texts) <= {str(part) for part in expected.contributions}
+
+
+def test_wrong_positions_are_compared_with_their_gold_labels(tmp_path: Path, model: hr.LinearCRF) -> None:
+    gold = [["B-ADVP"] * len(x) for x in X]
+    gold[1][0] = "B-NEW"
+    with pytest.warns(hr.errors.UnseenLabelWarning):
+        data = page_of(tmp_path, model, X, gold).data
+    places = [(i, t) for i, x in enumerate(X) for t in range(len(x))]
+    n_other = 0
+    for place, against, odds, *_ in data["explanations"]["at"]:
+        i, t = places[place]
+        runner_up = model.explain(X[i], t)
+        wrong = runner_up.label != "B-ADVP" and (i, t) != (1, 0)
+        expected = model.explain(X[i], t, against="B-ADVP") if wrong else runner_up
+        assert data["labels"][against] == expected.against[0]
+        assert odds == pytest.approx(100 * expected.log_odds, abs=0.51)
+        n_other += expected.against != runner_up.against
+    assert n_other > 1
 
 
 def test_explanations_show_words_that_training_never_saw(tmp_path: Path) -> None:

@@ -64,20 +64,22 @@ def explain_many(
     codes: NDArray[np.int32],
     positions: Sequence[int],
     raw: Sequences | None = None,
+    against: Sequence[int | None] | None = None,
 ) -> Iterator[Explanation]:
     """Explanations of positions, which are counted over all sequences and rise.
 
-    `codes` are the predicted labels, `raw` the sequences before they were encoded, if they are known.
+    `codes` are the predicted labels, `raw` the sequences before they were encoded, if they are known. `against` has for
+    each explained position the label that it is compared with, or None for the runner-up.
     """
     sequence, current = None, -1
-    for position in positions:
+    for position, other in zip(positions, against or [None] * len(positions), strict=True):
         number = int(np.searchsorted(encoded.starts, position, side="right")) - 1
         first, end = int(encoded.starts[number]), int(encoded.starts[number + 1])
         if sequence is None or number != current:
             own, current = slice(number, number + 1), number
             values = None if raw is None else RawValues(estimator._fitted().encoder, raw[own])
             sequence = PredictedSequence(estimator, encoded[own], codes[first:end], values)
-        yield sequence.explanation(position - first, position - first + 1)
+        yield sequence.explanation(position - first, position - first + 1, None if other is None else [other])
 
 
 def _everywhere(sequence: PredictedSequence, n: int, codes: list[int] | None) -> Iterator[Explanation]:

@@ -8,17 +8,32 @@ from html import escape
 from typing import Any
 
 from hedgerow.inspection.report.kind_data import kinds_on_page
-from hedgerow.inspection.report.markup import Section, note, paragraph, safe
+from hedgerow.inspection.report.markup import Section, details, note, paragraph, safe
 from hedgerow.inspection.report.view import View
 
 MOST_OPTIONS = 200  # labels in a list of choices
 
 _HELP = (
-    "A position shows its text and the predicted label; a dotted line marks a {probability} below 90 %. Point at a "
+    "A position shows its {text} and the predicted label; a dotted line marks a {probability} below 90 %. Point at a "
     "position, or move to it with Tab and the arrow keys, to see more. A click or Enter explains it, Escape closes. In "
-    "the search box, several words find neighbouring positions, and #12 finds sequence 12. Positions that pass the "
-    "filters have a green frame. Sequences and positions are counted from 0, as in Python."
+    "the search box, {search}, and #12 finds sequence 12. Positions that pass the filters have a green frame; the "
+    "buttons, and the keys n and p, go to the next and the previous of them. Sequences and positions are counted from "
+    "0, as in Python."
 )
+_OF_TEXTS = {"text": "text", "search": "several words find neighbouring positions"}
+_OF_NUMBERS = {"text": "number", "search": "120 finds position 120 of each sequence"}
+
+_TERMS = {
+    "log-odds": "The logarithm of how many times more probable one label is than another: +0.69 is twice as probable, "
+    "+2.3 ten times. Where the prediction is wrong, the other label is the gold label, otherwise the next best one.",
+    "contributions": "What each value adds to the log-odds; a negative one speaks against the predicted label. Their "
+    "sum is the log-odds. word[-1] is the value of the column word one position before.",
+    "bias": "What a label has at every position: frequent labels have more.",
+    "left context": "What the model believes about the labels before, and how well this label follows them.",
+    "right context": "What the rest of the sequence says about this label.",
+    "(outside), (missing), (absent), (unknown)": "There is no position there; the value exists but is not known; the "
+    "position has no such value; training never saw the value.",
+}
 
 
 def browser_section(view: View, data: Mapping[str, Any], notes: Iterable[str]) -> Section:
@@ -33,16 +48,25 @@ def browser_section(view: View, data: Mapping[str, Any], notes: Iterable[str]) -
     wrong = " A wrong position is red, with the gold label below." if has_gold else ""
     if data.get("changes"):
         wrong += " Where another model predicts otherwise, its label is below too."
+    kind = _OF_NUMBERS if data["text"] is None else _OF_TEXTS
     body = (
-        f"{paragraph(_HELP.format(probability=probability) + wrong, 'note help')}{''.join(map(note, notes))}"
+        f"{paragraph(_HELP.format(probability=probability, **kind) + wrong, 'note help')}{''.join(map(note, notes))}"
+        f"{details('The words of an explanation', _terms())}"
         '<p id="without-script">The browser of sequences needs JavaScript.</p>'
         f'<div id="browser" hidden><div class="controls" role="search" aria-label="Filters">{"".join(controls)}</div>'
-        '<p class="status" id="status" role="status"></p>'
+        '<div class="found"><p class="status" id="status" role="status"></p><div class="steps" id="steps" hidden>'
+        '<button type="button" class="plain" id="previous">Previous</button>'
+        '<button type="button" class="plain" id="next">Next</button></div></div>'
         '<ul class="sequences" id="sequence-list"></ul>'
         '<button type="button" class="plain more" id="more" hidden>Show more</button></div>'
         '<div class="panel" id="panel" role="dialog" aria-label="Explanation" hidden></div>'
     )
     return Section("sequences", "Sequences", body)
+
+
+def _terms() -> str:
+    rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in _TERMS.items())
+    return f'<dl class="terms">{rows}</dl>'
 
 
 def _search() -> str:

@@ -52,7 +52,7 @@ def _reliability_figure(found: list[Reliability]) -> str:
         some = one.counts > 0
         pairs = zip(one.mean_probabilities[some].tolist(), one.shares_right[some].tolist(), strict=True)
         series[_things(one)] = list(pairs)
-    series["calibrated"] = [(0.0, 0.0), (1.0, 1.0)]
+    series["perfect"] = [(0.0, 0.0), (1.0, 1.0)]
     drawing = line_chart(
         series,
         title="Reliability diagram",

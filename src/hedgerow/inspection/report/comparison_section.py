@@ -55,8 +55,10 @@ def _in_words(found: Comparison) -> str:
     only = (
         f"At {counted(test.n_b_only, 'position')} only this model is right, at {test.n_a_only:,} only the other model"
     )
-    verdict = "may be chance" if test.p_value >= 0.05 else "is hardly chance"
-    return f"{only}. McNemar's test, which takes positions as independent: p = {test.p_value:.2g}; this {verdict}."
+    return (
+        f"{only}. McNemar's test: p = {test.p_value:.2g}. The test takes positions as independent. Errors often come "
+        "together in one sequence, so trust the interval where the two disagree."
+    )
 
 
 def _changes(found: Comparison, buttons: Buttons) -> str:

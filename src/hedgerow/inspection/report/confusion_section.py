@@ -43,13 +43,8 @@ def confusion_section(view: View, buttons: Buttons) -> Section | None:
 
 
 def _matrix(found: Confusion, wrong: Sequence[tuple[object, object, int]]) -> str:
-    """The shares of predicted labels, for the labels with most errors; the diagonal is left out."""
-    errors: dict[object, int] = {}
-    for gold, predicted, n in wrong:
-        errors[gold] = errors.get(gold, 0) + n
-        errors[predicted] = errors.get(predicted, 0) + n
-    worst = sorted(errors, key=lambda label: (-errors[label], str(label)))[:MOST_LABELS]
-    labels = [label for label in found.labels if label in set(worst)]
+    """The numbers of confusions, for the labels of the most frequent ones; the diagonal is left out."""
+    labels = _most_confused(found, wrong)
     code = {label: i for i, label in enumerate(labels)}
     counts = np.full((len(labels), len(labels)), np.nan)
     for gold, predicted, n in wrong:
@@ -57,8 +52,8 @@ def _matrix(found: Confusion, wrong: Sequence[tuple[object, object, int]]) -> st
             counts[code[gold], code[predicted]] = n
     names = [shown(label) for label in labels]
     caption = "Wrong positions by gold label (rows) and predicted label (columns)"
-    if len(errors) > MOST_LABELS:
-        caption += f"; the {MOST_LABELS} labels with most errors"
+    if not all(gold in code and predicted in code for gold, predicted, _ in wrong):
+        caption += "; only the labels of the most frequent confusions"
     drawing = heat_map(
         counts,
         names,
@@ -69,6 +64,16 @@ def _matrix(found: Confusion, wrong: Sequence[tuple[object, object, int]]) -> st
         column_name="predicted",
     )
     return figure(drawing, caption)
+
+
+def _most_confused(found: Confusion, wrong: Sequence[tuple[object, object, int]]) -> list[object]:
+    """The labels of the most frequent confusions, at most MOST_LABELS, in the order of the labels."""
+    chosen: set[object] = set()
+    for gold, predicted, _ in wrong:
+        if len(chosen | {gold, predicted}) > MOST_LABELS:
+            break
+        chosen |= {gold, predicted}
+    return [label for label in found.labels if label in chosen]
 
 
 def _pairs(wrong: Sequence[tuple[object, object, int]], n_positions: int, buttons: Buttons) -> str:

@@ -33,6 +33,11 @@ _KINDS = {
     "spurious": "a predicted span without a gold one",
 }
 
+_INDEPENDENT = (
+    "The intervals take positions as independent. Errors often come together in one sequence, so the true intervals "
+    "are wider, above all with few sequences."
+)
+
 
 def error_section(view: View, buttons: Buttons) -> Section | None:
     """Tables of errors; None without gold labels or errors."""
@@ -49,7 +54,7 @@ def error_section(view: View, buttons: Buttons) -> Section | None:
     ]
     tables = "".join(part for part in [*groups, *frequencies] if part)
     rates = "Error rates of groups of positions, with intervals at 95 %"
-    groups_of_positions = details(rates, tables, is_open=True) if tables else ""
+    groups_of_positions = details(rates, note(_INDEPENDENT) + tables, is_open=True) if tables else ""
     return Section("errors", "Errors", spans + _worst(found, buttons) + groups_of_positions)
 
 

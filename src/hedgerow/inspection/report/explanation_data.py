@@ -29,6 +29,15 @@ def explained_positions(labelling: Labelling, chosen: Shown) -> list[int]:
     return found
 
 
+def compared_label(labelling: Labelling, position: int) -> int | None:
+    """The label that the prediction is compared with: the gold label if that is another one, otherwise the runner-up.
+
+    None stands for the runner-up. Gold labels that training never saw have no log-odds.
+    """
+    gold = -1 if labelling.gold is None else int(labelling.gold[position])
+    return gold if gold >= 0 and gold != labelling.predicted[position] else None
+
+
 def explanation_data(found: Iterable[tuple[int, Explanation]], labels: LabelNames, room: int) -> dict[str, Any]:
     """Texts, the note of the model's explanations, and a row for each explanation, until `room` bytes are full.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.inspection.explaining.entry import explain_many
 from hedgerow.inspection.report.change_data import change_data
-from hedgerow.inspection.report.explanation_data import explained_positions, explanation_data
+from hedgerow.inspection.report.explanation_data import compared_label, explained_positions, explanation_data
 from hedgerow.inspection.report.kind_data import kind_data
 from hedgerow.inspection.report.page import json_bytes
 from hedgerow.inspection.report.sequence_data import LabelNames, Shown, sequence_data
@@ -61,7 +61,8 @@ class PageData:
         labelling = self.view.labelling
         wanted = explained_positions(labelling, self.chosen)
         rising = sorted(wanted)
-        explained = explain_many(self.view.estimator, labelling.encoded, labelling.predicted, rising, self.view.raw)
+        codes, against = labelling.predicted, [compared_label(labelling, position) for position in rising]
+        explained = explain_many(self.view.estimator, labelling.encoded, codes, rising, self.view.raw, against)
         by_position = dict(zip(rising, explained, strict=True))
         places = self.chosen.places(np.array(wanted, np.int64)).tolist()
         found = ((place, by_position[t]) for place, t in zip(places, wanted, strict=True))
@@ -69,29 +70,30 @@ class PageData:
 
     def notes(self) -> list[str]:
         """What the page does not have."""
-        return [note for note in (self._about_sequences(), self._about_cuts(), self._about_columns()) if note]
+        return [note for note in (self._about_sequences(), self._about_pieces(), self._about_columns()) if note]
 
     def _about_sequences(self) -> str:
-        n = len(self.chosen.sequences)
-        left_out = len(self.view.store) - n
-        if not left_out:
+        n, all_positions = self.n_positions, self.view.store.n_positions
+        if n == all_positions:
             return ""
         rule = "those with the least certain positions"
         if self.view.has_gold:
             rule = f"about half of the page is for those with most errors, the rest for {rule}"
+        sequences = counted(len(np.unique(self.chosen.sequences)), "sequence")
+        if self.data["pieces"]:
+            sequences = f"pieces of {sequences}"
         return (
-            f"The page has {counted(n, 'sequence')}: {rule}; {left_out:,} others are left out, to keep the page small."
+            f"The page has {n:,} of {all_positions:,} positions, in {sequences}: {rule}. The others are left out, to "
+            "keep the page small."
         )
 
-    def _about_cuts(self) -> str:
-        cut = self.data["cut"]
-        if not cut:
+    def _about_pieces(self) -> str:
+        if not self.data["pieces"]:
             return ""
-        longest = int(self.chosen.lengths.max())
-        return f"The browser has the first {longest:,} positions of {counted(len(cut), 'longer sequence')}."
+        return f"Longer sequences are divided into pieces of {int(self.chosen.lengths.max()):,} positions."
 
     def _about_columns(self) -> str:
         names = self.absent_columns
         if not names:
             return ""
-        return f"The panel leaves out {counted(len(names), 'column')}, to keep the page small: {some(names)}."
+        return f"The panel leaves out {counted(len(names), 'column')}: {some(names)}."

@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.column_store import ColumnStore
-from hedgerow.data.ragged import ranges
+from hedgerow.data.ragged import ranges, starts_of
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.report.markup import shown
 from hedgerow.inspection.report.shown_columns import position_texts
 
-LONGEST_SEQUENCE = 2_000  # positions of a sequence that the browser has
+LONGEST_PIECE = 500  # positions; longer sequences are divided into pieces, which the browser shows one by one
 UNSURE = 0.995  # below this probability of the predicted label, other labels are listed
 MOST_LISTED = 3
 SCALE = 1000  # probabilities are stored in thousandths
 
 
 class Shown(NamedTuple):
-    """The sequences that the browser has, and how much of each; `positions` are their flat positions."""
+    """The pieces of sequences that the browser has: the number of each sequence, and where in it the piece begins.
+
+    A sequence that is not too long is one piece. `positions` are the flat positions of all pieces.
+    """
 
     sequences: NDArray[np.int64]
+    firsts: NDArray[np.int64]
     lengths: NDArray[np.int64]
     positions: NDArray[np.int64]
 
     @classmethod
     def of(cls, labelling: Labelling, most: int) -> Shown:
-        """All sequences; if they have more than `most` positions, the most important ones, in their order in X."""
-        starts = labelling.starts
-        lengths = np.minimum(np.diff(starts), min(LONGEST_SEQUENCE, most))
-        chosen = np.arange(len(lengths))
+        """All pieces; if they have more than `most` positions, the most important ones, in their order in X."""
+        longest = min(LONGEST_PIECE, most)
+        whole = np.diff(labelling.starts)
+        counts = -(-whole // longest)
+        sequences = np.repeat(np.arange(len(whole)), counts)
+        firsts = longest * (np.arange(len(sequences)) - starts_of(counts)[sequences])
+        lengths = np.minimum(whole[sequences] - firsts, longest)
+        chosen = np.arange(len(sequences))
         if lengths.sum() > most:
             order = _most_important(labelling, lengths, most)
             chosen = np.sort(order[np.cumsum(lengths[order]) <= most])
-        return cls(chosen, lengths[chosen], ranges(starts[:-1][chosen], lengths[chosen]))
+        sequences, firsts, lengths = sequences[chosen], firsts[chosen], lengths[chosen]
+        return cls(sequences, firsts, lengths, ranges(labelling.starts[sequences] + firsts, lengths))
 
     def places(self, flat: NDArray[np.int64]) -> NDArray[np.int64]:
         """The index in `positions` of each flat position; -1 for those that the browser does not have."""
@@ -93,13 +101,15 @@ class LabelNames:
 def sequence_data(labelling: Labelling, store: ColumnStore, chosen: Shown, labels: LabelNames) -> dict[str, Any]:
     """What the browser shows of each position; explanations are added elsewhere."""
     at = chosen.positions
-    full = np.diff(labelling.starts)[chosen.sequences]
+    whole = np.diff(labelling.starts)[chosen.sequences]
+    divided = np.flatnonzero(whole > chosen.lengths)
+    text = position_texts(store, at)
     return {
         "labels": labels.names,
         "sequences": chosen.sequences.tolist(),
         "lengths": chosen.lengths.tolist(),
-        "cut": {str(i): n for i, n in enumerate(full.tolist()) if n > chosen.lengths[i]},
-        "text": position_texts(store, at).to_json(),
+        "pieces": {str(i): [int(chosen.firsts[i]), int(whole[i])] for i in divided.tolist()},
+        "text": None if text is None else text.to_json(),
         "predicted": [labels.code(code) for code in labelling.predicted[at].tolist()],
         "gold": _gold(labelling, at, labels),
         "probability": _thousandths(labelling.probability[at]),
@@ -117,15 +127,20 @@ def _gold(labelling: Labelling, at: NDArray[np.int64], labels: LabelNames) -> li
 
 
 def _listed(labelling: Labelling, at: NDArray[np.int64], labels: LabelNames) -> list[list[int]]:
-    """[index of the position, label, thousandths, label, ...] for positions that are not certain."""
+    """[index of the position, label, thousandths, label, ...] for positions that are wrong or not certain.
+
+    The gold label of a wrong position comes last, if it is not among the most probable ones.
+    """
     listed, probability = labelling.listed[at, :MOST_LISTED], labelling.listed_probability[at, :MOST_LISTED]
+    gold, of_gold = labelling.gold, labelling.gold_probability
+    wrong = np.zeros(len(at), np.bool_) if gold is None else (gold[at] != labelling.predicted[at]) & (gold[at] >= 0)
     found = []
-    for i in np.flatnonzero(labelling.probability[at] < UNSURE).tolist():
-        row = [i]
-        for code, amount in zip(listed[i].tolist(), _thousandths(probability[i]), strict=True):
-            if amount:
-                row += [labels.code(code), amount]
-        found.append(row)
+    for i in np.flatnonzero(wrong | (labelling.probability[at] < UNSURE)).tolist():
+        pairs = zip(listed[i].tolist(), _thousandths(probability[i]), strict=True)
+        row = {code: amount for code, amount in pairs if amount}
+        if wrong[i] and gold is not None and of_gold is not None:
+            row.setdefault(int(gold[at[i]]), *_thousandths(of_gold[at[i : i + 1]]))
+        found.append([i, *(number for code, amount in row.items() for number in (labels.code(code), amount))])
     return found
 
 
@@ -136,20 +151,15 @@ def _thousandths(probability: NDArray[Any]) -> list[int]:
 
 
 def _most_important(labelling: Labelling, lengths: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """The order in which sequences come on the page, which has `most` positions.
+    """The order in which pieces of all sequences come on the page, which has `most` positions.
 
-    The first half of the page is for the sequences with most wrong positions, the rest for the least certain ones.
+    The first half of the page is for the pieces with most wrong positions, the rest for the least certain ones.
     """
-    unsure = np.argsort(_least(labelling), kind="stable")
+    starts = starts_of(lengths)
+    unsure = np.argsort(np.minimum.reduceat(labelling.probability, starts[:-1]), kind="stable")
     if labelling.gold is None:
         return unsure
-    wrong = np.diff(np.append(0, np.cumsum(~labelling.right))[labelling.starts])
+    wrong = np.diff(starts_of(~labelling.right)[starts])
     worst = np.argsort(-wrong, kind="stable")[: np.count_nonzero(wrong)]
     first = worst[: np.searchsorted(np.cumsum(lengths[worst]), most / 2) + 1]
     return np.concatenate([first, unsure[~np.isin(unsure, first)]])
-
-
-def _least(labelling: Labelling) -> NDArray[Any]:
-    """The probability of the least certain position of each sequence."""
-    bounds = pairwise(labelling.starts.tolist())
-    return np.array([labelling.probability[begin:end].min(initial=1.0) for begin, end in bounds])

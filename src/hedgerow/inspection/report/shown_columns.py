@@ -15,8 +15,7 @@ from hedgerow.inspection.report.markup import shown
 from hedgerow.inspection.report.page import json_bytes
 
 MISSING_TEXT, ABSENT_TEXT = "(missing)", "(absent)"
-MOST_COLUMNS = 12  # columns of the panel
-MOST_NUMBERS = 4  # numbers that are shown as the text of a position
+MOST_COLUMNS = 100  # columns of the panel
 _DIGITS = "{:.4g}"
 
 
@@ -44,15 +43,10 @@ def main_column(store: ColumnStore) -> Column | None:
     return next((column for kind in kinds for column in store.columns if isinstance(column, kind)), None)
 
 
-def position_texts(store: ColumnStore, positions: NDArray[np.int64]) -> Texts:
-    """The text of each of some positions."""
+def position_texts(store: ColumnStore, positions: NDArray[np.int64]) -> Texts | None:
+    """The text of each of some positions; None where all columns are numbers."""
     column = main_column(store)
-    if column is not None:
-        return column_texts(column, positions)
-    numbers = [column_texts(one, positions) for one in store.columns[:MOST_NUMBERS]]
-    more = " …" if len(store.columns) > MOST_NUMBERS else ""
-    rows = zip(*([one.alphabet[code] for code in one.codes] for one in numbers), strict=True)
-    return texts_of(", ".join(one.name for one in numbers), (f"{' '.join(row)}{more}" for row in rows))
+    return None if column is None else column_texts(column, positions)
 
 
 def panel_columns(store: ColumnStore, positions: NDArray[np.int64], room: int) -> tuple[list[Texts], list[str]]:

@@ -101,7 +101,8 @@ def _model_table(view: View) -> str:
 
 def _data_in_words(view: View) -> str:
     words = f"{counted(len(view.store), 'sequence')}, {counted(view.store.n_positions, 'position')}"
-    return f"{words}; columns: {some([column.name for column in view.store.columns])}"
+    names = [column.name for column in view.store.columns]
+    return f"{words}; columns: {some(names)}" if names else words
 
 
 def some(names: list[str]) -> str:

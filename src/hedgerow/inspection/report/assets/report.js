@@ -1,13 +1,15 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const AT_ONCE = 30; // sequences that are drawn at once
+  const AT_ONCE = 30; // pieces of sequences that are drawn at once; fewer if they have more positions than MOST_DRAWN
+  const MOST_DRAWN = 1500;
   const LONGEST_WORD = 40;
   const HUES = [212, 130, 28, 275, 185, 335, 55, 160, 245, 8];
   const list = document.getElementById("sequence-list");
   const status = document.getElementById("status");
   const panel = document.getElementById("panel");
   const more = document.getElementById("more");
+  const steps = document.getElementById("steps");
   const controls = {
     search: document.getElementById("search"),
     kind: document.getElementById("kind"),
@@ -24,17 +26,52 @@
   const kindsAt = new Map((data.kinds ? data.kinds.at : []).map(([t, ...kinds]) => [t, kinds]));
   const listedAt = byFirst(data.listed);
   const explanationAt = byFirst(data.explanations ? data.explanations.at : []);
-  const folded = data.text.values.map((text) => text.toLowerCase());
-  const sequenceOf = new Map(data.sequences.map((number, i) => [number, i]));
+  const folded = data.text ? data.text.values.map((text) => text.toLowerCase()) : [];
   const hues = labelHues();
-  let chosen = []; // the sequences that pass the filters, in their order
+  let chosen = []; // the pieces of sequences that pass the filters, in their order
   let finds = new Map(); // what the search found in each of them
+  let matches = []; // the positions that pass the filters about positions, or that the search found
   let drawn = 0;
   let current = null; // the token that Tab reaches
   let opened = null; // the token that the panel is about
 
   function byFirst(rows) {
     return new Map(rows.map((row) => [row[0], row]));
+  }
+
+  /** The piece in which a position is. */
+  function pieceOf(t) {
+    let low = 0, high = starts.length - 1; // starts[low] <= t < starts[high]
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (starts[middle] <= t) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Where a piece begins in its sequence; a sequence that is not divided is one piece. */
+  function firstOf(i) {
+    return data.pieces[i] ? data.pieces[i][0] : 0;
+  }
+
+  /** The position in its sequence. */
+  function placeOf(t) {
+    const i = pieceOf(t);
+    return firstOf(i) + t - starts[i];
+  }
+
+  /** The text of a position; its number where all columns are numbers. */
+  function textOf(t) {
+    return data.text ? data.text.values[data.text.codes[t]] : String(placeOf(t));
+  }
+
+  function inWords(n) {
+    return n.toLocaleString("en");
+  }
+
+  function counted(n, noun) {
+    return `${inWords(n)} ${noun}${n === 1 ? "" : "s"}`;
   }
 
   /** The type of a label: B-NP and I-NP are both NP; null for labels outside of spans. */
@@ -109,9 +146,10 @@
   function searchFinder() {
     const wanted = controls.search.value.trim().toLowerCase();
     if (!wanted) return () => new Map();
-    const numbered = /^#\d[\d,]*$/.test(wanted) ? sequenceOf.get(Number(wanted.slice(1).replaceAll(",", ""))) : undefined;
-    if (numbered !== undefined) return (i) => (i === numbered ? new Map() : null);
+    const numbered = /^#\d[\d,]*$/.test(wanted) ? Number(wanted.slice(1).replaceAll(",", "")) : -1;
+    if (data.sequences.includes(numbered)) return (i) => (data.sequences[i] === numbered ? new Map() : null);
     const words = wanted.split(/\s+/);
+    if (!data.text) return numberFinder(words.map((word) => Number(word.replaceAll(",", ""))));
     const inside = words.map((word) => folded.map((text) => text.includes(word)));
     return (i) => {
       const found = new Map();
@@ -120,6 +158,14 @@
         if (run) run.forEach((text, j) => found.set(t + j, text));
       }
       return found.size ? found : null;
+    };
+  }
+
+  /** A function from a piece to those of some positions of its sequence that are in it. */
+  function numberFinder(places) {
+    return (i) => {
+      const found = places.map((place) => starts[i] + place - firstOf(i)).filter((t) => t >= starts[i] && t < starts[i + 1]);
+      return found.length ? new Map(found.map((t) => [t, textOf(t)])) : null;
     };
   }
 
@@ -169,7 +215,7 @@
   function apply() {
     close(false);
     hideTip();
-    const passes = sequenceTest(), find = searchFinder();
+    const passes = sequenceTest(), find = searchFinder(), test = positionTest();
     finds = new Map();
     chosen = ordered(data.lengths.map((_, i) => i).filter((i) => {
       const found = passes(i) ? find(i) : null;
@@ -180,15 +226,49 @@
     drawn = 0;
     current = null;
     draw();
-    const all = data.lengths.length;
-    const counted = `${chosen.length.toLocaleString("en")} of ${all.toLocaleString("en")} sequence${all === 1 ? "" : "s"}`;
-    status.textContent = chosen.length ? counted : "No sequence passes the filters.";
+    matches = chosen.flatMap((i) => matchesIn(i, test));
+    steps.hidden = !matches.length;
+    const all = counted(new Set(data.sequences).size, "sequence");
+    const some = `${inWords(new Set(chosen.map((i) => data.sequences[i])).size)} of ${all}`;
+    const found = matches.length ? `${counted(matches.length, "position")} in ${some}` : some;
+    status.textContent = chosen.length ? found : "No sequence passes the filters.";
+  }
+
+  /** The positions of a piece that pass the filters about positions; without these, those that the search found. */
+  function matchesIn(i, test) {
+    if (test === null) return [...finds.get(i).keys()];
+    const found = [];
+    for (let t = starts[i]; t < starts[i + 1]; t++) if (test(t)) found.push(t);
+    return found;
+  }
+
+  /** Go to the next match, or the previous one; after the last comes the first. */
+  function step(by, focus) {
+    if (!matches.length) return;
+    const from = focus || current.classList.contains("visited"); // otherwise this is the first step
+    const at = from ? matches.indexOf(Number(current.dataset.t)) : -1;
+    goTo(matches[at < 0 ? (by > 0 ? 0 : matches.length - 1) : (at + by + matches.length) % matches.length], focus);
+  }
+
+  function goTo(t, focus) {
+    let token = list.querySelector(`[data-t="${t}"]`);
+    while (!token && drawn < chosen.length) {
+      draw();
+      token = list.querySelector(`[data-t="${t}"]`);
+    }
+    token.scrollIntoView({ block: "center" });
+    makeCurrent(token);
+    if (focus) token.focus({ preventScroll: true });
+    token.classList.add("visited"); // after the focus, which makes the token current too
+    hideTip();
   }
 
   // ---- drawing
 
   function draw() {
-    const next = chosen.slice(drawn, drawn + AT_ONCE);
+    let end = drawn;
+    for (let n = 0; end < chosen.length && end < drawn + AT_ONCE && n < MOST_DRAWN; end++) n += data.lengths[chosen[end]];
+    const next = chosen.slice(drawn, end);
     const test = positionTest();
     list.append(...next.map((i) => sequenceElement(i, finds.get(i), test)));
     drawn += next.length;
@@ -199,11 +279,15 @@
   function sequenceElement(i, found, test) {
     const item = make("li", "sequence");
     const wrong = countWrong(i);
-    let head = `sequence ${data.sequences[i].toLocaleString("en")}`;
-    if (data.gold) head += wrong ? `, ${wrong} wrong` : ", all right";
+    let head = `sequence ${inWords(data.sequences[i])}`;
+    if (data.pieces[i]) {
+      const [first, all] = data.pieces[i];
+      head += `, positions ${inWords(first)} to ${inWords(first + data.lengths[i] - 1)} of ${inWords(all)}`;
+    }
+    if (data.gold) head += wrong ? `, ${inWords(wrong)} wrong` : ", all right";
     if (data.changes && data.changes.at[i] >= 0) head += `, ${data.changes.names[data.changes.at[i]]}`;
-    if (data.cut[i]) head += `; the first ${data.lengths[i].toLocaleString("en")} of ${data.cut[i].toLocaleString("en")} positions`;
     item.append(make("p", "sequence-head", head));
+    if (!data.text) item.append(stripElement(i));
     const tokens = make("div", "tokens");
     tokens.setAttribute("role", "group");
     tokens.setAttribute("aria-label", head);
@@ -213,13 +297,41 @@
     return item;
   }
 
+  /** The labels of a piece as coloured lines, gold above predicted: an overview for eyes and mouse. */
+  function stripElement(i) {
+    const strip = make("div", "strip");
+    strip.setAttribute("aria-hidden", "true");
+    strip.dataset.piece = i;
+    const gold = (t) => (goldAt.has(t) ? goldAt.get(t) : data.predicted[t]);
+    if (data.gold) strip.append(make("span", "", "gold"), lineElement(i, gold));
+    strip.append(make("span", "", "predicted"), lineElement(i, (t) => data.predicted[t]));
+    return strip;
+  }
+
+  function lineElement(i, labelAt) {
+    const stops = [];
+    for (let t = starts[i]; t < starts[i + 1]; t++) {
+      const label = labelAt(t);
+      if (t > starts[i] && labelAt(t - 1) === label) stops.pop();
+      else stops.push(`${colour(label)} ${(100 * (t - starts[i])) / data.lengths[i]}%`);
+      stops.push(`${colour(label)} ${(100 * (t + 1 - starts[i])) / data.lengths[i]}%`);
+    }
+    const line = make("div", "line");
+    line.style.backgroundImage = `linear-gradient(to right, ${stops.join(", ")})`;
+    return line;
+  }
+
+  function colour(label) {
+    return hues[label] === null ? "var(--line)" : `hsl(${hues[label]} var(--chip-saturation) var(--line-light))`;
+  }
+
   function tokenElement(t, found, fits) {
     const token = make("button", goldAt.has(t) ? "token wrong" : "token");
     token.type = "button";
     if (fits) token.classList.add("fits");
     token.tabIndex = -1;
     token.dataset.t = t;
-    token.append(wordElement(data.text.values[data.text.codes[t]], found), chip(data.predicted[t], data.probability[t] < 900));
+    token.append(wordElement(textOf(t), found), chip(data.predicted[t], data.probability[t] < 900));
     if (goldAt.has(t)) token.append(make("span", "gold", `gold ${data.labels[goldAt.get(t)]}`));
     if (otherAt.has(t)) token.append(make("span", "other", `other ${data.labels[otherAt.get(t)]}`));
     return token;
@@ -258,10 +370,11 @@
   function probabilityBars(t) {
     const bars = make("div", "bars");
     const row = listedAt.get(t) || [t, data.predicted[t], data.probability[t]];
+    const name = (label) => (goldAt.get(t) === label ? `${data.labels[label]} (gold)` : data.labels[label]);
     for (let j = 1; j < row.length; j += 2) {
       const bar = make("span", "bar");
       bar.style.width = `${row[j + 1] / 10}%`;
-      bars.append(make("bdi", "", data.labels[row[j]]), bar, make("span", "", percent(row[j + 1])));
+      bars.append(make("bdi", "", name(row[j])), bar, make("span", "", percent(row[j + 1])));
     }
     return bars;
   }
@@ -321,7 +434,7 @@
 
   function panelContent(t) {
     const word = make("h3");
-    word.append(make("bdi", "", data.text.values[data.text.codes[t]]));
+    word.append(make("bdi", "", data.text ? textOf(t) : `Position ${inWords(placeOf(t))}`));
     const place = make("p", "note", placeText(t));
     const about = make("p");
     about.append("Predicted ", chip(data.predicted[t], false));
@@ -337,13 +450,7 @@
 
   /** Where a position is in X, counted from 0. */
   function placeText(t) {
-    let low = 0, high = starts.length - 1; // starts[low] <= t < starts[high]
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (starts[middle] <= t) low = middle;
-      else high = middle;
-    }
-    return `Sequence ${data.sequences[low].toLocaleString("en")}, position ${(t - starts[low]).toLocaleString("en")}.`;
+    return `Sequence ${inWords(data.sequences[pieceOf(t)])}, position ${inWords(placeOf(t))}.`;
   }
 
   function kindText(t) {
@@ -401,14 +508,17 @@
       row.append(name, value);
       body.append(row);
     }
-    table.append(make("caption", "", "Other columns at this position"), body);
+    table.append(make("caption", "", data.text ? "Other columns at this position" : "Columns at this position"), body);
     return [table];
   }
 
   // ---- keyboard and mouse
 
   function makeCurrent(token) {
-    if (current) current.tabIndex = -1;
+    if (current) {
+      current.tabIndex = -1;
+      current.classList.remove("visited");
+    }
     current = token;
     if (token) token.tabIndex = 0;
   }
@@ -443,6 +553,10 @@
   list.addEventListener("keydown", (event) => {
     const token = event.target.closest(".token");
     if (!token || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "n" || event.key === "p") {
+      step(event.key === "n" ? 1 : -1, true);
+      return;
+    }
     const next = target(token, event.key);
     if (!next) return;
     event.preventDefault();
@@ -450,8 +564,12 @@
     next.focus();
   });
   list.addEventListener("click", (event) => {
-    const token = event.target.closest(".token");
+    const token = event.target.closest(".token"), line = event.target.closest(".line");
     if (token) open(token);
+    if (!line) return;
+    const box = line.getBoundingClientRect(), i = Number(line.parentElement.dataset.piece);
+    const place = Math.floor((data.lengths[i] * (event.clientX - box.left)) / box.width);
+    goTo(starts[i] + Math.max(0, Math.min(place, data.lengths[i] - 1)), true);
   });
   list.addEventListener("focusin", (event) => {
     const token = event.target.closest(".token");
@@ -499,12 +617,8 @@
     if (gold) choose(controls.gold, gold);
     if (predicted) choose(controls.predicted, predicted);
     changed();
-    const first = list.querySelector(".token.fits") || current;
-    (first || status).scrollIntoView({ block: "center" });
-    if (!first) return;
-    makeCurrent(first);
-    first.focus({ preventScroll: true });
-    hideTip();
+    if (current) goTo(matches.length ? matches[0] : Number(current.dataset.t), true);
+    else status.scrollIntoView({ block: "center" });
   });
 
   /** Choose a label by its code; one that is too rare to be listed is added to the list. */
@@ -527,6 +641,8 @@
   document.addEventListener("toggle", skipUnscrolled, true);
   skipUnscrolled();
   more.addEventListener("click", draw);
+  document.getElementById("previous").addEventListener("click", () => step(-1, false));
+  document.getElementById("next").addEventListener("click", () => step(1, false));
   new IntersectionObserver((entries) => {
     if (entries.some((entry) => entry.isIntersecting) && drawn < chosen.length) draw();
   }, { rootMargin: "600px" }).observe(more);
