@@ -30,6 +30,18 @@ def test_what_is_long_is_cut() -> None:
     assert "label999" not in many._repr_html_()
 
 
+def test_the_rounds_are_those_of_the_model() -> None:
+    X = ["abcd", "badc", "cdab", "dcba"] * 6
+    y = [["V" if c in "ab" else "C" for c in x] for x in X]
+    searched = hr.TreeCRF(random_state=0, n_jobs=1).fit(X, y)
+    assert f"; {searched.training_log_[-1]['n_rounds']} rounds; 1 column" in searched._repr_html_()
+    stopped = hr.TreeCRF(n_rounds=20, early_stopping="loss", patience=2, learning_rate=1.0, n_jobs=1)
+    stopped.fit(X, y, X[:3], [["C", "V", "C", "V"]] * 3)
+    best = len(stopped.model_.potential.trees) // 2
+    assert best < len(stopped.training_log_)
+    assert f"; {best} round" in stopped._repr_html_()
+
+
 def test_a_calibrated_model_says_so() -> None:
     X, y = ["cat", "dog", "cot"], [["-", "a", "-"], ["-", "o", "-"], ["-", "o", "-"]]
     model = hr.HMM().fit(X, y)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.data.html_repr import escape, shortened
 from hedgerow.estimators.parameters import parameters
+from hedgerow.inspection.training_summary import training_facts
 from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
@@ -40,7 +41,13 @@ def _state(estimator: Estimator) -> str:
     named = ", ".join(escape(shortened(repr(label))) for label in classes[:_MOST_CLASSES])
     more = ", ..." if len(classes) > _MOST_CLASSES else ""
     labels = counted(len(classes), "label")
-    steps, columns = counted(len(estimator.training_log_), "step"), counted(estimator.n_features_in_, "column")
+    steps, columns = _steps(estimator), counted(estimator.n_features_in_, "column")
     temperature = estimator._fitted().temperature
     calibrated = "" if temperature == 1 else f"; calibrated: scores divided by {temperature:.4g}"
-    return f"fitted: {labels} {named}{more}; {steps}; {columns}{calibrated}"
+    return f"fitted: {labels} {named}{more}; {steps}{columns}{calibrated}"
+
+
+def _steps(estimator: Estimator) -> str:
+    """The steps that the model is made of: without those after the best one, or of a search for their number."""
+    training = training_facts(estimator.training_log_)
+    return "" if training is None else f"{counted(training['best_step'] or training['steps'], training['unit'])}; "
