@@ -56,7 +56,7 @@ class McNemar:
 
     def __str__(self) -> str:
         return (
-            f"only A right {self.n_a_only}, only B right {self.n_b_only}; "
+            f"only A right {self.n_a_only:,}, only B right {self.n_b_only:,}; "
             f"McNemar ({self.method}) p = {self.p_value:.3g}{_star(self.p_value)}"
         )
 

@@ -11,7 +11,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError, UnseenLabelWarning
-from hedgerow.inspection.comparison import comparison_of
+from hedgerow.inspection.comparison import ChangedSequence, comparison_of
 from hedgerow.inspection.labelling import Labelling
 from inspection.test_labelling import X_TEST, Y_TEST, X, Y
 from oracles import errors as oracle
@@ -126,6 +126,15 @@ def test_texts() -> None:
     assert any("McNemar" in line for line in lines)
     assert found.to_frame()["sequence"].tolist() == [one.sequence for one in found.changed]
     check_html(found._repr_html_())
+
+
+def test_long_lists_say_how_many_are_hidden() -> None:
+    one = ChangedSequence(0, "better", (0,), 1, 0)
+    found = replace(hr.inspection.compare(A, B, X_TEST, Y_TEST), changed=(one,) * 1734, n_sequences=12000)
+    for shown in (str(found), found._repr_html_()):
+        assert "1,734 of 12,000 sequences changed from A to B: 1,734 better, 0 worse" in shown
+        assert "… 1,724 more" in shown
+    assert "… " not in replace(found, changed=(one,) * 10)._repr_html_()
 
 
 def test_words_are_escaped() -> None:

@@ -87,6 +87,8 @@ def test_the_text_is_a_table_of_the_first_rows():
     assert len(lines) == 5
     many = Importances([Importance("word", 0, str(i), 1.0, 1) for i in range(50)])
     assert str(many).splitlines()[-1] == "… 30 more"
+    assert "… 30 more" in many._repr_html_()
+    assert "12,345" in str(Importances([Importance("word", 0, "the", 1.0, 12345)]))
     assert repr(Importances(ROWS[:1])) == f"Importances({ROWS[:1]!r})"
 
 

@@ -87,6 +87,7 @@ def test_only_the_strongest_edges_are_kept():
     some = transition_graph(model, n=3)
     assert some.edges == everything.edges[:3]
     assert str(some).splitlines()[-1] == "… 9 more"
+    assert "… 9 more" in some._repr_html_()
     limit = everything.edges[4].score
     assert transition_graph(model, min_weight=limit).edges == everything.edges[:5]
     nothing = transition_graph(model, min_weight=2)

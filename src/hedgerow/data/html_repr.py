@@ -112,7 +112,7 @@ def _positions_table(lengths: Sequence[int], names: Sequence[str], values: Calla
     for i, length in enumerate(lengths[:MOST_SEQUENCES]):
         rows += [[i, at, *values(i, at)] for at in range(min(length, MOST_POSITIONS))]
         if length > MOST_POSITIONS:
-            rows.append([i, f"… {length - MOST_POSITIONS} more", *("" for _ in names)])
+            rows.append([i, f"… {length - MOST_POSITIONS:,} more", *("" for _ in names)])
     others = len(lengths) - MOST_SEQUENCES
     note = f"<p>… {counted(others, 'more sequence')}</p>" if others > 0 else ""
     return html_table(["sequence", "position", *names], rows) + note

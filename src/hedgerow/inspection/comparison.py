@@ -14,7 +14,7 @@ from hedgerow.errors import InputError
 from hedgerow.inspection.error_analysis import raw_sequences
 from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import Labelling, has_letters, scheme_of_labels, span_scheme
-from hedgerow.inspection.view_tables import frame_of, top_table
+from hedgerow.inspection.view_tables import frame_of, top_html_table, top_table
 from hedgerow.metrics.paired_bootstrap import Bootstrap, bootstrap, check_resampling, interval_in_points
 from hedgerow.metrics.text_table import text_table
 from hedgerow.significance import McNemar, mcnemar
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Change = Literal["better", "worse", "neither"]
 _HEADER = ["metric", "A", "B", "B - A", "interval"]
+_CHANGED = ["sequence", "change", "gained", "lost"]
+MOST_CHANGED = 10  # shown; the object has all
 
 
 class ChangedSequence(NamedTuple):
@@ -143,19 +145,19 @@ class Comparison:
 
     @property
     def _changes(self) -> str:
-        counts = ", ".join(f"{self.count(kind)} {name}" for kind, name in _CHANGES.items())
-        return f"{len(self.changed)} of {self.n_sequences} sequences changed from A to B: {counts}"
+        counts = ", ".join(f"{self.count(kind):,} {name}" for kind, name in _CHANGES.items())
+        return f"{len(self.changed):,} of {self.n_sequences:,} sequences changed from A to B: {counts}"
 
     def __str__(self) -> str:
         parts = [self._title, text_table([_HEADER, *self._rows()]), str(self.mcnemar), self._changes]
         if self.changed:
-            parts.append(top_table(["sequence", "change", "gained", "lost"], [_shown(one) for one in self.changed], 10))
+            parts.append(top_table(_CHANGED, [_shown(one) for one in self.changed], MOST_CHANGED))
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
         tests = f"<p>{escape(self.mcnemar)}</p><p>{escape(self._changes)}</p>"
-        rows = [_shown(one) for one in self.changed[:10]]
-        changed = html_table(["sequence", "change", "gained", "lost"], rows) if rows else ""
+        rows = [_shown(one) for one in self.changed]
+        changed = top_html_table(_CHANGED, rows, MOST_CHANGED) if rows else ""
         return f"<div>{html_table(_HEADER, self._rows(), self._title)}{tests}{changed}</div>"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar, overload
 
-from hedgerow.data.html_repr import html_table
 from hedgerow.errors import InputError
 from hedgerow.inspection.svg_charts import bar_chart
 
@@ -240,14 +239,19 @@ class Importances(Sequence[Row]):
     def __str__(self) -> str:
         from hedgerow.inspection.view_tables import top_table
 
-        return top_table(self._header, self._rows)
+        return top_table(self._header, self._shown)
 
     def __repr__(self) -> str:
         return f"Importances({list(self._rows)!r})"
 
     def _repr_html_(self) -> str:
-        more = f"<p>… {len(self) - MOST_BARS:,} more</p>" if len(self) > MOST_BARS else ""
-        return f"<div>{html_table(self._header, self._rows[:MOST_BARS])}{more}</div>"
+        from hedgerow.inspection.view_tables import top_html_table
+
+        return f"<div>{top_html_table(self._header, self._shown, MOST_BARS)}</div>"
+
+    @property
+    def _shown(self) -> list[tuple[object, ...]]:
+        return [(*row[:-1], f"{row.splits:,}") for row in self._rows]
 
 
 def _words(row: Importance | ColumnImportance) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.html_repr import escape, html_table
+from hedgerow.data.html_repr import escape
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError, warnings_to
@@ -17,7 +17,7 @@ from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.encoded_scores import Metric, score_function
 from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.svg_charts import bar_chart
-from hedgerow.inspection.view_tables import axes_or_new, check_count, frame_of, plain_text, top_table
+from hedgerow.inspection.view_tables import axes_or_new, check_count, frame_of, plain_text, top_html_table, top_table
 from hedgerow.utilities import is_count
 
 VIEW = "permutation_importance"
@@ -151,7 +151,7 @@ class PermutationImportances:
         return f"{self._summary()}\n{top_table(PermutationImportance._fields, self.rows)}"
 
     def _repr_html_(self) -> str:
-        table = html_table(PermutationImportance._fields, self.rows[:MOST_BARS])
+        table = top_html_table(PermutationImportance._fields, self.rows, MOST_BARS)
         return f"<div><p>{escape(self._summary())}</p>{table}</div>"
 
     def _summary(self) -> str:

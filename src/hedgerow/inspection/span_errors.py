@@ -46,6 +46,9 @@ class SpanErrors:
     gold: dict[str, int]
     predicted: dict[str, int]
 
+    def _shown(self) -> list[list[str]]:
+        return [[name, f"{a:,}", f"{b:,}"] for name, a, b in self._rows()]
+
     def _rows(self) -> list[list[Any]]:
         names = [KINDS[kind] for kind in OF_SPANS]
         rows = [[name, self.gold.get(name, 0), self.predicted.get(name, 0)] for name in names]
@@ -69,10 +72,10 @@ class SpanErrors:
         return frame_of(_HEADER, self._rows())
 
     def __str__(self) -> str:
-        return text_table([_HEADER, *([name, f"{a:,}", f"{b:,}"] for name, a, b in self._rows())])
+        return text_table([_HEADER, *self._shown()])
 
     def _repr_html_(self) -> str:
-        return f"<div>{html_table(_HEADER, self._rows(), 'Spans by kind of error')}</div>"
+        return f"<div>{html_table(_HEADER, self._shown(), 'Spans by kind of error')}</div>"
 
 
 def kinds_of_spans(own: CodedSpans, others: CodedSpans, alone: int) -> Codes:

@@ -130,7 +130,7 @@ class TransitionGraph:
             (start if before is None else number[before], end if after is None else number[after], score)
             for before, after, score in self.edges
         ]
-        described = f"{len(self.edges)} of {self.n_transitions} transitions between {len(self.nodes)} labels."
+        described = f"{len(self.edges):,} of {self.n_transitions:,} transitions between {len(self.nodes):,} labels."
         return draw_graph(names, edges, title="Transitions between labels", description=described)
 
     def __str__(self) -> str:
@@ -142,6 +142,8 @@ class TransitionGraph:
 
     def _repr_html_(self) -> str:
         table = html_table(["before", "after", self.meaning], self._rows())
+        hidden = self.n_transitions - len(self.edges)
+        table += f"<p>… {hidden:,} more</p>" if hidden else ""
         return f"<div>{self.to_svg()}<details><summary>Transitions</summary>{table}</details></div>"
 
     def _rows(self) -> list[tuple[str, str, float]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.data.html_repr import visible, without_middle
+from hedgerow.data.html_repr import html_table, visible, without_middle
 from hedgerow.errors import InputError
 from hedgerow.metrics.text_table import text_table
 from hedgerow.model import Model
@@ -45,6 +45,12 @@ def top_table(header: Sequence[str], rows: Sequence[Sequence[object]], most: int
     """The first rows as an aligned table; a last line counts the others."""
     table = text_table([[cell(name) for name in header], *([cell(value) for value in row] for row in rows[:most])])
     return f"{table}\n… {len(rows) - most:,} more" if len(rows) > most else table
+
+
+def top_html_table(header: Sequence[str], rows: Sequence[Sequence[object]], most: int = MOST_ROWS) -> str:
+    """The first rows as HTML; a line below them counts the others."""
+    more = f"<p>… {len(rows) - most:,} more</p>" if len(rows) > most else ""
+    return html_table(header, rows[:most]) + more
 
 
 def frame_of(header: Sequence[str], rows: Sequence[Sequence[object]]) -> Any:
