@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import hedgerow as hr
 from hedgerow.errors import InputError
+from oracles.markup import NASTY, check_html
 
 TRUE = [["a", "b", "b"], ["c"], ["a", "a"]]
 PRED = [["a", "b", "a"], ["c"], ["b", "a"]]
@@ -31,6 +32,18 @@ def test_confusion_reads_as_a_table() -> None:
         "a                 0  1  2    3",
         "all               1  2  3    6",
     ]
+    many = hr.metrics.confusion([["a"] * 1234], [["b"] * 1234])
+    assert str(many).splitlines()[-1].split() == ["all", "0", "1,234", "1,234"]
+
+
+def test_confusion_has_an_html_form() -> None:
+    found = hr.metrics.confusion([["a", NASTY]], [["a", "a"]])
+    check_html(found._repr_html_())
+    assert found._repr_html_().count("<tr>") == 4
+    labels = [f"{i:03}" for i in range(200)]
+    many = hr.metrics.confusion([labels], [labels])
+    assert many._repr_html_().count("<tr>") == 51
+    assert "… 150 more" in many._repr_html_()
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.array, lambda labels: np.array(labels, dtype=object)])

@@ -15,6 +15,7 @@ from hedgerow.metrics.flat_labels import Flat, Label, LabelSequences, flatten_al
 from hedgerow.metrics.text_table import text_table
 
 _WIDEST = 50  # labels of a table with a column for each label
+_MOST_PAIRS = 50  # shown as HTML
 
 
 def accuracy(y_true: LabelSequences, y_pred: LabelSequences) -> float:
@@ -112,12 +113,32 @@ class Confusion:
         return counts
 
     def __str__(self) -> str:
-        if len(self.labels) > _WIDEST:
-            return text_table([["true", "predicted", "positions"], *(list(map(str, pair)) for pair in self.pairs)])
+        return text_table(self._rows())
+
+    def _repr_html_(self) -> str:
+        from hedgerow.data.html_repr import html_table
+
+        head, *rows = self._rows()
+        hidden = len(rows) - _MOST_PAIRS if self._is_list else 0
+        if hidden <= 0:
+            return f"<div>{html_table(head, rows)}</div>"
+        return f"<div>{html_table(head, rows[:_MOST_PAIRS])}<p>… {hidden:,} more</p></div>"
+
+    @property
+    def _is_list(self) -> bool:
+        """Whether tables have a row for each pair, because there are too many labels for a matrix."""
+        return len(self.labels) > _WIDEST
+
+    def _rows(self) -> list[list[str]]:
+        """The head and the rows of a table."""
+        if self._is_list:
+            pairs = [[str(gold), str(predicted), f"{count:,}"] for gold, predicted, count in self.pairs]
+            return [["true", "predicted", "positions"], *pairs]
         counts = self.counts
-        head = ["true \\ predicted", *map(str, self.labels), "all"]
-        rows = [[str(label), *map(str, row), str(row.sum())] for label, row in zip(self.labels, counts, strict=True)]
-        return text_table([head, *rows, ["all", *map(str, counts.sum(axis=0)), str(counts.sum())]])
+        totals = np.column_stack([np.vstack([counts, counts.sum(axis=0)]), np.append(counts.sum(axis=1), counts.sum())])
+        names = [*map(str, self.labels), "all"]
+        rows = [[name, *(f"{n:,}" for n in row)] for name, row in zip(names, totals.tolist(), strict=True)]
+        return [["true \\ predicted", *names], *rows]
 
 
 def confusion(y_true: LabelSequences, y_pred: LabelSequences, labels: Sequence[Label] | None = None) -> Confusion:
