@@ -127,9 +127,14 @@ def test_text_html_and_plot():
     assert lines[-2].split()[:4] == ["0.50", "to", "1.00", "2"]
     assert lines[-1].startswith("expected calibration error 0.")
     check_html(found._repr_html_())
+    frame = found.to_frame()
+    assert frame[["low", "high", "count"]].to_numpy().tolist() == [[0.0, 0.5, 0.0], [0.5, 1.0, 2.0]]
+    np.testing.assert_array_equal(frame["mean_probability"], found.mean_probabilities)
+    np.testing.assert_array_equal(frame["share_right"], found.shares_right)
     axes = found.plot()
     assert found.plot(axes) is axes
     diagonal, drawn = axes.get_lines()[:2]
+    assert diagonal.get_label() == "perfectly calibrated"
     assert diagonal.get_xdata().tolist() == diagonal.get_ydata().tolist() == [0, 1]
     assert drawn.get_xdata().tolist() == found.mean_probabilities[1:].tolist()
     assert drawn.get_ydata().tolist() == [0.5]

@@ -107,6 +107,8 @@ def test_text_html_and_plot():
         assert lines[-3].split()[:2] == ["100%", f"{model.score(X_TEST, Y_TEST):.2%}"]
         check_html(found._repr_html_())
         assert words in found._repr_html_()
+    frame = found.to_frame()
+    np.testing.assert_allclose(frame.to_numpy(), [found.at(share) for share in found.coverage])
     axes = found.plot()
     assert found.plot(axes) is axes
     assert axes.get_lines()[0].get_ydata().tolist() == found.accuracy.tolist()

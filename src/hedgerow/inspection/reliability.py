@@ -14,7 +14,7 @@ from hedgerow.errors import InputError
 from hedgerow.inspection.calibration import uncalibrated
 from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import Labelling
-from hedgerow.inspection.view_tables import axes_or_new
+from hedgerow.inspection.view_tables import axes_or_new, frame_of
 from hedgerow.metrics.text_table import text_table
 from hedgerow.utilities import is_count
 
@@ -93,8 +93,28 @@ class Reliability:
         caption = f"Probability of the predicted {self.of}, and how often it is right: {self._error}"
         return f"<div>{html_table(self._header, self._rows(), caption)}{note}</div>"
 
+    def to_frame(self) -> Any:
+        """Return the bins as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            Of pandas, or of polars if pandas is not installed; columns low, high, count, mean_probability and
+            share_right. The last two are NaN for an empty bin.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+        >>> list(hr.inspection.reliability(hr.HMM().fit(X, y), X, y).to_frame().columns)
+        ['low', 'high', 'count', 'mean_probability', 'share_right']
+        """
+        columns = self.edges[:-1], self.edges[1:], self.counts, self.mean_probabilities, self.shares_right
+        rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        return frame_of(["low", "high", "count", "mean_probability", "share_right"], rows)
+
     def plot(self, axes: Any = None) -> Any:
-        """Draw the share that is right over the mean probability, with the diagonal of a calibrated model.
+        """Draw the share that is right over the mean probability, with the diagonal of perfect probabilities.
 
         Parameters
         ----------
@@ -116,7 +136,7 @@ class Reliability:
         """
         axes = axes_or_new(axes)
         some = self.counts > 0
-        axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="calibrated")
+        axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="perfectly calibrated")
         axes.plot(self.mean_probabilities[some], self.shares_right[some], marker="o", label="model")
         axes.set_xlabel(f"mean probability of the predicted {self.of}")
         axes.set_ylabel("share that is right")

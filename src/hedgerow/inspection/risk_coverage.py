@@ -12,7 +12,7 @@ from hedgerow.data.html_repr import html_table
 from hedgerow.errors import InputError
 from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import Labelling
-from hedgerow.inspection.view_tables import axes_or_new
+from hedgerow.inspection.view_tables import axes_or_new, frame_of
 from hedgerow.metrics.text_table import text_table
 
 if TYPE_CHECKING:
@@ -135,6 +135,24 @@ class RiskCoverage:
     def _repr_html_(self) -> str:
         rows = [*self._rows(), ["area", f"{self.area:.4f}", f"{self.sequence_area:.4f}"]]
         return f"<div>{html_table(_HEADER, rows, f'Surest sequences first, {_CONFIDENCE[self.by]}')}</div>"
+
+    def to_frame(self) -> Any:
+        """Return the curves as a data frame, with a row for 1, 2, ... sequences.
+
+        Returns
+        -------
+        DataFrame
+            Of pandas, or of polars if pandas is not installed; a column for each field of what `at` returns.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+        >>> list(hr.inspection.risk_coverage(hr.HMM().fit(X, y), X, y).to_frame().columns)
+        ['coverage', 'accuracy', 'sequence_accuracy']
+        """
+        columns = self.coverage, self.accuracy, self.sequence_accuracy
+        return frame_of(Covered._fields, list(zip(*(column.tolist() for column in columns), strict=True)))
 
     def plot(self, axes: Any = None) -> Any:
         """Draw accuracy and sequence accuracy over the coverage.
