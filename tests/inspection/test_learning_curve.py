@@ -8,7 +8,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError
-from hedgerow.inspection import learning_curve
+from hedgerow.inspection import LearningCurve, learning_curve
 from hedgerow.inspection.learning_curve import curve_of_log
 from oracles.markup import SVG, check_html, parsed_svg, texts
 
@@ -52,9 +52,17 @@ def test_series_are_the_columns_of_the_log(estimator, dev):
     frame = curve.to_frame()
     assert frame["value"].tolist() == [value for points in curve.series.values() for _, value in points]
     axes = curve.plot()
-    axes.figure.canvas.draw()
+    check_legend(axes.figure)
     assert axes.get_xlabel() == curve.unit
     mpl.pyplot.close("all")
+
+
+def check_legend(figure):
+    """Fail if the legend is cut at a side of the figure."""
+    figure.canvas.draw()
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        assert 0 <= box.x0 < box.x1 <= figure.bbox.width
 
 
 def test_a_search_for_the_number_of_rounds_is_a_series_of_its_own():
@@ -65,6 +73,14 @@ def test_a_search_for_the_number_of_rounds_is_a_series_of_its_own():
     for points in curve.series.values():
         steps = [step for step, _ in points]
         assert steps == sorted(set(steps))
+
+
+def test_the_legend_of_a_plot_fits():
+    names = [
+        f"{name}{phase}" for phase in ("", " (search)") for name in ("loss", "dev_loss", "dev_accuracy", "dev_span_f1")
+    ]
+    check_legend(LearningCurve("round", dict.fromkeys(names, ((1, 1.0), (2, 0.5)))).plot().figure)
+    mpl.pyplot.close("all")
 
 
 def test_values_that_are_no_numbers_are_left_out():

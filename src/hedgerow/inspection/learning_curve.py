@@ -17,6 +17,7 @@ from hedgerow.utilities import counted
 LOSSES = ("loss", "dev_loss")
 SCORES = ("dev_accuracy", "dev_span_f1")
 MOST_STEPS = 20
+LEGEND_WIDTH = 60  # of a plot, in characters
 SEARCH = " (search)"  # after the names of series of a search for the number of rounds
 
 Points = tuple[tuple[int, float], ...]
@@ -111,7 +112,8 @@ class LearningCurve:
         axes.set_ylabel("loss")
         if has_scores:
             right.set_ylabel("dev score")
-        axes.figure.legend(loc="outside upper center", ncols=4)
+        longest = max(map(len, self.series), default=0)
+        axes.figure.legend(loc="outside upper center", ncols=max(1, LEGEND_WIDTH // (longest + 6)))
         return axes
 
     def _rows(self) -> tuple[list[str], list[list[object]]]:
