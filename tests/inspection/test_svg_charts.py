@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from hedgerow.inspection.graph_drawing import draw_graph
 from hedgerow.inspection.svg import text_width
 from hedgerow.inspection.svg_charts import bar_chart, heat_map, line_chart, ticks
 
@@ -51,6 +52,29 @@ def test_long_names_of_bars_stand_above_them() -> None:
         name, bar = elements(drawing, "text")[0], elements(drawing, "rect")[0]
         assert (float(name.attrib["y"]) > float(bar.attrib["y"])) == beside
         assert width(drawing) <= PHONE
+
+
+def test_names_of_axes_are_beside_those_of_rows_and_columns() -> None:
+    names = ["B-ORGANIZATION_NAME_WWW", "I-ORGANIZATION_MMMMM", "a"]
+    drawing = heat_map(
+        np.ones((3, 3)), names, names, title="t", description="d", row_name="gold", column_name="predicted"
+    )
+    gold, predicted = (
+        next(one for one in elements(drawing, "text") if one.text == name) for name in ("gold", "predicted")
+    )
+    longest = 12 * (0.7 * 19 + 3 * 1.0)  # what the longest name needs in DejaVu Sans, which is a wide font
+    for one in elements(drawing, "text"):
+        if one.text in names and "transform" in one.attrib:
+            assert float(one.attrib["y"]) - longest > float(predicted.attrib["y"])
+        elif one.text in names:
+            assert float(one.attrib["x"]) - longest > float(gold.attrib["x"])
+
+
+def test_weak_edges_can_be_seen() -> None:
+    drawing = draw_graph(["a", "b"], [(0, 1, 1.0), (1, 0, 1e-9)], title="t", description="d")
+    for one in elements(drawing, "path"):
+        assert float(one.attrib["stroke-opacity"]) >= 0.6
+        assert float(one.attrib["stroke-width"]) >= 1
 
 
 def test_numbers_on_cells_can_be_read() -> None:

@@ -22,6 +22,7 @@ NODE_RADIUS = 7.0
 ARROW = 7.0
 LOOP = 15.0
 WIDEST = 5.0
+FAINTEST = 0.6  # opacity of the weakest edge, so that it can be seen on light and dark pages
 
 
 def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *, title: str, description: str) -> str:
@@ -38,7 +39,7 @@ def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *,
         caption = f"{names[a]} → {names[b]}: {score:.4g}"
         curve, tip, direction = _loop(places[a], angles[a]) if a == b else _curve(places[a], places[b])
         colour, share = POSITIVE if score >= 0 else NEGATIVE, abs(score) / greatest
-        opacity, width = 0.25 + 0.65 * share, 0.8 + WIDEST * share
+        opacity, width = FAINTEST + (0.9 - FAINTEST) * share, 1.2 + WIDEST * share
         parts.append(path(curve, colour=colour, title=caption, stroke_width=width, stroke_opacity=opacity))
         parts.append(_arrow(tip, direction, colour, opacity, width))
     for name, full, place, angle in zip(shown, names, places, angles, strict=True):

@@ -31,6 +31,9 @@ __all__ = [
 
 FONT_SIZE = 12
 CHARACTER_WIDTH = 0.62  # of a character of a sans-serif font, as a share of the font size; a generous mean
+CAPITAL_WIDTH = 0.75  # of a capital letter
+WIDEST_WIDTH = 1.0  # of the widest letters
+_WIDEST = frozenset("mwMW@%")
 
 POSITIVE = "var(--hr-positive,#4477aa)"
 NEGATIVE = "var(--hr-negative,#cc6644)"
@@ -120,9 +123,16 @@ def document(
 
 
 def text_width(content: object, size: float = FONT_SIZE) -> float:
-    """An estimate of the width of a text; East Asian characters are wider."""
-    wide = sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in visible(content))
-    return wide * CHARACTER_WIDTH * size
+    """An estimate of the width of a text, hardly ever too small."""
+    return sum(map(_character_width, visible(content))) * size
+
+
+def _character_width(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2 * CHARACTER_WIDTH
+    if character in _WIDEST:
+        return WIDEST_WIDTH
+    return CAPITAL_WIDTH if character.isupper() else CHARACTER_WIDTH
 
 
 def clipped(content: object, longest: int = 32) -> str:
