@@ -77,6 +77,14 @@ def test_label_statistics_and_linear_scores_have_one_importance_each():
         assert rows[0].splits == len(gains)
 
 
+def test_a_test_for_known_values_is_in_words():
+    x = [[{"size": None if i % 3 else float(i)} for i in range(12)]] * 4
+    y = [["A" if p["size"] is None else "B" for p in one] for one in x]
+    model = hr.TreeCRF(n_rounds=1, order=0, missing="learned", n_jobs=1).fit(x, y)
+    assert model.tree(1, "A").splitlines()[0].startswith("size is a number?  (gain ")
+    assert "missing: no" in model.tree(1, "A")
+
+
 def test_trees_without_splits_have_no_importances():
     assert hr.TreeCRF(n_rounds=2, order=0).fit(["aa", "a"], [["A", "B"], ["A"]]).feature_importances_ == []
 

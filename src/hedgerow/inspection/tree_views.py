@@ -60,7 +60,7 @@ class Names:
             return shown, offset, "(outside)"
         if isinstance(self.attributes.sequences.column(column), NumericColumn):
             edges = self.binnings[column].edges
-            return shown, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "any number"
+            return shown, offset, f"< {edges[int(value)]:g}" if int(value) < len(edges) else "a number"
         return shown, offset, str(value)
 
     def test(self, node: np.void) -> tuple[str, int, str]:
