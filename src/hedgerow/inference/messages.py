@@ -57,10 +57,22 @@ class Messages:
         for t in range(len(self._before) - 1, position):
             contexts, before = self._before[t]
             sums = before[:, None] + self.local(t, contexts)
+            if self._beam is None:
+                self._before.append((self._all_contexts(t + 1), self._by_next_context(t, sums)))
+                continue
             reached, where = np.unique(self.following(t, contexts), return_inverse=True)
             sums = _log_sums(sums.ravel(), where.ravel(), len(reached))
             self._before.append(self._kept(reached, sums, self._path_context(t + 1)))
         return self._before[position]
+
+    def _by_next_context(self, position: int, sums: Floats64) -> Floats64:
+        """Log of the sum over all contexts and labels that have the same next context: the oldest label is dropped."""
+        if self._order == 0:
+            return np.array([log_sum(sums)])
+        if position < self._order:  # nothing is dropped yet
+            return sums.T.ravel()
+        by_oldest = sums.reshape(-1, self._k, self._k)
+        return np.asarray(log_sum(by_oldest, axis=1)).T.ravel()
 
     def after(self, position: int, contexts: Contexts) -> Floats64:
         """Log of the sum over the paths from a position to the end, for each of these contexts; any shape."""
