@@ -35,7 +35,7 @@ def test_the_rounds_are_those_of_the_model() -> None:
     y = [["V" if c in "ab" else "C" for c in x] for x in X]
     searched = hr.TreeCRF(random_state=0, n_jobs=1).fit(X, y)
     assert f"; {searched.training_log_[-1]['n_rounds']} rounds; 1 column" in searched._repr_html_()
-    stopped = hr.TreeCRF(n_rounds=20, early_stopping="loss", patience=2, learning_rate=1.0, n_jobs=1)
+    stopped: Any = hr.TreeCRF(n_rounds=20, early_stopping="loss", patience=2, learning_rate=1.0, n_jobs=1)
     stopped.fit(X, y, X[:3], [["C", "V", "C", "V"]] * 3)
     best = len(stopped.model_.potential.trees) // 2
     assert best < len(stopped.training_log_)

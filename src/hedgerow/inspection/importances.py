@@ -250,8 +250,8 @@ class Importances(Sequence[Row]):
         return f"<div>{top_html_table(self._header, self._shown, MOST_BARS)}</div>"
 
     @property
-    def _shown(self) -> list[tuple[object, ...]]:
-        return [(*row[:-1], f"{row.splits:,}") for row in self._rows]
+    def _shown(self) -> list[list[object]]:
+        return [[*list(row[:-1]), f"{row.splits:,}"] for row in self._rows]
 
 
 def _words(row: Importance | ColumnImportance) -> str:
