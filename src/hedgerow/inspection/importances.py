@@ -251,7 +251,11 @@ class Importances(Sequence[Row]):
 
     @property
     def _shown(self) -> list[list[object]]:
-        return [[*list(row[:-1]), f"{row.splits:,}"] for row in self._rows]
+        return list(map(_cells, self._rows))
+
+
+def _cells(row: Importance | ColumnImportance) -> list[object]:
+    return [*row[:-1], f"{row.splits:,}"]
 
 
 def _words(row: Importance | ColumnImportance) -> str:
