@@ -50,7 +50,9 @@ def test_files_without_labels_and_standard_input(hedgerow: Command) -> None:
     assert hedgerow("report", "m.hedgerow", "raw.txt", "-o", "raw.html", "--quiet").err == ""
     assert "no gold labels" in Path("raw.html").read_text()
     assert hedgerow("report", "m.hedgerow", "-", "-o", "in.html", stdin=column_text(5, labels=False)).code == 0
-    assert Path("in.html").read_text() == Path("raw.html").read_text()
+    raw, piped = Path("raw.html").read_text(), Path("in.html").read_text()
+    assert "<h1><bdi>m.hedgerow on raw.txt</bdi></h1>" in raw
+    assert piped == raw.replace("m.hedgerow on raw.txt", "m.hedgerow on standard input")
 
 
 def test_two_models(hedgerow: Command) -> None:

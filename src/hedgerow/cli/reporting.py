@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hedgerow as hr
@@ -52,12 +53,19 @@ def write_report(model_path: str, path: str, choice: FileChoice, page: Page) -> 
         gold = [as_labels(labels, model.classes_) for labels in corpus.y]
         check_labels(path, gold, model.classes_)
     X: Any = corpus.X
-    written = hr.report(model, X, gold, page.output, compare=other, force=page.force, title=page.title)
+    title = _heading(model_path, path, page.compare) if page.title is None else page.title
+    written = hr.report(model, X, gold, page.output, compare=other, force=page.force, title=title)
     n_bytes = written.stat().st_size
     if not page.quiet:
         say(f"{written}: {counted(len(corpus.X), 'sequence')}, {size(n_bytes)}")
     if page.as_json:
         print_json({"output": str(written), "sequences": len(corpus.X), "bytes": n_bytes})
+
+
+def _heading(model: str, data: str, other: str | None) -> str:
+    """The names of the files, so that the page says what it is about."""
+    compared = "" if other is None else f", compared with {Path(other).name}"
+    return f"{Path(model).name} on {'standard input' if data == '-' else Path(data).name}{compared}"
 
 
 def _check_columns_of_both(corpus: Corpus, model: Estimator, path: str, other: Estimator, other_path: str) -> None:

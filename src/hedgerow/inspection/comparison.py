@@ -213,7 +213,7 @@ def compare(
     check_resampling(n_resamples, random_state)
     for model in (model_a, model_b):
         fitted_model(model, "compare")
-    refuse_other_labels(model_a, model_b)
+    refuse_other_labels("compare", model_a=model_a, model_b=model_b)
     if y is None:
         raise InputError("compare needs gold labels, but y is None; pass y")
     raw = raw_sequences(X)
@@ -226,13 +226,13 @@ def compare(
     return comparison_of(a, b, n_resamples=n_resamples, random_state=random_state)
 
 
-def refuse_other_labels(model_a: Estimator, model_b: Estimator) -> None:
+def refuse_other_labels(view: str, **models: Estimator) -> None:
     """Raise InputError if the labels of one model are strings and those of the other are not."""
-    kinds = [model._fitted().labels.classes.dtype.kind == "U" for model in (model_a, model_b)]
-    if kinds[0] != kinds[1]:
-        names = ["strings" if kind else "integers" for kind in kinds]
+    kinds = {name: model._fitted().labels.classes.dtype.kind == "U" for name, model in models.items()}
+    if len(set(kinds.values())) > 1:
+        (one, other), words = kinds, ["strings" if kind else "integers" for kind in kinds.values()]
         raise InputError(
-            f"compare: the labels of model_a are {names[0]}, but those of model_b are {names[1]}; fit both models on "
+            f"{view}: the labels of {one} are {words[0]}, but those of {other} are {words[1]}; fit both models on "
             "labels of one type"
         )
 
@@ -240,7 +240,6 @@ def refuse_other_labels(model_a: Estimator, model_b: Estimator) -> None:
 def comparison_of(a: Labelling, b: Labelling, *, n_resamples: int = 2000, random_state: int = 0) -> Comparison:
     """Compare predictions that are computed already, for the same sequences and gold labels; see `compare`."""
     check_resampling(n_resamples, random_state)
-    refuse_other_labels(a.estimator, b.estimator)
     right_a, right_b = a.right, b.right
     values_a, values_b = (one.classes[one.predicted] for one in (a, b))
     gold, by_a, by_b = a.gold_labels or [], *(np.split(values, a.starts[1:-1]) for values in (values_a, values_b))

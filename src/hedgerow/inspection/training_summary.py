@@ -37,7 +37,8 @@ def training_in_words(training: Mapping[str, Any] | None) -> str:
     words += f", {duration(training['seconds'])}"
     # The bits of an output code are learned apart: their losses do not continue each other.
     if training["unit"] != "bit" and _are_numbers(training["first_loss"], training["last_loss"]):
-        words += f", loss from {training['first_loss']:.4g} to {training['last_loss']:.4g}"
+        first, last = (f"{training[name]:.4g}" for name in ("first_loss", "last_loss"))
+        words += f", loss {last}" if first == last else f", loss from {first} to {last}"
     scores = [f"{k.replace('_', ' ')} {v:.4g}" for k, v in training.items() if k.startswith("dev_") and _are_numbers(v)]
     return ", ".join([words, *scores])
 

@@ -33,9 +33,9 @@ NUMBER = Counterfactual(
         ({"offset": 0}, "size changes from 2 to 2.0499997"),
         ({"value": None, "offset": 2}, "size[+2] changes from (no value) to 2.0499997"),
         ({"new_value": None}, "size[-1] changes from 2 to (no value)"),
-        ({"kind": "bag", "value": None, "new_value": "wet"}, "size[-1] gains wet"),
-        ({"kind": "bag", "value": "wet", "new_value": None}, "size[-1] loses wet"),
-        ({"kind": "categorical", "value": "2", "new_value": ""}, "size[-1] changes from 2 to "),
+        ({"kind": "bag", "value": None, "new_value": "wet"}, 'size[-1] gains "wet"'),
+        ({"kind": "bag", "value": "wet", "new_value": None}, 'size[-1] loses "wet"'),
+        ({"kind": "categorical", "value": "2", "new_value": ""}, 'size[-1] changes from "2" to ""'),
     ],
 )
 def test_the_sentence(changes, text):
@@ -47,6 +47,24 @@ def rich_text(value):
     console = Console(file=io.StringIO(), width=500, force_terminal=False)
     console.print(value)
     return console.file.getvalue()
+
+
+def test_a_note_is_in_every_form():
+    noted = dataclasses.replace(NUMBER, note="what to know")
+    assert str(noted).splitlines()[1] == "  note: what to know"
+    assert "what to know" in rich_text(noted)
+    check_html(noted._repr_html_())
+    assert "what to know" in noted._repr_html_()
+
+
+def test_scores_that_are_not_calibrated_are_noted():
+    X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    model = hr.StructuredPerceptron(random_state=0).fit(X, y)
+    assert "not calibrated probabilities" in counterfactual(model, "cat", 1).note
+    assert "not calibrated probabilities" in model.explain("cat", 1).note
+    calibrated = hr.calibrate(model, ["cat", "dot"], [["-", "a", "-"], ["-", "a", "-"]])
+    assert counterfactual(calibrated, "cat", 1).note is None
+    assert calibrated.explain("cat", 1).note is None
 
 
 def test_tables():

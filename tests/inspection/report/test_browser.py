@@ -365,6 +365,27 @@ def test_every_button_finds_its_sequences(browser: Any, tmp_path: Path) -> None:
         assert "wrong; errors of the spans: boundary and both." in opened.page.locator("#panel").inner_text()
 
 
+def test_words_of_scripts_from_right_to_left_begin_on_the_right(browser: Any, tmp_path: Path) -> None:
+    X = [["(", "שלום", "abc"], ["(", "abc", "שלום"]]
+    y = [["O", "B-NP", "O"], ["O", "B-NP", "O"]]
+    with Opened(browser, hr.report(hr.HMM().fit(X, y), X, y, tmp_path / "right.html")) as opened:
+        places = [token.bounding_box()["x"] for token in opened.page.locator(".token").all()]
+        assert places[0] > places[1] > places[2]
+        assert places[3] < places[4] < places[5]
+
+
+def test_negative_log_odds_are_explained(browser: Any, report: Path, tmp_path: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    place, odds = re.search(r'"at":\[\[(\d+),\d+,(\d+),', text.split('"explanations"')[1]).groups()
+    changed = tmp_path / "changed.html"
+    head, tail = text.split('"explanations"')
+    changed.write_text(f'{head}"explanations"{tail.replace(f",{odds},", f",-{odds},", 1)}', encoding="utf-8")
+    for path, expected in ((report, 0), (changed, 1)):
+        with Opened(browser, path) as opened:
+            opened.page.locator(f'.token[data-t="{place}"]').click()
+            assert opened.page.get_by_text("belongs to the best label sequence").count() == expected
+
+
 def test_infinite_contributions_have_a_sign_and_a_full_bar(browser: Any, tmp_path: Path) -> None:
     X, y = ["ab", "ba"], [["A", "B"], ["B", "A"]]
     path = hr.report(hr.HMM(smoothing=0.0).fit(X, y), X, y, tmp_path / "infinite.html")

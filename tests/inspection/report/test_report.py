@@ -110,6 +110,27 @@ def test_control_characters_are_shown_as_escapes(tmp_path: Path) -> None:
     assert "\u2028" not in page.text
 
 
+def test_blank_words_are_visible(tmp_path: Path) -> None:
+    X = [["", " ", "a"]]
+    assert words_of(page_of(tmp_path, hr.HMM().fit(X, [["A", "B", "A"]]), X)) == ['""', '" "', "a"]
+
+
+def test_gold_labels_that_training_never_saw_are_named(tmp_path: Path, model: hr.LinearCRF) -> None:
+    with pytest.warns(hr.errors.UnseenLabelWarning):
+        page = page_of(tmp_path, model, X[:1], [["B-NP", "new", "B-VP"]])
+    assert "training never saw, which count as wrong: new." in page.text
+    assert "training never saw, which" not in page_of(tmp_path, model, X, Y).text
+
+
+def test_explanations_are_fewer_where_they_take_long(tmp_path: Path, model: hr.LinearCRF, monkeypatch: Any) -> None:
+    assert explanation_data.scores_at_a_position(model) == len(model.classes_) ** 2
+    assert explanation_data.scores_at_a_position(hr.HMM(order=0).fit(X, Y)) == len(model.classes_)
+    gold = [Y[0], ["B-VP", "B-VP"], Y[2]]
+    for most, expected in ((2, 0), (3, 1), (4, 2), (8, 3), (100, 8)):
+        monkeypatch.setattr(explanation_data, "MOST_NUMBERS", most * len(model.classes_) ** 2)
+        assert len(page_of(tmp_path, model, X, gold).data["explanations"]["at"]) == expected
+
+
 def test_json_text_is_inert_and_reads_back() -> None:
     value = {"a": ["</script>", "<!--", "&", "\u2028\u2029", "é", None, 1]}
     text = json_text(value)

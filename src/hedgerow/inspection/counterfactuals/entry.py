@@ -13,6 +13,7 @@ from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError
 from hedgerow.estimators.base import Estimator
+from hedgerow.inspection.calibration import uncalibrated
 from hedgerow.inspection.counterfactuals.result import Counterfactual
 from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.view_tables import label_code
@@ -135,6 +136,7 @@ def _found(
         new_value=_short(flip.change.new_value),
         probability=float(marginals[label]),
         new_probability=flip.probability,
+        note=uncalibrated(estimator),
     )
 
 

@@ -36,6 +36,8 @@ class Counterfactual:
         P(label) before the change.
     new_probability : float
         P(new_label) after the change.
+    note : str or None
+        What to know about the probabilities of this model.
     """
 
     position: int
@@ -48,11 +50,13 @@ class Counterfactual:
     new_value: str | float | None
     probability: float
     new_probability: float
+    note: str | None = None
 
     def __str__(self) -> str:
         before = f"{shown_value(self.label)} (probability {self.probability:.3f})"
         after = f"{shown_value(self.new_label)} (probability {self.new_probability:.3f})"
-        return f"position {self.position}: {before} becomes {after} if {self._place} {self._change}"
+        note = "" if self.note is None else f"\n  note: {self.note}"
+        return f"position {self.position}: {before} becomes {after} if {self._place} {self._change}{note}"
 
     @property
     def _place(self) -> str:
@@ -78,16 +82,16 @@ class Counterfactual:
         from rich.text import Text
 
         header, *rows = self._table()
-        table = Table(*header)
+        table = Table(*header, caption=self.note, caption_justify="left")
         for row in rows:
             table.add_row(*map(Text, row))
         return table
 
     def _repr_html_(self) -> str:
         header, *rows = self._table()
-        return html_table(header, rows)
+        return html_table(header, rows, self.note or "")
 
 
 def _text(value: str | float | None) -> str:
-    """A value as text; numbers have all digits, because a threshold may be near a rounder number."""
-    return "(no value)" if value is None else shown_value(value) if isinstance(value, str) else str(value)
+    """A value as text, a word in quotes; numbers have all digits, because a threshold may be near a rounder number."""
+    return "(no value)" if value is None else f'"{shown_value(value)}"' if isinstance(value, str) else str(value)

@@ -147,10 +147,10 @@ class Explanation:
         several = self.end > self.start + 1
         for one in self.contributions[:n]:
             place = f"position {one.position}: " if several and one.column not in CONTEXTS else ""
-            yield f"{one.contribution:+.3f}", place + str(one)
+            yield _signed(one.contribution), place + str(one)
         others = self.contributions[n:]
         if others:
-            yield f"{sum(one.contribution for one in others):+.3f}", counted(len(others), "other contribution")
+            yield _signed(sum(one.contribution for one in others)), counted(len(others), "other contribution")
 
     def __repr__(self) -> str:
         return f"<Explanation: {self.headline}>"
@@ -215,6 +215,12 @@ class Explanations(tuple[Explanation, ...]):
 
 def _first(one: Explanation) -> str:
     return " ".join(next(one._rows(1), ("", "")))
+
+
+def _signed(amount: float) -> str:
+    """Three digits with a sign; "+0.000" for what rounds to 0."""
+    text = f"{amount:+.3f}"
+    return "+0.000" if text == "-0.000" else text
 
 
 def shown_value(value: Any) -> str:

@@ -11,6 +11,7 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import ImpossibleLatticeError
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.model_inference import Evidence
+from hedgerow.inspection.calibration import uncalibrated
 from hedgerow.inspection.explaining.attributions import Scope
 from hedgerow.inspection.explaining.explanation import INSIDE, LEFT, RIGHT, Contribution, Explanation, contribution_of
 from hedgerow.inspection.explaining.lattice_explainer import Split
@@ -46,6 +47,7 @@ class PredictedSequence:
             beam=estimator._beam,
             temperature=model.temperature,
         )
+        self._note = "; ".join(filter(None, (self._explainer.note, uncalibrated(estimator)))) or None
 
     def explanation(self, first: int, end: int, against: Sequence[int] | None = None) -> Explanation:
         """Why the positions have their labels, and not those of `against`; without these, not the runner-up."""
@@ -63,7 +65,7 @@ class PredictedSequence:
             contributions=_contributions(split, first),
             probability=float(np.exp(certainty)),
             values=texts_at(self._encoder, self._encoded, range(first, end), self._raw),
-            note=self._explainer.note,
+            note=self._note,
         )
 
     def _decoded(self, codes: Sequence[int]) -> tuple[object, ...]:

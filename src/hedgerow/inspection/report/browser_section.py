@@ -45,12 +45,13 @@ def browser_section(view: View, data: Mapping[str, Any], notes: Iterable[str]) -
     predicted = _labels("predicted", "predicted label", data["predicted"], data)
     controls += [predicted, _below(probability), _order(has_gold)]
     controls.append('<button type="button" class="plain" id="reset">Reset</button>')
-    wrong = " A wrong position is red, with the gold label below." if has_gold else ""
+    more = " Labels of one type, such as B-NP and I-NP, have one colour."
+    more += " A wrong position is red, with the gold label below." if has_gold else ""
     if data.get("changes"):
-        wrong += " Where another model predicts otherwise, its label is below too."
+        more += " Where another model predicts otherwise, its label is below too."
     kind = _OF_NUMBERS if data["text"] is None else _OF_TEXTS
     body = (
-        f"{paragraph(_HELP.format(probability=probability, **kind) + wrong, 'note help')}{''.join(map(note, notes))}"
+        f"{paragraph(_HELP.format(probability=probability, **kind) + more, 'note help')}{''.join(map(note, notes))}"
         f"{details('The words of an explanation', _terms())}"
         '<p id="without-script">The browser of sequences needs JavaScript.</p>'
         f'<div id="browser" hidden><div class="controls" role="search" aria-label="Filters">{"".join(controls)}</div>'

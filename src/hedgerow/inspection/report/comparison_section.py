@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hedgerow.data.html_repr import visible
 from hedgerow.inspection.comparison import Comparison
 from hedgerow.inspection.report.buttons import NO_BUTTON, Buttons
 from hedgerow.inspection.report.change_data import CHANGES
@@ -9,6 +10,7 @@ from hedgerow.inspection.report.markup import (
     BROWSER,
     Cell,
     Numeric,
+    Prose,
     Section,
     count,
     note,
@@ -16,6 +18,7 @@ from hedgerow.inspection.report.markup import (
     share,
     table,
 )
+from hedgerow.inspection.report.summary_section import own_settings
 from hedgerow.inspection.report.view import View
 from hedgerow.metrics.paired_bootstrap import interval_in_points
 from hedgerow.utilities import counted
@@ -26,8 +29,15 @@ def comparison_section(view: View, buttons: Buttons) -> Section | None:
     found = view.comparison
     if found is None:
         return None
-    body = _scores(found) + paragraph(_in_words(found)) + _changes(found, buttons)
+    body = _models(view) + _scores(found) + paragraph(_in_words(found)) + _changes(found, buttons)
     return Section("comparison", "Comparison", body)
+
+
+def _models(view: View) -> str:
+    models = [("this model", view.estimator)]
+    models += [("the other model", view.other.estimator)] if view.other is not None else []
+    rows = [[name, type(one).__name__, Prose(visible(own_settings(one)))] for name, one in models]
+    return table(["", "estimator", "settings that are not the default"], rows, "The models")
 
 
 def _scores(found: Comparison) -> str:
@@ -42,7 +52,7 @@ def _scores(found: Comparison) -> str:
         for one in (found.accuracy, found.span_f1)
         if one is not None
     ]
-    head = ["score", f"#this model: {found.names[1]}", f"#other model: {found.names[0]}", "#difference", "#interval"]
+    head = ["score", "#this model", "#other model", "#difference", "#interval"]
     if found.n_sequences == 1:
         caption = "Both models; an interval needs two sequences or more"
     else:

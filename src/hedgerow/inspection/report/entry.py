@@ -87,7 +87,7 @@ def report(
         raise InputError("report: title must not be empty; give a heading, or leave title out")
     if compare is not None:
         fitted_model(compare, "report", "compare")
-        refuse_other_labels(model, compare)
+        refuse_other_labels("report", model=model, compare=compare)
         if y is None:
             raise InputError("report: compare needs gold labels to say which model is right, but y is None; pass y")
     view = view_of(model, X, y, compare)

@@ -8,25 +8,51 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.data.ragged import sequence_of
+from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.explaining.explanation import Explanation
 from hedgerow.inspection.labelling import Labelling
 from hedgerow.inspection.report.markup import shown
 from hedgerow.inspection.report.page import json_bytes
 from hedgerow.inspection.report.sequence_data import LabelNames, Shown
+from hedgerow.potentials.base import ScoredPotential
 
 MOST_EXPLAINED = 2_000  # positions with an explanation; fewer if they take too many bytes
+MOST_NUMBERS = 10**9  # scores of labels in their contexts that explanations compute, about ten seconds
 MOST_CONTRIBUTIONS = 8  # of an explanation; the others are summed up
 SCALE = 100  # contributions are stored in hundredths
 
 
 def explained_positions(labelling: Labelling, chosen: Shown) -> list[int]:
-    """Flat positions to explain, in the order of their importance: wrong ones first, then the least certain ones."""
+    """Flat positions to explain, in the order of their importance: wrong ones first, then the least certain ones.
+
+    With many labels there are fewer, because explanations then take long.
+    """
     at = chosen.positions
     certainty = labelling.probability[at].astype(np.float64)
     if labelling.gold is not None:
         certainty = np.where(labelling.gold[at] != labelling.predicted[at], -1.0 + certainty, certainty)
-    found: list[int] = at[np.argsort(certainty, kind="stable")[:MOST_EXPLAINED]].tolist()
-    return found
+    wanted: list[int] = at[np.argsort(certainty, kind="stable")[:MOST_EXPLAINED]].tolist()
+    numbers, sequences, found = 0, set[int](), 0
+    by_position = scores_at_a_position(labelling.estimator)
+    for position in wanted:
+        sequence = sequence_of(labelling.starts, position)
+        length = int(labelling.starts[sequence + 1] - labelling.starts[sequence])
+        numbers += by_position * (1 if sequence in sequences else length + 1)
+        if numbers > MOST_NUMBERS:
+            break
+        sequences.add(sequence)
+        found += 1
+    return wanted[:found]
+
+
+def scores_at_a_position(estimator: Estimator) -> int:
+    """How many scores an explanation reads for each position of a sequence: of the labels in their contexts."""
+    model, beam = estimator._fitted(), estimator._beam
+    if not isinstance(model.potential, ScoredPotential):
+        return len(model.labels)
+    contexts = int(len(model.labels) ** model.topology.lattice_order)
+    return len(model.labels) * (contexts if beam is None else min(contexts, beam))
 
 
 def compared_label(labelling: Labelling, position: int) -> int | None:

@@ -26,13 +26,19 @@ class Numeric(str):
     __slots__ = ()
 
 
+class Prose(str):
+    """A cell of a table whose text is never cut off."""
+
+    __slots__ = ()
+
+
 class Markup(str):
     """A cell of a table that is escaped already."""
 
     __slots__ = ()
 
 
-Cell = str | Numeric | Markup
+Cell = str | Numeric | Prose | Markup
 
 
 def shown(value: object, longest: int = LONGEST) -> str:
@@ -40,6 +46,12 @@ def shown(value: object, longest: int = LONGEST) -> str:
     text = str(value)
     cut = text[:longest]
     return f"{visible(cut)}…" if len(text) > longest else visible(cut)
+
+
+def shown_value(value: object) -> str:
+    """The shown text of a value of X; an empty or blank one has quotes, so that it can be seen."""
+    text = shown(value)
+    return text if text.strip() else f'"{text}"'
 
 
 def safe(value: object, longest: int = LONGEST) -> str:
@@ -81,6 +93,8 @@ def _row(cells: Sequence[Cell]) -> str:
 def _cell(cell: Cell) -> str:
     if isinstance(cell, Markup):
         return f'<td class="action">{cell}</td>'
+    if isinstance(cell, Prose):
+        return f"<td>{escape(cell)}</td>"
     return f'<td class="number">{safe(cell)}</td>' if isinstance(cell, Numeric) else f"<td><bdi>{safe(cell)}</bdi></td>"
 
 

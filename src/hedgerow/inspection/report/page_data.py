@@ -43,6 +43,10 @@ class PageData:
             data["changes"] = change_data(view.comparison, labelling, view.other, chosen, labels)
         data["columns"] = []
         data["explanations"] = None
+        data["negative"] = (
+            "The log-odds are negative: alone, the other label is more probable here. The predicted one belongs to the "
+            "best label sequence."
+        )
         data["unexplained"] = "The report has no explanation of this position; model.explain computes it."
         return cls(view=view, chosen=chosen, labels=labels, data=data)
 

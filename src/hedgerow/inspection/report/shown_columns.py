@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hedgerow.data.column_store import ColumnStore
 from hedgerow.data.columns import BagColumn, CategoricalColumn, Column, NumericColumn
 from hedgerow.data.plain_values import values
-from hedgerow.inspection.report.markup import shown
+from hedgerow.inspection.report.markup import shown, shown_value
 from hedgerow.inspection.report.page import json_bytes
 
 MISSING_TEXT, ABSENT_TEXT = "(missing)", "(absent)"
@@ -73,7 +73,7 @@ def column_texts(column: Column, positions: NDArray[np.int64]) -> Texts:
     if isinstance(column, CategoricalColumn):
         codes, inverse = np.unique(column.codes[positions], return_inverse=True)
         special = {-1: MISSING_TEXT, -2: ABSENT_TEXT}
-        alphabet = [special[code] if code < 0 else shown(column.alphabet[code]) for code in codes.tolist()]
+        alphabet = [special[code] if code < 0 else shown_value(column.alphabet[code]) for code in codes.tolist()]
         return Texts(shown(column.name), alphabet, inverse.ravel().tolist())
     chosen = column.take(positions)
     if isinstance(chosen, NumericColumn):

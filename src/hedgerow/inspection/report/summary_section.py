@@ -6,9 +6,10 @@ from html import escape
 
 import numpy as np
 
+import hedgerow
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.parameters import parameters
-from hedgerow.inspection.report.markup import Section, count, details, note, paragraph, safe, share, shown, table
+from hedgerow.inspection.report.markup import Prose, Section, count, details, note, paragraph, safe, share, shown, table
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.training_summary import training_facts, training_in_words
 from hedgerow.metrics import accuracy, sequence_accuracy, span_report
@@ -27,6 +28,9 @@ def summary_section(view: View) -> Section:
         parts.append(paragraph("There are no sequences: the report shows what the model is, and nothing about data."))
     elif view.labelling.gold is None:
         parts.append(paragraph("The sequences have no gold labels, so that the report shows no errors."))
+    unseen = _unseen_labels(view)
+    if unseen:
+        parts.append(paragraph(f"Gold labels that training never saw, which count as wrong: {some(unseen)}."))
     if report is not None:
         parts.append(_span_table(report, view))
     parts += [_model_table(view), details("All settings of the estimator", _settings(view.estimator))]
@@ -76,6 +80,15 @@ def _span_table(report: SpanReport, view: View) -> str:
     return table(head, rows, f"Spans by type; labels are read as {view.scheme}") + hidden
 
 
+def _unseen_labels(view: View) -> list[str]:
+    """The gold labels that training never saw."""
+    gold = view.labelling.gold
+    if gold is None or not (gold < 0).any():
+        return []
+    found: list[str] = np.unique(np.concatenate(view.gold)[gold < 0].astype(np.str_)).tolist()
+    return found
+
+
 def _model_table(view: View) -> str:
     estimator = view.estimator
     model = estimator.model_
@@ -84,7 +97,7 @@ def _model_table(view: View) -> str:
     labels = [str(label) for label in estimator.classes_.tolist()]
     rows = [
         ("estimator", type(estimator).__name__),
-        ("settings that are not the default", _own_settings(estimator)),
+        ("settings that are not the default", own_settings(estimator)),
         ("labels", f"{len(labels):,}: {some(labels)}"),
         ("columns", some(columns)),
         ("order", str(model.order)),
@@ -93,6 +106,7 @@ def _model_table(view: View) -> str:
     training = training_in_words(training_facts(log))
     if training:
         rows.append(("training", training))
+    rows.append(("written with", f"hedgerow {hedgerow.__version__}"))
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td><bdi>{safe(text, 1000)}</bdi></td></tr>' for name, text in rows
     )
@@ -112,7 +126,8 @@ def some(names: list[str]) -> str:
     return text if more <= 0 else f"{text} and {more:,} others"
 
 
-def _own_settings(estimator: Estimator) -> str:
+def own_settings(estimator: Estimator) -> str:
+    """The parameters of an estimator that are not the default."""
     own = [
         f"{name}={getattr(estimator, name)!r}"
         for name, parameter in parameters(type(estimator)).items()
@@ -123,5 +138,5 @@ def _own_settings(estimator: Estimator) -> str:
 
 def _settings(estimator: Estimator) -> str:
     declared = parameters(type(estimator))
-    rows = [[name, repr(getattr(estimator, name)), one.help] for name, one in declared.items()]
+    rows = [[name, repr(getattr(estimator, name)), Prose(one.help)] for name, one in declared.items()]
     return table(["name", "value", "meaning"], rows, f"Settings of {type(estimator).__name__}")

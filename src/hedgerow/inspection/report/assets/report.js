@@ -291,10 +291,20 @@
     const tokens = make("div", "tokens");
     tokens.setAttribute("role", "group");
     tokens.setAttribute("aria-label", head);
-    tokens.dir = "auto";
+    tokens.dir = directionOf(i);
     for (let t = starts[i]; t < starts[i + 1]; t++) tokens.append(tokenElement(t, found.get(t), test !== null && test(t)));
     item.append(tokens);
     return item;
+  }
+
+  /** The direction of the first letter of the texts: "auto" would not look inside of their own elements. */
+  function directionOf(i) {
+    if (!data.text) return "ltr";
+    for (let t = starts[i]; t < starts[i + 1]; t++) {
+      const letter = /\p{L}/u.exec(textOf(t));
+      if (letter) return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|\ud83a|\ud802/.test(letter[0]) ? "rtl" : "ltr";
+    }
+    return "ltr";
   }
 
   /** The labels of a piece as coloured lines, gold above predicted: an overview for eyes and mouse. */
@@ -475,7 +485,10 @@
     for (let j = 0; j < parts.length; j += 2) body.append(amountRow(data.explanations.texts[parts[j]], parts[j + 1], greatest));
     if (nOthers) body.append(amountRow(`${nOthers} others`, others, greatest));
     table.append(make("caption", "", `What adds up to the log-odds, ${signed(Number(odds))}`), body);
-    return data.explanations.note ? [head, table, make("p", "note", `Note: ${data.explanations.note}.`)] : [head, table];
+    const found = [head, table];
+    if (Number(odds) < 0) found.push(make("p", "note", data.negative));
+    if (data.explanations.note) found.push(make("p", "note", `Note: ${data.explanations.note}.`));
+    return found;
   }
 
   function signed(hundredths) {
