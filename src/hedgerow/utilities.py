@@ -36,6 +36,12 @@ def is_masked(array: NDArray[Any]) -> bool:
     return masked is not None and isinstance(array, masked.MaskedArray)
 
 
+def finite_deviation(values: Floats | None) -> float:
+    """The standard deviation of the finite values; 0 if there are none."""
+    finite = np.zeros(0) if values is None else values[np.isfinite(values)]
+    return float(finite.std(dtype=np.float64)) if finite.size else 0.0
+
+
 def counted(n: int, noun: str) -> str:
     """A number and what it counts: "1 column", "2,000 columns"."""
     return f"{n} {noun}" if n == 1 else f"{n:,} {noun}s"

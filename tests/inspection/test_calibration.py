@@ -90,6 +90,38 @@ def test_no_other_temperature_makes_the_dev_labels_more_probable(pair):
         assert total(at(model, temperature * factor)) <= best + 1e-4
 
 
+TRANSITIONS_ONLY = {
+    "HMM": hr.HMM(),
+    "LinearCRF": hr.LinearCRF(),
+    "TreeCRF": hr.TreeCRF(n_rounds=5, transitions="table", random_state=0),
+    "perceptron": hr.StructuredPerceptron(random_state=0),
+    "SVM": hr.StructuredSVM(random_state=0),
+    "SearchTagger": hr.SearchTagger(order=1, beam=64, random_state=0),
+    "code": hr.OutputCode(base=hr.HMM(), n_bits=2, distance="lattice", random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")
+@pytest.mark.parametrize("name", TRANSITIONS_ONLY)
+def test_transitions_alone_have_a_temperature(name):
+    """All positions have the same attribute, so that only the labels before tell labels apart."""
+    X, y = ["aaaa"] * 20, [list("pqpq")] * 19 + [list("ppqq")]
+    X_dev, y_dev = ["aaaa"] * 6, [list("ppqq")] * 4 + [list("pqpq")] * 2
+    model = copy.deepcopy(TRANSITIONS_ONLY[name]).fit(X, y)
+    calibrated = hr.calibrate(model, X_dev, y_dev)
+
+    def likelihood(temperature):
+        return at(model, temperature).log_likelihood(X_dev, y_dev).sum()
+
+    best = likelihood(calibrated.model_.temperature)
+    assert best >= max(map(likelihood, np.geomspace(0.1, 100, 61))) - 1e-3
+    if name in ("perceptron", "SVM", "SearchTagger"):
+        fitted = copy.deepcopy(TRANSITIONS_ONLY[name]).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+        again = hr.calibrate(fitted, X_dev, y_dev)
+        own, better = (one.log_likelihood(X_dev, y_dev).sum() for one in (fitted, again))
+        assert own == pytest.approx(better, abs=0.01)
+
+
 def test_best_paths_stay_the_same(pair):
     model, calibrated = pair
     before = model.predict(X_TEST, decode="viterbi")

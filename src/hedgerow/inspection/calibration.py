@@ -31,6 +31,8 @@ from hedgerow.inference.lattice import Lattice
 from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.potentials.base import MIN_TEMPERATURE, Scores
 from hedgerow.search.beam_search import BeamSearch
+from hedgerow.search.potential import SearchPotential
+from hedgerow.utilities import finite_deviation
 
 if TYPE_CHECKING:
     from hedgerow.typing import LabelsLike, SequencesLike
@@ -139,6 +141,9 @@ class _DevLoss:
     def bounds(self) -> tuple[float, float]:
         """The lowest and the highest temperature to consider."""
         spread = max(map(_spread, self._kept or self._answers(self._first())))
+        potential = self._model.potential
+        if isinstance(potential, SearchPotential):
+            spread = max(spread, potential.n_gram_spread / potential.temperature)
         ends = [min(1.0, spread) / MAX_FACTOR, max(1.0, spread) * MAX_FACTOR] if spread > 0 else [1.0, 1.0]
         low, high = np.clip(ends, MIN_TEMPERATURE, 1 / MIN_TEMPERATURE)
         return float(low), float(high)
@@ -176,12 +181,11 @@ def _divided(answers: Answers, temperature: float, n_threads: int) -> Answers:
 
 
 def _spread(answers: Answers) -> float:
-    """The standard deviation of the finite scores of positions."""
-    assert isinstance(answers, (BeamSearch, Lattice))
-    scores = answers.edge if isinstance(answers, Lattice) and answers.state is None else answers.state
-    finite = np.zeros(0) if scores is None else scores[np.isfinite(scores)]
-    divisor = answers.temperature if isinstance(answers, BeamSearch) else 1.0
-    return float(finite.std(dtype=np.float64)) / divisor if finite.size else 0.0
+    """The largest standard deviation of the finite scores of positions and of labels in their contexts."""
+    if isinstance(answers, BeamSearch):
+        return finite_deviation(answers.state) / answers.temperature
+    assert isinstance(answers, Lattice)
+    return max(map(finite_deviation, (answers.state, answers.edge, answers.table)))
 
 
 def _most_likely(loss: Callable[[float], float], lowest: float, highest: float) -> float:

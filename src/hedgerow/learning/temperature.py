@@ -19,6 +19,7 @@ from hedgerow.learning.evaluation import NO_LIKELIHOODS, Evaluator
 from hedgerow.learning.minimise import minimise
 from hedgerow.potentials.base import MIN_TEMPERATURE, Scores
 from hedgerow.potentials.linear import LinearPotential
+from hedgerow.utilities import finite_deviation
 
 MAX_FACTOR = 20.0  # between the temperature and the spread of the scores: dev data may be few and easy
 PRECISION = 0.01  # of the temperature's logarithm
@@ -39,7 +40,8 @@ def with_temperature(
     def answers_at(temperature: float) -> Lattice | None:
         return None if is_empty else lattice(**_divided(scores, temperature))
 
-    spread = 0.0 if scores.state is None else standard_deviation(scores.state, dev.group)
+    own = [array for array in (scores.state, scores.edge) if array is not None]
+    spread = max([finite_deviation(scores.table), *(standard_deviation(array, dev.group) for array in own)])
     temperature = 1.0
     if spread > 0 and _loss(answers_at(1.0), dev) != 0:
         temperature = best_temperature(answers_at, dev, spread, MAX_FACTOR)

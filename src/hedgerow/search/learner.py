@@ -38,6 +38,7 @@ from hedgerow.learning.temperature import MAX_FACTOR, best_temperature
 from hedgerow.potentials.linear import Features
 from hedgerow.search.label_ngrams import SparseNGrams
 from hedgerow.search.potential import MAX_WEIGHT, Direction, SearchPotential
+from hedgerow.utilities import finite_deviation
 
 Update = Literal["laso", "early", "max-violation", "standard"]
 
@@ -163,7 +164,7 @@ class SearchLearner:
         """Fit the temperature on the dev data; return the scores at this temperature."""
         training, rules = self.training, self.rules
         search = self.potential.answers(dev.sequences, training.topology, beam=rules.beam, n_threads=training.n_threads)
-        spread = float(search.state.std(dtype=np.float64))
+        spread = max(finite_deviation(search.state), self.potential.n_gram_spread)
         temperature = best_temperature(search.at, dev, spread, MAX_FACTOR) if spread > 0 else 1.0
         self._current = replace(self.potential, temperature=temperature)
         return {**Evaluator(training).of_answers([search.at(temperature)]), "temperature": temperature}

@@ -36,6 +36,7 @@ from hedgerow.potentials.trial import try_once
 from hedgerow.search.beam_search import BeamSearch
 from hedgerow.search.label_ngrams import SparseNGrams
 from hedgerow.topology import Topology
+from hedgerow.utilities import finite_deviation
 
 Direction = Literal["left-to-right", "right-to-left"]
 Weights = NDArray[np.float32]
@@ -96,6 +97,11 @@ class SearchPotential(Potential):
             constraints=constraints,
             allowed=allowed,
         )
+
+    @property
+    def n_gram_spread(self) -> float:
+        """The standard deviation of the weights of label n-grams; one that has no weight counts as 0."""
+        return finite_deviation(np.append(self.n_gram_weights, np.float32(0)))
 
     def _core_n_grams(self, forbidden: NDArray[np.int64]) -> _core.SparseNGramWeights:
         """The weights of n-grams. Forbidden pairs depend on the previous label, so they need an order of at least 1."""
