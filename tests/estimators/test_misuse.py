@@ -234,7 +234,7 @@ def test_names_of_parameters_elsewhere_lead_to_those_here():
 
 def test_one_is_not_plural():
     model = hr.TreeCRF(n_rounds=1).fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
-    assert "3 labels '-', 'a', 'o'; 1 step; 1 column)" in model._repr_html_().replace("&#x27;", "'")
+    assert "3 labels '-', 'a', 'o'; 1 round; 1 column)" in model._repr_html_().replace("&#x27;", "'")
     assert "1 position)" in model.tree(1, "a")
     assert "1 positions" not in model.tree(1, "a")
 

@@ -101,11 +101,10 @@ TRANSITIONS_ONLY = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::hedgerow.errors.CodeWarning")
 @pytest.mark.parametrize("name", TRANSITIONS_ONLY)
 def test_transitions_alone_have_a_temperature(name):
     """All positions have the same attribute, so that only the labels before tell labels apart."""
-    X, y = ["aaaa"] * 20, [list("pqpq")] * 19 + [list("ppqq")]
+    X, y = ["aaaa"] * 20, [list("pqpq")] * 18 + [list("ppqq"), list("rrrr")]
     X_dev, y_dev = ["aaaa"] * 6, [list("ppqq")] * 4 + [list("pqpq")] * 2
     model = copy.deepcopy(TRANSITIONS_ONLY[name]).fit(X, y)
     calibrated = hr.calibrate(model, X_dev, y_dev)
@@ -309,3 +308,9 @@ def test_what_is_said_about_models_without_probabilities():
     assert uncalibrated(hr.HMM().fit(X, Y)) is None
     assert uncalibrated(copy.deepcopy(ESTIMATORS["OutputCode with a lattice"]).fit(X, Y)) is None
     assert uncalibrated(copy.deepcopy(ESTIMATORS["SVM"]).fit(X, Y, X_dev=X_DEV, y_dev=Y_DEV)) is None
+
+
+def test_errors_name_the_arguments():
+    model = hr.HMM().fit(X, Y)
+    with pytest.raises(InputError, match=r"^y_dev: y must hold a list of labels for each sequence"):
+        hr.calibrate(model, X_DEV, Y_DEV[1:])

@@ -150,6 +150,10 @@ def test_words_are_escaped() -> None:
         ((A, B, X, None), "y is None; pass y"),
         ((A, hr.HMM().fit(X, [[len(w) for w in x] for x in X]), X, Y), "strings, but those of model_b are integers"),
         ((A, B.model_, X, Y), "not its model_"),
+        (
+            (hr.HMM().fit(["ab"], [[0, 1]]), hr.HMM().fit(["ab"], [[False, True]]), ["ab"], [[0, 1]]),
+            "^compare: the labels of model_a are integers, but those of model_b are bools; fit both",
+        ),
         ((A, B, X, Y[1:]), "sequence"),
     ],
 )

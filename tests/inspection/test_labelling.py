@@ -139,7 +139,7 @@ def test_blocks_change_nothing(fitted, monkeypatch):
     other = Labelling.of(model, X_TEST, Y_TEST)
     for field in ("predicted", "listed"):
         assert (getattr(other, field) == getattr(found, field)).all()
-    for field in ("probability", "listed_probability", "path_log_probability"):
+    for field in ("probability", "gold_probability", "listed_probability", "path_log_probability"):
         np.testing.assert_allclose(getattr(other, field), getattr(found, field), atol=1e-6)
     assert all(map(np.array_equal, other.spans.coded, found.spans.coded))
     np.testing.assert_allclose(other.spans.probability, found.spans.probability, atol=1e-6)
@@ -254,3 +254,10 @@ def test_ten_thousand_labels():
     expected = np.argsort(-table, axis=1, kind="stable")[:, :MOST_LISTED]
     assert (found.listed == expected).all()
     assert found.classes[found.predicted].tolist() == np.concatenate(model.predict(X[:30])).tolist()
+
+
+def test_iterators_without_sequences_are_empty():
+    model = hr.HMM().fit(X, Y)
+    assert len(Labelling.of(model, [], iter([])).predicted) == 0
+    with pytest.raises(InputError, match="X has no sequence, but y has 1"):
+        Labelling.of(model, [], iter([["A"]]))

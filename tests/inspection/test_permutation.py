@@ -142,6 +142,23 @@ def test_bad_arguments_are_refused_before_work():
         permutation_importance(plain, ["ab"], [["x", "y"]], metric="span_f1")
 
 
+def test_a_model_that_excludes_shuffled_sequences_is_refused():
+    X = [[{"a": "x", "b": "x"}, {"a": "y", "b": "y"}]] * 3
+    y = [["X", "Y"]] * 3
+    model = hr.HMM(smoothing=0.0).fit(X, y)
+    with pytest.raises(InputError, match=r"no labels for some sequences in which 'a' is shuffled.*smoothing above 0"):
+        permutation_importance(model, X, y, columns=["a"])
+
+
+def test_columns_are_names():
+    X, y = ["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]]
+    model = hr.HMM().fit(X, y)
+    (row,) = permutation_importance(model, X, y, columns=np.array(["symbol"])).rows
+    assert type(row.column) is str
+    with pytest.raises(InputError, match="columns must be a list of names of columns; it is 0"):
+        permutation_importance(model, X, y, columns=0)
+
+
 def test_the_result_is_shown_as_text_html_svg_frame_and_plot():
     x = [[{NASTY: p["word"], "size": p["size"]} for p in x] for x in X]
     found = permutation_importance(hr.HMM().fit(x, Y), x, Y, n_repeats=2)

@@ -165,3 +165,9 @@ def test_bad_input_is_refused():
     with pytest.raises(InputError, match="the labels of the model mark none"):
         reliability(hr.HMM().fit(["ab"], [["x", "y"]]), ["ab"], [["x", "y"]], spans=True)
     assert reliability(model, X, Y, n_bins=np.int64(3)).counts.shape == (3,)
+
+
+@pytest.mark.parametrize("n_bins", [np.int8(127), np.uint8(255)])
+def test_the_number_of_bins_may_be_a_small_integer_of_numpy(n_bins):
+    model = hr.HMM().fit(X, Y)
+    assert len(reliability(model, X_TEST, Y_TEST, n_bins=n_bins).counts) == n_bins

@@ -26,7 +26,7 @@ from hedgerow.estimators.checkpoint import EVERY, Checkpoint, check_unchanged
 from hedgerow.estimators.dev_spans import span_f1_function
 from hedgerow.estimators.encoded_input import check_recipe, missing_rates
 from hedgerow.estimators.groups import group_codes
-from hedgerow.estimators.label_codes import label_codes
+from hedgerow.estimators.label_codes import label_codes, read_named_labels
 from hedgerow.estimators.missing_report import missing_report, warn_of_missing_columns
 from hedgerow.estimators.parameters import LARGEST
 from hedgerow.estimators.threads import n_threads
@@ -122,7 +122,7 @@ def check_dev_pair(X_dev: object, y_dev: object) -> None:
 def read_dev(settings: Estimator, encoder: Encoder, labels: Labels, X_dev: object, y_dev: object) -> DevData:
     """The dev data; raises InputError if they do not fit the encoder or break the constraints."""
     encoded = settings._encode_checked(encoder, X_dev, settings.get_params(), "X_dev")
-    read = read_labels(y_dev, encoded)
+    read = read_named_labels(y_dev, encoded, "y_dev")
     gold = read.tolist()
     span_f1 = span_f1_function(labels.classes.tolist(), gold, encoded.starts)
     dev = DevData(encoded, label_codes(labels, read, encoded, "y_dev"), span_f1, gold=gold)

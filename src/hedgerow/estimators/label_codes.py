@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.read_y import read_labels
+from hedgerow.data.read_y import FlatLabels, read_labels
 from hedgerow.encoding import Labels
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.errors import UnseenLabelWarning, first_few, warn_user
+from hedgerow.errors import InputError, UnseenLabelWarning, first_few, warn_user
 from hedgerow.utilities import counted
 
 
@@ -17,7 +17,7 @@ def label_codes(labels: Labels, y: object, encoded: Encoded, name: str = "y") ->
 
     `name` is the argument of the user that y is.
     """
-    gold = read_labels(y, encoded)
+    gold = read_named_labels(y, encoded, name)
     codes = labels.codes(gold, encoded)
     if (codes < 0).any():
         unseen = labels.unseen(gold)
@@ -27,3 +27,13 @@ def label_codes(labels: Labels, y: object, encoded: Encoded, name: str = "y") ->
             UnseenLabelWarning,
         )
     return codes
+
+
+def read_named_labels(y: object, encoded: Encoded, name: str) -> FlatLabels:
+    """The labels of y; an InputError begins with the name of the argument if that is another one than y."""
+    try:
+        return read_labels(y, encoded)
+    except InputError as error:
+        if name == "y":
+            raise
+        raise InputError(f"{name}: {error}") from None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hedgerow.data.html_repr import escape, html_table
 from hedgerow.data.ragged import starts_of
 from hedgerow.errors import InputError
-from hedgerow.inspection.error_analysis import raw_sequences
+from hedgerow.inspection.error_analysis import raw_if_known
 from hedgerow.inspection.fitted_model import fitted_model
 from hedgerow.inspection.labelling import Labelling, has_letters, scheme_of_labels, span_scheme
 from hedgerow.inspection.view_tables import frame_of, top_html_table, top_table
@@ -198,7 +198,7 @@ def compare(
     NotFittedError
         If a model is not fitted.
     InputError
-        If X or y break a rule, X is empty, the labels of one model are strings and those of the other are not, X is
+        If X or y break a rule, X is empty, the labels of the models are of different types, X is
         encoded and the models have different encoders, or a parameter is not valid.
 
     Examples
@@ -216,24 +216,27 @@ def compare(
     refuse_other_labels("compare", model_a=model_a, model_b=model_b)
     if y is None:
         raise InputError("compare needs gold labels, but y is None; pass y")
-    raw = raw_sequences(X)
+    raw = raw_if_known(X)
     own = X if raw is None else raw
-    labels = y if isinstance(y, (list, tuple)) or hasattr(y, "__len__") else list(y)  # both models read y
+    labels = y if hasattr(y, "__len__") else list(y)  # both models read y
     a, b = (
-        Labelling.of(model, own, labels, name=f"compare: {name}").some("compare")
+        Labelling.of(model, own, labels, name=f"compare: {name}").non_empty("compare")
         for name, model in (("model_a", model_a), ("model_b", model_b))
     )
     return comparison_of(a, b, n_resamples=n_resamples, random_state=random_state)
 
 
+_KINDS = {"U": "strings", "i": "integers", "b": "bools"}  # of labels, by the kind of their array
+
+
 def refuse_other_labels(view: str, **models: Estimator) -> None:
-    """Raise InputError if the labels of one model are strings and those of the other are not."""
-    kinds = {name: model._fitted().labels.classes.dtype.kind == "U" for name, model in models.items()}
+    """Raise InputError if the labels of two models are of different types."""
+    kinds = {name: _KINDS[model._fitted().labels.classes.dtype.kind] for name, model in models.items()}
     if len(set(kinds.values())) > 1:
-        (one, other), words = kinds, ["strings" if kind else "integers" for kind in kinds.values()]
+        (one, kind), (other, other_kind) = kinds.items()
         raise InputError(
-            f"{view}: the labels of {one} are {words[0]}, but those of {other} are {words[1]}; fit both models on "
-            "labels of one type"
+            f"{view}: the labels of {one} are {kind}, but those of {other} are {other_kind}; fit both models on labels "
+            "of one type"
         )
 
 

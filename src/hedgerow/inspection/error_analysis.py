@@ -204,11 +204,11 @@ def errors(model: Estimator, X: SequencesLike, y: LabelsLike) -> ErrorAnalysis:
     [('(no column)', 1, 0), ('symbol', 1, 1)]
     """
     fitted_model(model, "errors")
-    raw = raw_sequences(X)
-    return errors_of(Labelling.of(model, X if raw is None else raw, y).some("errors"), raw)
+    raw = raw_if_known(X)
+    return errors_of(Labelling.of(model, X if raw is None else raw, y).non_empty("errors"), raw)
 
 
-def raw_sequences(X: object) -> Sequences | None:
+def raw_if_known(X: object) -> Sequences | None:
     """X as raw columns, read once because it may be an iterator; None if it is encoded, or a Dask collection."""
     return None if isinstance(X, Encoded) or is_lazy(X) else Sequences(X, allow_empty=True)
 

@@ -84,7 +84,7 @@ class Labelling:
             spans=None if question.rules is None else ScoredSpans.joined(blocks, question.rules),
         )
 
-    def some(self, view: str) -> Self:
+    def non_empty(self, view: str) -> Self:
         """This object; raises InputError, in which `view` is the function that was called, if there is no sequence."""
         if len(self.starts) < 2:
             raise InputError(f"{view} needs at least one sequence, but X is empty; pass sequences")
@@ -158,8 +158,9 @@ def encoded_or_empty(estimator: Estimator, X: Any) -> Encoded:
 def _gold(estimator: Estimator, y: Any, encoded: Encoded) -> tuple[NDArray[np.int32], list[NDArray[Any]]]:
     """(codes of gold labels, the labels of each sequence)."""
     if not len(encoded):
-        if len(y):
-            raise InputError(f"X has no sequence, but y has {len(y)}; give both the same sequences")
+        n = len(y) if hasattr(y, "__len__") else len(list(y))
+        if n:
+            raise InputError(f"X has no sequence, but y has {n}; give both the same sequences")
         return np.zeros(0, np.int32), []
     labels = read_labels(y, encoded)  # once, because y may be an iterator
     return label_codes(estimator._fitted().labels, labels, encoded), _by_sequence(labels)

@@ -251,7 +251,7 @@ def _grid(column: NumericColumn, grid: int | Grid | None) -> NDArray[np.float64]
         values = np.unique(np.asarray(grid, np.float64))
         with np.errstate(over="ignore"):
             usable = values.size > 0 and bool(np.isfinite(values.astype(np.float32)).all())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         usable = False
     if not usable:
         raise InputError(f"{VIEW}: grid must be an integer of at least 1 or a list of finite numbers; it is {grid!r}")

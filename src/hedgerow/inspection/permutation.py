@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.data.html_repr import escape
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.errors import InputError, warnings_to
+from hedgerow.errors import ImpossibleLatticeError, InputError, warnings_to
 from hedgerow.estimators.base import Estimator
 from hedgerow.inspection.encoded_scores import Metric, score_function
 from hedgerow.inspection.fitted_model import fitted_model
@@ -202,7 +202,8 @@ def permutation_importance(
     NotFittedError
         If the estimator is not fitted.
     InputError
-        If the model is no estimator, X, y or columns do not fit it, or an argument breaks its rule.
+        If the model is no estimator, X, y or columns do not fit it, an argument breaks its rule, or the model has no
+        labels for shuffled sequences, such as an HMM without smoothing.
 
     Examples
     --------
@@ -229,7 +230,13 @@ def permutation_importance(
     rows = []
     with warnings_to(lambda message, category: None):  # the same as those about X itself
         for name in chosen:
-            scores = [score(estimator._encode(_shuffled(sequences, name, order))) for order in orders]
+            try:
+                scores = [score(estimator._encode(_shuffled(sequences, name, order))) for order in orders]
+            except ImpossibleLatticeError:
+                raise InputError(
+                    f"{VIEW}: the model has no labels for some sequences in which {name!r} is shuffled, because it "
+                    "gives values that never came with a label the probability 0; fit it with smoothing above 0"
+                ) from None
             rows.append(_row(name, base, scores))
     return PermutationImportances(tuple(sorted(rows, key=lambda row: (-row.drop, row.column))), metric, base, n_repeats)
 
@@ -254,7 +261,9 @@ def _chosen_columns(sequences: Sequences, known: set[str], columns: Iterable[str
     names = [column.name for column in sequences.columns]
     if columns is None:
         return [name for name in names if name in known] or names
-    chosen: Sequence[str] = [columns] if isinstance(columns, str) else list(columns)
+    if not isinstance(columns, Iterable):
+        raise InputError(f"{VIEW}: columns must be a list of names of columns; it is {columns!r}")
+    chosen = [columns] if isinstance(columns, str) else [str(name) for name in columns]
     unknown = [name for name in chosen if name not in names]
     if unknown or not chosen:
         raise InputError(f"{VIEW}: columns must be columns of X, {names}, but got {unknown or 'none'}")

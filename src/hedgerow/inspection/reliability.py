@@ -189,12 +189,13 @@ def reliability(
     """
     check_bins(n_bins)
     fitted_model(model, "reliability")
-    return reliability_of(Labelling.of(model, X, y).some("reliability"), spans=spans, n_bins=n_bins)
+    return reliability_of(Labelling.of(model, X, y).non_empty("reliability"), spans=spans, n_bins=n_bins)
 
 
 def reliability_of(labelling: Labelling, *, spans: bool = False, n_bins: int = 10) -> Reliability:
     """The reliability of predictions that are computed already; see `reliability`."""
     check_bins(n_bins)
+    n_bins = int(n_bins)
     edges, note = np.arange(n_bins + 1) / n_bins, uncalibrated(labelling.estimator)
     if not spans:
         return binned(labelling.probability, labelling.right, edges, "label", note)

@@ -230,7 +230,7 @@ def risk_coverage(model: Estimator, X: SequencesLike, y: LabelsLike, *, by: Conf
     """
     _check_by(by)
     fitted_model(model, "risk_coverage")
-    return risk_coverage_of(Labelling.of(model, X, y).some("risk_coverage"), by=by)
+    return risk_coverage_of(Labelling.of(model, X, y).non_empty("risk_coverage"), by=by)
 
 
 def risk_coverage_of(labelling: Labelling, *, by: Confidence = "path") -> RiskCoverage:

@@ -195,3 +195,10 @@ def test_a_sequence_of_one_position(name):
     if "Search" not in name:
         assert right.contribution == pytest.approx(0.0, abs=1e-6)
     assert sum(c.contribution for c in explanation.contributions) == pytest.approx(explanation.log_odds, abs=1e-6)
+
+
+def test_a_range_is_no_span():
+    model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+    with pytest.raises(InputError, match=r"position must be a number, a pair \(start, end\), .*; it is range\(0, 2\)"):
+        model.explain("cat", range(2))
+    assert str(model.explain("cat", np.array([0, 2]))) == str(model.explain("cat", (0, 2)))

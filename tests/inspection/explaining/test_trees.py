@@ -221,8 +221,20 @@ def test_absent_values_of_a_bag_are_named():
     X = [[{"bag": ["p"]}, {"bag": ["q"]}], [{"bag": ["q"]}, {"bag": ["p"]}]] * 5
     y = [["A", "B"], ["B", "A"]] * 5
     model = hr.TreeCRF(n_rounds=3, order=0, random_state=0).fit(X, y)
-    values = {one.value for one in model.explain([{"bag": ["q"]}], 0).contributions if one.column == "bag"}
-    assert "(values that are absent)" in values
+    shown = {(one.value, one.text) for one in model.explain([{"bag": ["q"]}], 0).contributions if one.column == "bag"}
+    assert shown == {(None, "(values that it lacks)")}
+
+
+def test_bags_that_are_missing_or_outside_say_so():
+    rows = [{"bag": ["p"]}, {"bag": None}, {"bag": ["q"]}]
+    X = [[rows[i], rows[j], rows[k]] for i in range(3) for j in range(3) for k in range(3)]
+    y = [["A" if "p" in (row["bag"] or []) else "B" for row in x] for x in X]
+    model = hr.TreeCRF(n_rounds=5, window=1, order=0, random_state=0).fit(X, y)
+    x = [rows[1], rows[0], rows[2]]
+    shown = {(one.offset, one.text) for one in model.explain(x, 0).contributions if one.column == "bag"}
+    assert (0, "(missing)") in shown
+    assert {text for offset, text in shown if offset == -1} <= {"(outside)"}
+    assert {text for offset, text in shown if offset == 0} == {"(missing)"}
 
 
 @pytest.mark.parametrize("kind", ["trees", "table"])

@@ -97,8 +97,8 @@ def _place(position: Any, n: int) -> tuple[int, int]:
             return int(position), int(position) + 1
         raise InputError(f"position must be from 0 to {n - 1}, because {size}; it is {position}")
     bounds = position[:2] if isinstance(position, Span) else position
-    match bounds:
-        case (start, end) if is_count(start) and is_count(end):
+    match bounds.tolist() if isinstance(bounds, np.ndarray) else bounds:
+        case (start, end) if is_count(start) and is_count(end) and not isinstance(bounds, range):
             if 0 <= start < end <= n:
                 return int(start), int(end)
             raise InputError(

@@ -32,6 +32,7 @@ class NoValue(enum.Enum):
     OUTSIDE = "(outside)"
     MISSING = "(missing)"
     ABSENT = "(absent)"
+    OTHERS = "(values that it lacks)"  # of a bag that has other values
     NOT_KNOWN = "(absent or unknown)"  # without the raw sequence
 
     def __str__(self) -> str:

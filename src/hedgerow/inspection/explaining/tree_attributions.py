@@ -18,13 +18,11 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.inspection.explaining.attributions import LabelInContext, Part, Scope, attributions, merged
 from hedgerow.inspection.explaining.explanation import BIAS
 from hedgerow.inspection.explaining.linear_input import LinearInput
-from hedgerow.inspection.explaining.shown_values import value_at
+from hedgerow.inspection.explaining.shown_values import NoValue, value_at
 from hedgerow.inspection.explaining.tree_players import Player, TreePlayers
 from hedgerow.inspection.explaining.tree_tests import ONE, Seen
 from hedgerow.potentials.trees import TreePotential
 from hedgerow.utilities import Floats64
-
-ABSENT = "(values that are absent)"  # of a bag
 
 _PLAYERS: WeakKeyDictionary[TreePotential, TreePlayers] = WeakKeyDictionary()
 
@@ -76,10 +74,12 @@ class TreeAttributions:
     def _named(self, player: Player, amount: float, position: int, seen: Seen) -> Part:
         if player.family >= 0:
             return self._of_family(self._players.members[player.family], amount, position)
-        if player.value is not None:
-            value = player.value if seen.present[player.attribute] else ABSENT
-            return Part(player.column, player.offset, value, amount)
-        return Part(player.column, player.offset, self._value(player.column, position, player.offset), amount)
+        if player.value is not None and seen.present[player.attribute]:
+            return Part(player.column, player.offset, player.value, amount)
+        value = self._value(player.column, position, player.offset)
+        if player.value is not None and not isinstance(value, NoValue):
+            value = NoValue.OTHERS
+        return Part(player.column, player.offset, value, amount)
 
     def _value(self, column: str, position: int, offset: int) -> Any:
         return value_at(self._encoded, column, position, offset, self._scope.raw)
