@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from hedgerow.errors import InputError, NotFittedError
 from hedgerow.inspection import transition_graph
+from hedgerow.inspection.graph_drawing import draw_graph
 from hedgerow.inspection.transition_scores import strongest
 from oracles.markup import NASTY, SVG, check_html, parsed_svg, texts
 from oracles.transitions import means_of_table, relative_frequencies
@@ -157,6 +158,14 @@ def test_labels_that_are_numbers_or_named_start():
         False,
         True,
     )
+
+
+@pytest.mark.parametrize(("n", "turned"), [(4, False), (40, True)])
+def test_names_turn_where_they_would_overlap(n, turned):
+    drawing = draw_graph([f"B-label{i}" for i in range(n)], [(0, 1, 1.0)], title="t", description="d")
+    names = list(parsed_svg(drawing).iter(f"{SVG}text"))
+    assert len(names) == n
+    assert all(("transform" in element.attrib) is turned for element in names)
 
 
 def test_thousands_of_labels_are_drawn_in_part():

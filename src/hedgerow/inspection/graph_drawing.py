@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from hedgerow.inspection.svg import (
+    FONT_SIZE,
     NEGATIVE,
     POSITIVE,
     circle,
@@ -30,8 +31,10 @@ def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *,
     shown = [clipped(name, 24) for name in names]
     radius = max(90.0, len(names) * 26 / (2 * math.pi))
     margin = max([40.0, *map(text_width, shown)]) + LOOP * 2 + 16
-    middle = radius + margin, radius + LOOP * 2 + 30
+    names_radius, height = radius + NODE_RADIUS + LOOP * 2 + 4, radius + LOOP * 2 + 30
     angles = [2 * math.pi * i / max(len(names), 1) - math.pi / 2 for i in range(len(names))]
+    turns = _overlap([_box(name, names_radius, angle) for name, angle in zip(shown, angles, strict=True)])
+    middle = radius + margin, radius + margin if turns else height
     places = [(middle[0] + radius * math.cos(a), middle[1] + radius * math.sin(a)) for a in angles]
     greatest = max((abs(score) for _, _, score in edges), default=0.0) or 1.0
     parts = []
@@ -44,16 +47,39 @@ def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *,
         parts.append(_arrow(tip, direction, colour, opacity, width))
     for name, full, place, angle in zip(shown, names, places, angles, strict=True):
         parts.append(circle(*place, NODE_RADIUS, colour="currentColor", title=full))
-        parts.append(_name(name, place, angle))
+        x, y = middle[0] + names_radius * math.cos(angle), middle[1] + names_radius * math.sin(angle)
+        parts.append(_radial_name(name, x, y, angle) if turns else text(x, y + 4, name, anchor=_anchor(angle)))
     return document(2 * middle[0], 2 * middle[1], parts, title=title, description=description)
 
 
-def _name(name: str, place: tuple[float, float], angle: float) -> str:
-    """The name of a node, outside of the circle."""
-    away = NODE_RADIUS + LOOP * 2 + 4
-    x, y = place[0] + away * math.cos(angle), place[1] + away * math.sin(angle) + 4
+def _anchor(angle: float) -> str:
+    """Where a name outside of the circle is anchored, so that it does not reach into the circle."""
     side = math.cos(angle)
-    return text(x, y, name, anchor="middle" if abs(side) < 0.2 else "start" if side > 0 else "end")
+    return "middle" if abs(side) < 0.2 else "start" if side > 0 else "end"
+
+
+def _radial_name(name: str, x: float, y: float, angle: float) -> str:
+    """A name that is turned away from the middle of the circle, and never upside down."""
+    is_left = math.cos(angle) < -1e-9
+    degrees = math.degrees(angle) + (180 if is_left else 0)
+    turn = f"rotate({number(degrees)} {number(x)} {number(y)})"
+    return text(x, y, name, anchor="end" if is_left else "start", transform=turn, dominant_baseline="middle")
+
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def _box(name: str, radius: float, angle: float) -> Box:
+    """Where a level name is, around the middle of the circle."""
+    x, y, width = radius * math.cos(angle), radius * math.sin(angle), text_width(name)
+    left = x - {"start": 0.0, "middle": width / 2, "end": width}[_anchor(angle)]
+    return left, y - FONT_SIZE / 2, left + width, y + FONT_SIZE / 2
+
+
+def _overlap(boxes: Sequence[Box]) -> bool:
+    """Whether two neighbours overlap."""
+    pairs = zip(boxes, [*boxes[1:], *boxes[:1]], strict=True) if len(boxes) > 1 else ()
+    return any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for a, b in pairs)
 
 
 Drawn = tuple[str, tuple[float, float], tuple[float, float]]
