@@ -162,13 +162,17 @@ def _calibration(
     ]
 
 
+def _some_are(some: int, n: int, noun: str) -> str:
+    return f"{some:,} of {counted(n, noun)} {'is' if n == 1 else 'are'}"
+
+
 def as_text(facts: dict[str, Any], top: int) -> str:
     """The scores as text of a few short tables."""
     parts = [
         f"accuracy           {facts['accuracy']:8.2%}  "
-        f"{facts['right']:,} of {counted(facts['positions'], 'position')} are right\n"
+        f"{_some_are(facts['right'], facts['positions'], 'position')} right\n"
         f"sequence accuracy  {facts['sequence_accuracy']:8.2%}  "
-        f"{facts['right_sequences']:,} of {counted(facts['sequences'], 'sequence')} are entirely right"
+        f"{_some_are(facts['right_sequences'], facts['sequences'], 'sequence')} entirely right"
     ]
     if facts["unseen_labels"]:
         parts[0] += f"\nlabels that training never saw, counted as wrong: {_some(facts['unseen_labels'])}"

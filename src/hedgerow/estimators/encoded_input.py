@@ -45,7 +45,8 @@ def check_encoder(encoder: Encoder, X: Encoded, data: str = "X") -> None:
         return
     raise InputError(
         f"{data} must be encoded with the columns and alphabets of the model, but it was encoded with others; encode "
-        "it with hedgerow.encode(source, path, like=model), or like= the training corpus"
+        "it like the model or its training corpus: hedgerow.encode(source, path, like=model), or the flag --like of "
+        "hedgerow encode"
     )
 
 

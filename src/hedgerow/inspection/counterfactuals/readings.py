@@ -28,7 +28,7 @@ from hedgerow.utilities import Floats32
 
 LABEL_REACH = 5  # positions beyond the reach of attributes that are tried, because labels depend on their neighbours
 DEVIATIONS = np.linspace(-4.0, 4.0, 33)  # distances from the mean that are tried, in standard deviations
-POWERS = 2.0 ** np.arange(-4, 13)  # numbers that are tried if the model does not scale them
+POWERS = 2.0 ** np.arange(-4, 41)  # numbers that are tried if the model does not scale them
 MOST_POINTS = 128
 
 NONE = np.zeros(0, np.float32)
@@ -37,26 +37,27 @@ NONE = np.zeros(0, np.float32)
 class NumberReading(NamedTuple):
     """How a numeric column is read.
 
-    `steps` are thresholds: a model tells v < step from v >= step. `points` are values to try where scores change
-    continuously. `spread` is the standard deviation that the model stores, or None.
+    `steps` are thresholds: a model tells v < step from v >= step. `points` are values to try where scores change at
+    other numbers too. `spread` is the standard deviation that the model stores, or 0.
     """
 
     steps: Floats32 = NONE
     points: Floats32 = NONE
-    spread: float | None = None
+    spread: float = 0.0
 
     def beside(self, value: float) -> list[Floats32]:
         """Numbers below the value and numbers above it, the nearest first; all numbers in one array if it is NaN.
 
-        Of a threshold below, the largest number under it is tried; of a threshold above, the threshold.
+        Of a threshold, the number on its other side is tried: the largest number under it, or the threshold itself. If
+        there are points, both are tried, because scores change between thresholds too.
         """
         under = np.nextafter(self.steps, np.float32(-np.inf))
         under = under[np.isfinite(under)]
+        every = np.concatenate([under, self.steps, self.points])
         if np.isnan(value):
-            return [np.unique(np.concatenate([under, self.steps, self.points]))]
-        below = np.concatenate([under[under < value], self.points[self.points < value]])
-        above = np.concatenate([self.steps[self.steps > value], self.points[self.points > value]])
-        return [np.unique(below)[::-1], np.unique(above)]
+            return [np.unique(every)]
+        below, above = (every, every) if len(self.points) else (under, self.steps)
+        return [np.unique(below[below < value])[::-1], np.unique(above[above > value])]
 
 
 class Reading(NamedTuple):
@@ -122,20 +123,17 @@ def _search(potential: SearchPotential, encoder: Encoder) -> Iterator[Reading]:
 
 @readings.register
 def _trees(potential: TreePotential, encoder: Encoder) -> Iterator[Reading]:
-    derives_numbers = any(isinstance(spec.rule, Summary) for spec in encoder.derived)
-    reads_scores = potential.columns is not None and potential.columns.linear is not None
     for reading in _all_steps(potential, encoder):
-        if derives_numbers or reads_scores:  # scores change at other numbers too
-            yield reading
-        else:
-            yield reading._replace(numbers=_tested(reading.numbers, potential, encoder))
+        yield reading._replace(numbers=_tested(reading.numbers, potential, encoder))
+    if potential.columns is not None and potential.columns.linear is not None:
+        yield from readings(potential.columns.linear, encoder)
 
 
 def _all_steps(potential: TreePotential, encoder: Encoder) -> Iterator[Reading]:
     """The readings with all thresholds between bins."""
-    if potential.columns is not None and potential.columns.linear is not None:
-        yield from readings(potential.columns.linear, encoder)
-    yield Reading(_reach(potential.window), {name: _of_bins(bins) for name, bins in potential.binnings.items()})
+    sources = {spec.rule.source for spec in encoder.derived if isinstance(spec.rule, Summary)}
+    numbers = {name: _of_bins(bins, name in sources) for name, bins in potential.binnings.items()}
+    yield Reading(_reach(potential.window), numbers)
 
 
 def _tested(
@@ -185,14 +183,20 @@ def _reach(window: Window) -> int:
 
 def _of_scaling(scaling: Scaling) -> NumberReading:
     if scaling.zero_is_absent:
-        return NumberReading(NONE, np.concatenate([-POWERS, [0.0], POWERS]).astype(np.float32), scaling.deviation)
+        return NumberReading(NONE, np.concatenate([-POWERS, [0.0], POWERS]).astype(np.float32), 0.0)
     return NumberReading(NONE, _finite(scaling.mean + scaling.deviation * DEVIATIONS), scaling.deviation)
 
 
-def _of_bins(binning: Binning) -> NumberReading:
-    """Edges of bins lie between values of training, with about as many values in each bin."""
-    edges = binning.edges
-    return NumberReading(edges, NONE, float(edges.std(dtype=np.float64)) if len(edges) > 1 else None)
+def _of_bins(binning: Binning, derives: bool) -> NumberReading:
+    """Edges of bins lie between values of training, with about as many values in each bin.
+
+    If numbers are derived from the column, their thresholds are other numbers of it.
+    """
+    edges = binning.edges.astype(np.float64)
+    if not len(edges):
+        return NumberReading()
+    points = _finite(edges.mean() + edges.std() * DEVIATIONS) if derives else NONE
+    return NumberReading(binning.edges, points, float(edges.std()))
 
 
 def _of_normal(normal: Normal) -> NumberReading:

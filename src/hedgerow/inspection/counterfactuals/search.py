@@ -135,7 +135,7 @@ class FlipSearch:
         before, after = change.value, change.new_value
         if not isinstance(before, float) or not isinstance(after, float):
             return NOT_BY_NUMBERS
-        return abs(after - before) / (self._reading.numbers[self._raw.columns[change.column].name].spread or 1.0)
+        return abs(after - before) / self._reading.numbers[self._raw.columns[change.column].name].spread
 
     def _codes(self, changes: Sequence[Change]) -> NDArray[np.int32]:
         """The code of the label that the position has after each change."""

@@ -10,7 +10,7 @@ from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import bar_chart
 from hedgerow.inspection.transition_graph import TransitionGraph, transition_graph
 from hedgerow.inspection.tree_views import importances, in_words
-from hedgerow.inspection.weights import strongest_features
+from hedgerow.inspection.weights import standardisation_note, strongest_features
 
 MOST_BARS = 20
 MOST_WEIGHTS = 30
@@ -55,7 +55,9 @@ def _weights(view: View) -> str:
     if not found:
         return ""
     rows = [[name, str(label), Numeric(f"{weight:+.3f}")] for (name, label), weight in found.items()]
-    weights = table(["attribute", "label", "#weight"], rows, f"The {len(rows)} strongest weights")
+    words = standardisation_note(view.estimator.model_)
+    caption = f"The {len(rows)} strongest weights" + ("" if words is None else f"; {words}")
+    weights = table(["attribute", "label", "#weight"], rows, caption)
     return details("The strongest weights", weights, is_open=len(rows) <= MOST_BARS)
 
 
