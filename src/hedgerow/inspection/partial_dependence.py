@@ -179,7 +179,8 @@ def partial_dependence(
     label : optional
         A label, or a list of labels; all labels by default.
     grid : int or list of numbers, optional
-        The number of values, or the values. By default 20 quantiles of the column in X; fewer if it has fewer values.
+        The number of values, or the values. By default 20 quantiles of the column in X; fewer if it has fewer values. A
+        larger number than 1,000 means 1,000.
 
     Returns
     -------

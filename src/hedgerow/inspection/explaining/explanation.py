@@ -25,8 +25,9 @@ class Contribution(NamedTuple):
     Attributes
     ----------
     column : str
-        The column; or "left context", "right context" and, for a span, "labels inside"; or "bias", which is the same
-        at every position.
+        The column, or several joined with " & "; "left context", "right context" and, for a span, "labels inside";
+        "bias", which is the same at every position. `TreeCRF(linear=True)` has "linear model: ..." and `OutputCode`
+        "bit ..." for what belongs to no single column.
     offset : int
         Where the value was read, relative to the position.
     value : str, float, tuple or None
