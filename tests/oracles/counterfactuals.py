@@ -112,3 +112,15 @@ def smallest_change(model, found, position, label, to=None):
         if best_key is None or key < best_key:
             best, best_key = (variant, probability), key
     return best
+
+
+def nearest_number(model, x, position, column, numbers, to=None):
+    """The number nearest to x[position, column] of an array that flips the label of the position; None if none does."""
+    label, found = model.predict_single(x)[position], []
+    for number in numbers:
+        variant = x.copy()
+        variant[position, column] = number
+        new = model.predict_single(variant)[position]
+        if new != label and to in (None, new):
+            found.append(float(number))
+    return min(found, key=lambda number: abs(number - x[position, column]), default=None)

@@ -12,7 +12,7 @@ from builders.counterfactuals import animals, tried
 from hedgerow.inspection import counterfactual
 from hedgerow.inspection.counterfactuals import readings
 from hedgerow.inspection.counterfactuals.readings import whole_reading
-from oracles.counterfactuals import smallest_change, variants
+from oracles.counterfactuals import nearest_number, smallest_change, variants
 
 X, Y = animals(60, seed=0)
 X_NEW, _ = animals(4, seed=1)
@@ -83,9 +83,7 @@ def test_the_new_number_flips_and_nearer_ones_do_not(estimator):
             codes = [model.classes_.tolist().index(one) for one in (label, result.new_label)]
             before, now = (model.predict_proba([one])[0][position] for one in (x, after))
             assert (result.probability, result.new_probability) == (before[codes[0]], now[codes[1]])
-            # Means and changes of a window have thresholds of their own, between those of the number itself.
-            derived_trees = isinstance(model, hr.TreeCRF) and model.features is not None
-            for share in (0.999,) if derived_trees else (0.25, 0.5, 0.75, 0.999):
+            for share in (0.25, 0.5, 0.75, 0.999):
                 nearer = result.value + share * (result.new_value - result.value)
                 assert model.predict_single(with_number(x, place, "size", nearer))[position] == label
     assert n_flips > 3
@@ -98,6 +96,83 @@ def test_numbers_are_compared_by_their_standard_deviations():
     model = hr.LinearCRF(order=0, max_iter=50, n_jobs=1).fit(X, y)
     found = [counterfactual(model, X[0], position) for position in range(5)]
     assert {one.column for one in found} == {"metres"}  # its weight is twice as large for one standard deviation
+
+
+def test_numbers_without_a_deviation_are_compared_in_their_own_units():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(0, [1, 1000], (8, 2)) for _ in range(20)]
+    y = [["high" if a + b / 1000 > 0 else "low" for a, b in x] for x in X]
+    spreads = {}
+    for scale in (True, False):
+        model = hr.LinearCRF(order=0, scale=scale, max_iter=50, n_jobs=1).fit(X, y)
+        spreads[scale] = [whole_reading(model.model_).numbers[name].spread for name in ("x0", "x1")]
+    np.testing.assert_allclose(spreads[True], np.concatenate(X).std(axis=0), rtol=1e-5)
+    assert spreads[False] == [1, 1]
+    two_values = hr.TreeCRF(order=0, n_rounds=2, n_jobs=1).fit([[{"v": 0}, {"v": 1000}]] * 9, [["a", "b"]] * 9)
+    assert whole_reading(two_values.model_).numbers["v"].spread == 1
+
+
+def test_the_bins_of_another_part_of_the_model_have_the_deviation():
+    future = hr.FutureMEMM(n_rounds=2, max_future=1, early_stopping=None, n_jobs=1)
+    sizes = [[{"size": p["size"]} for p in x] for x in X]
+    model = hr.SearchTagger(scale=False, future=future, epochs=1, n_jobs=1, random_state=0).fit(sizes, Y)
+    edges = model.model_.potential.future.trees.binnings["size"].edges
+    assert whole_reading(model.model_).numbers["size"].spread == pytest.approx(edges.std(dtype=np.float64))
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1, 1e5, 1e9])
+def test_numbers_of_every_size_are_tried_without_a_scale(unit):
+    rng = np.random.default_rng(0)
+    X = [np.stack([rng.normal(0, unit, 8), np.full(8, unit)], axis=1) for _ in range(40)]
+    y = [["high" if v > 0.5 * unit else "low" for v in x[:, 0]] for x in X]
+    model = hr.StructuredPerceptron(order=0, scale=False, epochs=5, n_jobs=1, random_state=0).fit(X, y)
+    x = np.array([[-0.5 * unit, unit]])
+    nearest = nearest_number(model, x, 0, 0, np.linspace(-4, 4, 2001) * unit, to="high")
+    found = counterfactual(model, x, 0, to="high")
+    assert (found.column, nearest > 0.1 * unit) == ("x0", True)
+    assert found.new_value == pytest.approx(nearest, abs=0.005 * unit)
+
+
+def test_numbers_beyond_the_bins_are_tried_where_others_are_derived():
+    rng = np.random.default_rng(0)
+    X = [rng.uniform(-2, 2, (8, 1)) for _ in range(60)]
+    y = [["up" if t and x[t, 0] - x[t - 1, 0] > 1.5 else "no" for t in range(8)] for x in X]
+    model = hr.TreeCRF(features=hr.templates.numbers(), order=0, n_rounds=20, n_jobs=1).fit(X, y)
+    x = np.array([[1.9], [1.95], [1.9]])
+    nearest = nearest_number(model, x, 1, 0, np.linspace(-4, 4, 4001))
+    assert nearest > max(one.max() for one in X)
+    found = counterfactual(model, x, 1)
+    assert (found.offset, found.new_label) == (0, "up")
+    assert found.new_value == pytest.approx(nearest, abs=0.003)
+
+
+def test_thresholds_of_derived_numbers_are_found():
+    rng = np.random.default_rng(0)
+    n_flips = 0
+    for seed in range(20):
+        X = [rng.normal(size=(6, 1)) for _ in range(15)]
+        y = [["up" if t and x[t, 0] > x[t - 1, 0] + 0.5 else "no" for t in range(6)] for x in X]
+        estimator = (hr.TreeCRF if seed % 2 else hr.MEMM)(features=hr.templates.numbers(), n_rounds=5, n_jobs=1)
+        model, x = estimator.set_params(order=seed // 2 % 2).fit(X, y), rng.normal(size=(4, 1)).astype(np.float32)
+        nearest = nearest_number(model, x, 2, 0, np.linspace(-3.5, 3.5, 501))
+        found = counterfactual(model, x, 2)
+        if nearest is None or found.new_value is None:
+            continue
+        assert found.offset == 0
+        assert abs(found.new_value - x[2, 0]) <= abs(nearest - x[2, 0]) + 1e-6
+        n_flips += 1
+    assert n_flips > 10
+
+
+@pytest.mark.parametrize("seed", [11, 52, 105, 147])
+def test_both_sides_of_a_threshold_are_tried_where_scores_change_between(seed):
+    rng = np.random.default_rng(seed)
+    X = [rng.normal(size=(5, 1)) for _ in range(12)]
+    y = [["ab"[int(v + rng.normal() > 0)] for v in x[:, 0]] for x in X]
+    model = hr.TreeCRF(order=0, linear=True, n_rounds=4, max_leaves=6, n_jobs=1, random_state=0).fit(X, y)
+    x = np.array([[1.5]])
+    nearest = nearest_number(model, x, 0, 0, np.linspace(-3, 1.5, 2001))
+    assert counterfactual(model, x, 0).new_value >= nearest - 1e-6
 
 
 def test_values_beyond_all_thresholds_and_extreme_numbers():
@@ -127,8 +202,6 @@ def test_a_linear_part_of_trees_is_tried_beyond_their_thresholds():
         hr.TreeCRF(n_rounds=3, window=1, n_jobs=1, random_state=0),
         hr.TreeCRF(n_rounds=3, window=1, missing="surrogate", n_jobs=1, random_state=0),
         hr.TreeCRF(n_rounds=3, missing="indicator", n_jobs=1, random_state=0),
-        hr.TreeCRF(n_rounds=3, features=hr.templates.numbers(), n_jobs=1, random_state=0),
-        hr.TreeCRF(n_rounds=3, linear=True, n_jobs=1, random_state=0),
         hr.MEMM(n_rounds=3, window=1, n_jobs=1, random_state=0),
         hr.FutureMEMM(n_rounds=3, max_future=2, early_stopping=None, n_jobs=1, random_state=0),
         hr.OutputCode(base=hr.MEMM(n_rounds=3, random_state=0), code="one-vs-rest", cascade=1, n_jobs=1),

@@ -28,8 +28,8 @@ from hedgerow.utilities import Floats32
 
 LABEL_REACH = 5  # positions beyond the reach of attributes that are tried, because labels depend on their neighbours
 DEVIATIONS = np.linspace(-4.0, 4.0, 33)  # distances from the mean that are tried, in standard deviations
-POWERS = 2.0 ** np.arange(-4, 41)  # numbers that are tried if the model does not scale them
-MOST_POINTS = 128
+POWERS = 4.0 ** np.arange(-2, 21)  # numbers that are tried if the model does not scale them
+MOST_POINTS = 128  # of a column, and as many thresholds if scores change at other numbers too
 
 NONE = np.zeros(0, np.float32)
 
@@ -89,9 +89,15 @@ def whole_reading(model: Model) -> Reading:
 def _merged(found: list[NumberReading]) -> NumberReading:
     """How several potentials read the same column; the spread is 1 if none is stored."""
     steps, points = (np.unique(np.concatenate([one[i] for one in found])) for i in (0, 1))
-    if len(points) > MOST_POINTS:
-        points = points[np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(np.int64)]
+    if len(points):  # trees alone change their scores at steps only, and need all of them
+        steps, points = _sampled(steps), _sampled(points)
     return NumberReading(steps, points, next((one.spread for one in found if one.spread), 1.0))
+
+
+def _sampled(numbers: Floats32) -> Floats32:
+    """MOST_POINTS of the numbers, or all if there are fewer."""
+    places = np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_POINTS)).round()
+    return numbers[places.astype(np.int64)]
 
 
 @singledispatch
@@ -123,17 +129,17 @@ def _search(potential: SearchPotential, encoder: Encoder) -> Iterator[Reading]:
 
 @readings.register
 def _trees(potential: TreePotential, encoder: Encoder) -> Iterator[Reading]:
-    for reading in _all_steps(potential, encoder):
-        yield reading._replace(numbers=_tested(reading.numbers, potential, encoder))
     if potential.columns is not None and potential.columns.linear is not None:
         yield from readings(potential.columns.linear, encoder)
+    reading = _all_steps(potential, encoder)
+    yield reading._replace(numbers=_tested(reading.numbers, potential, encoder))
 
 
-def _all_steps(potential: TreePotential, encoder: Encoder) -> Iterator[Reading]:
-    """The readings with all thresholds between bins."""
+def _all_steps(potential: TreePotential, encoder: Encoder) -> Reading:
+    """The reading with all thresholds between bins."""
     sources = {spec.rule.source for spec in encoder.derived if isinstance(spec.rule, Summary)}
     numbers = {name: _of_bins(bins, name in sources) for name, bins in potential.binnings.items()}
-    yield Reading(_reach(potential.window), numbers)
+    return Reading(_reach(potential.window), numbers)
 
 
 def _tested(
@@ -165,7 +171,7 @@ def _local(potential: LocalPotential, encoder: Encoder) -> Iterator[Reading]:
 
 @readings.register
 def _future(potential: FuturePotential, encoder: Encoder) -> Iterator[Reading]:
-    yield from _all_steps(potential.trees, encoder)  # the patterns of features test thresholds too
+    yield _all_steps(potential.trees, encoder)  # the patterns of features test thresholds too
     if potential.features:
         yield Reading(potential.instance_bags.size)
 
@@ -182,21 +188,22 @@ def _reach(window: Window) -> int:
 
 
 def _of_scaling(scaling: Scaling) -> NumberReading:
-    if scaling.zero_is_absent:
-        return NumberReading(NONE, np.concatenate([-POWERS, [0.0], POWERS]).astype(np.float32), 0.0)
+    if scaling.zero_is_absent:  # not scaled: no deviation is stored
+        return NumberReading(NONE, np.concatenate([-POWERS, [0.0], POWERS]).astype(np.float32))
     return NumberReading(NONE, _finite(scaling.mean + scaling.deviation * DEVIATIONS), scaling.deviation)
 
 
 def _of_bins(binning: Binning, derives: bool) -> NumberReading:
     """Edges of bins lie between values of training, with about as many values in each bin.
 
-    If numbers are derived from the column, their thresholds are other numbers of it.
+    Numbers that are derived from the column have thresholds of their own, which are other numbers of the column.
     """
     edges = binning.edges.astype(np.float64)
     if not len(edges):
         return NumberReading()
-    points = _finite(edges.mean() + edges.std() * DEVIATIONS) if derives else NONE
-    return NumberReading(binning.edges, points, float(edges.std()))
+    deviation = float(edges.std())  # 0 of a single edge
+    points = _finite(edges.mean() + (deviation or 1.0) * DEVIATIONS) if derives else NONE
+    return NumberReading(binning.edges, points, deviation)
 
 
 def _of_normal(normal: Normal) -> NumberReading:

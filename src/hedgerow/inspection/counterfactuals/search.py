@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from hedgerow.inspection.counterfactuals.variants import Change, RawSequence, Va
 from hedgerow.utilities import Floats
 
 BATCH = 2**17  # positions that are labelled at once
-SECTIONS = 16  # into which an interval of numbers is divided
+FIRST_SECTIONS = 128  # into which the numbers between the value and the first flip are divided
+SECTIONS = 16  # into which the interval before the first flip is divided then
 ROUNDS = 5  # of such divisions: the number is found to 1 / 16^5 of the interval
 NOT_BY_NUMBERS = 1.0  # the size of a change that is not from number to number
 
@@ -72,11 +73,11 @@ class FlipSearch:
         """The changes of values at these positions that flip the label; the smallest of each line."""
         lines = [line for place in places for line in self._lines(place)]
         found = list(self._smallest_flips(lines))
-        numbers = [line for line in found if _is_interval(line)]
+        numbers = list(self._smallest_flips([_filled(line) for line in found if _is_interval(line)]))
         for _ in range(ROUNDS):
             numbers = list(self._smallest_flips([_divided(line) for line in numbers]))
         others = [line for line in found if not _is_interval(line)]
-        return [line.changes[0] for line in (*others, *numbers)]
+        return [line.changes[-1] for line in (*others, *numbers)]
 
     def _lines(self, place: int) -> Iterator[Line]:
         """The changes of the values at a position that are tried."""
@@ -112,14 +113,12 @@ class FlipSearch:
         yield from (_single(number, place, None, text) for text in others)
 
     def _smallest_flips(self, lines: Sequence[Line]) -> Iterator[Line]:
-        """Each line that has a flip, cut to the first one and the value before it."""
+        """Each line that has a flip, up to the first one."""
         codes = iter(self._codes([change for line in lines for change in line.changes]).tolist())
         for line in lines:
             flips = [self._is_flip(next(codes)) for _ in line.changes]
             if any(flips):
-                first = flips.index(True)
-                keeps = line.changes[first - 1].new_value if first else line.keeps
-                yield Line(keeps, (line.changes[first],))
+                yield line._replace(changes=line.changes[: flips.index(True) + 1])
 
     def _is_flip(self, code: int) -> bool:
         return code != self._label if self._to is None else code == self._to
@@ -179,9 +178,28 @@ def _is_interval(line: Line) -> bool:
     return isinstance(line.keeps, float) and isinstance(line.changes[0].new_value, float)
 
 
+def _filled(line: Line) -> Line:
+    """The line with more numbers between the value and the flip, which is the last."""
+    keeps, *tried = _numbers(line)
+    numbers = {*tried, *_between(keeps, tried[-1], FIRST_SECTIONS)}
+    return _with_numbers(line, sorted(numbers, key=lambda number: abs(number - keeps)))
+
+
 def _divided(line: Line) -> Line:
-    """The numbers between the one that keeps the label and the one that flips it, which is the last."""
-    (flip,) = line.changes
-    inner = np.linspace(line.keeps, flip.new_value, SECTIONS + 1)[1:-1].astype(np.float32).tolist()  # type: ignore[arg-type]
-    values = [value for value in dict.fromkeys(inner) if value not in (line.keeps, flip.new_value)]
-    return Line(line.keeps, (*(flip._replace(new_value=value) for value in values), flip))
+    """The numbers between the last one that keeps the label and the flip, which is the last."""
+    keeps, flip = _numbers(line)[-2:]
+    return _with_numbers(line._replace(keeps=keeps), [*_between(keeps, flip, SECTIONS), flip])
+
+
+def _numbers(line: Line) -> list[float]:
+    return cast("list[float]", [line.keeps, *(change.new_value for change in line.changes)])
+
+
+def _with_numbers(line: Line, numbers: Sequence[float]) -> Line:
+    return line._replace(changes=tuple(line.changes[-1]._replace(new_value=number) for number in numbers))
+
+
+def _between(first: float, last: float, n_sections: int) -> list[float]:
+    """The numbers that divide an interval into equal sections, as 32-bit floats."""
+    inner = np.linspace(first, last, n_sections + 1)[1:-1].astype(np.float32).tolist()
+    return [number for number in dict.fromkeys(inner) if number not in (first, last)]
