@@ -28,14 +28,16 @@ def counterfactual(model: Estimator, x: Any, position: int, to: Any = None) -> C
     One value of one column of x is changed at a time, at the position or near it, and the whole sequence is labelled
     again. Columns that `features` derive are derived again. A change at the position itself is smaller than any change
     of a neighbour, and a nearer neighbour comes before a farther one. At the same distance, a number changes by its
-    difference divided by the standard deviation of its column in training (trees: of the edges of their bins). Every
+    difference divided by the standard deviation of its column in training (trees: of the edges of their bins). Where
+    the model stores none, with `scale=False` or a single edge, the difference is in the units of the column. Every
     other change counts 1. Among equal changes, the one with the most probable new label is returned.
 
     These values are tried:
 
-    - Numbers: the thresholds that trees test; where a model multiplies numbers by weights, numbers up to four standard
-      deviations from the mean. Between the last one that keeps the label and the first one that flips it, the number is
-      found by division of the interval. What happens between two that keep the label is not seen.
+    - Numbers: the thresholds that trees test; where a model multiplies numbers by weights, or trees read numbers that
+      are derived from them, numbers up to four standard deviations from the mean (powers of four up to 10^12 with
+      `scale=False`). Between the value and the first one that flips the label, more numbers are tried, and the nearest
+      one is found by division of an interval. What happens between two that keep the label is not seen.
     - Categories: all values of training, or 200 of a column with more. These are values that make one of the labels
       most probable in a sequence of the value alone. Every label has its share, labels that are probable at the
       position come first, and `to` has half. With very many labels and values, an even sample of the values is ranked.
