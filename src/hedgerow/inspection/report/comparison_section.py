@@ -37,7 +37,7 @@ def _models(view: View) -> str:
     models = [("this model", view.estimator)]
     models += [("the other model", view.other.estimator)] if view.other is not None else []
     rows = [[name, type(one).__name__, Prose(visible(own_settings(one)))] for name, one in models]
-    return table(["", "estimator", "settings that are not the default"], rows, "The models")
+    return table(["model", "estimator", "settings that are not the default"], rows, "The models")
 
 
 def _scores(found: Comparison) -> str:
