@@ -178,7 +178,7 @@ class RiskCoverage:
         axes = axes_or_new(axes)
         axes.plot(self.coverage, self.accuracy, label="positions")
         axes.plot(self.coverage, self.sequence_accuracy, label="whole sequences")
-        axes.set_xlabel("coverage: share of the sequences, the surest first")
+        axes.set_xlabel("coverage: share of sequences")
         axes.set_ylabel("share that is right")
         axes.set_xlim(0, 1)
         axes.set_ylim(top=1.02)

@@ -76,7 +76,7 @@ def _coverage_figure(found: RiskCoverage) -> str:
         series,
         title="Accuracy over coverage",
         description="The table below has some of the numbers.",
-        x_name="coverage: share of the sequences, the surest first",
+        x_name="coverage: share of sequences",
         y_name="share that is right",
         x_range=(0.0, 1.0),
     )

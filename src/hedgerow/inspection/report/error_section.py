@@ -15,6 +15,7 @@ from hedgerow.inspection.report.markup import (
     note,
     share,
     shown,
+    side_by_side,
     table,
 )
 from hedgerow.inspection.report.view import View
@@ -52,9 +53,9 @@ def error_section(view: View, buttons: Buttons) -> Section | None:
         _group(one, f"By how often the value of {shown(name)} occurs in these sequences")
         for name, one in list(found.by_frequency.items())[:MOST_COLUMNS]
     ]
-    tables = "".join(part for part in [*groups, *frequencies] if part)
+    tables = [part for part in [*groups, *frequencies] if part]
     rates = "Error rates of groups of positions, with intervals at 95 %"
-    groups_of_positions = details(rates, note(_INDEPENDENT) + tables, is_open=True) if tables else ""
+    groups_of_positions = details(rates, note(_INDEPENDENT) + side_by_side(tables), is_open=True) if tables else ""
     return Section("errors", "Errors", spans + _worst(found, buttons) + groups_of_positions)
 
 

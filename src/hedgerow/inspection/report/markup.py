@@ -103,6 +103,11 @@ def scrolling(content: str, name: str) -> str:
     return f'<div class="scroll" role="group" tabindex="0" aria-label="{safe(name)}">{content}</div>'
 
 
+def side_by_side(tables: Iterable[str]) -> str:
+    """Tables, each with its notes, in columns where the page is wide enough."""
+    return f'<div class="tables">{"".join(f"<div>{one}</div>" for one in tables)}</div>'
+
+
 def figure(drawing: str, caption: str) -> str:
     """A drawing with a caption."""
     return f"<figure>{scrolling(drawing, caption)}<figcaption>{escape(caption)}</figcaption></figure>"
