@@ -47,7 +47,8 @@ def tried(model, names, *, missing=False):
     for name in names:
         if specs[name].alphabet is None:
             edges = binnings(model.model_.potential)[name].edges
-            numbers[name] = (thresholds(edges), float(edges.std(dtype=np.float64)))
+            middle = float(np.median(edges.astype(np.float64)))
+            numbers[name] = (thresholds(edges), float(edges.std(dtype=np.float64)), middle)
     sets = frozenset(name for name in names if specs[name].kind == "bag")
     return Tried(texts, numbers, missing, sets)
 

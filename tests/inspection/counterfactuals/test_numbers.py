@@ -248,3 +248,32 @@ def test_a_missing_number_is_filled_where_only_its_indicator_counts():
     found = counterfactual(model, [{"a": None}], 0)
     assert found is not None
     assert (found.value, found.new_label) == (None, "there")
+
+
+def test_a_missing_number_becomes_one_near_the_middle():
+    x = [[{"v": 9.0 + i / 10} for i in range(20)]] * 3
+    y = [["low"] * 10 + ["high"] * 10] * 3
+    for estimator in (
+        hr.LinearCRF(order=0, n_jobs=1),
+        hr.StructuredSVM(order=0, random_state=0, n_jobs=1),
+        hr.TreeCRF(order=0, n_rounds=5, n_jobs=1),
+    ):
+        model = estimator.fit(x, y)
+        (label,) = model.predict_single([{"v": None}])
+        found = counterfactual(model, [{"v": None}], 0)
+        assert abs(found.new_value - 9.95) < 0.5
+        assert model.predict_single([{"v": found.new_value}])[0] == found.new_label != label
+
+
+def test_bits_read_derived_numbers_as_other_trees_do():
+    rng = np.random.default_rng(0)
+    x = [[{"v": float(v)} for v in rng.normal(size=6)] for _ in range(40)]
+    y = [["first" if not t else "up" if p["v"] > s[t - 1]["v"] else "down" for t, p in enumerate(s)] for s in x]
+    base = hr.MEMM(n_rounds=5, random_state=0, n_jobs=1)
+    features = hr.templates.numbers()
+    trees = copy.deepcopy(base).set_params(features=features).fit(x, y)
+    code = hr.OutputCode(base=base, features=features, random_state=0, n_jobs=1).fit(x, y)
+    assert len(whole_reading(trees.model_).numbers["v"].points)
+    np.testing.assert_array_equal(
+        whole_reading(code.model_).numbers["v"].points, whole_reading(trees.model_).numbers["v"].points
+    )

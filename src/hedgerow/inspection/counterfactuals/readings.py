@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import singledispatch
 from typing import NamedTuple
 
@@ -38,15 +39,17 @@ class NumberReading(NamedTuple):
     """How a numeric column is read.
 
     `steps` are thresholds: a model tells v < step from v >= step. `points` are values to try where scores change at
-    other numbers too. `spread` is the standard deviation that the model stores, or 0.
+    other numbers too. `spread` is the standard deviation that the model stores, or 0; `middle` a number in the middle
+    of those of training.
     """
 
     steps: Floats32 = NONE
     points: Floats32 = NONE
     spread: float = 0.0
+    middle: float = 0.0
 
     def beside(self, value: float) -> list[Floats32]:
-        """Numbers below the value and numbers above it, the nearest first; all numbers in one array if it is NaN.
+        """Numbers below the value and numbers above it, the nearest first; if it is NaN, all, from the middle on.
 
         Of a threshold, the number on its other side is tried: the largest number under it, or the threshold itself. If
         there are points, both are tried, because scores change between thresholds too.
@@ -55,7 +58,8 @@ class NumberReading(NamedTuple):
         under = under[np.isfinite(under)]
         every = np.concatenate([under, self.steps, self.points])
         if np.isnan(value):
-            return [np.unique(every)]
+            every = np.unique(np.append(every, np.float32(self.middle)))
+            return [every[np.argsort(np.abs(every.astype(np.float64) - self.middle), kind="stable")]]
         below, above = (every, every) if len(self.points) else (under, self.steps)
         return [np.unique(below[below < value])[::-1], np.unique(above[above > value])]
 
@@ -91,7 +95,7 @@ def _merged(found: list[NumberReading]) -> NumberReading:
     steps, points = (np.unique(np.concatenate([one[i] for one in found])) for i in (0, 1))
     if len(points):  # trees alone change their scores at steps only, and need all of them
         steps, points = _sampled(steps), _sampled(points)
-    return NumberReading(steps, points, next((one.spread for one in found if one.spread), 1.0))
+    return NumberReading(steps, points, next((one.spread for one in found if one.spread), 1.0), found[0].middle)
 
 
 def _sampled(numbers: Floats32) -> Floats32:
@@ -179,7 +183,8 @@ def _future(potential: FuturePotential, encoder: Encoder) -> Iterator[Reading]:
 @readings.register
 def _code(potential: CodePotential, encoder: Encoder) -> Iterator[Reading]:
     for i, bit in enumerate(potential.bits):
-        yield from readings(bit, potential.cascade.encoder(encoder, i))
+        of_bit = potential.cascade.encoder(encoder, i)  # without the rules: the data of bits are derived already
+        yield from readings(bit, replace(of_bit, derived=encoder.derived))
     yield Reading(links=potential.bit_order > 0 or potential.cascade.length > 0)
 
 
@@ -190,7 +195,7 @@ def _reach(window: Window) -> int:
 def _of_scaling(scaling: Scaling) -> NumberReading:
     if scaling.zero_is_absent:  # not scaled: no deviation is stored
         return NumberReading(NONE, np.concatenate([-POWERS, [0.0], POWERS]).astype(np.float32))
-    return NumberReading(NONE, _finite(scaling.mean + scaling.deviation * DEVIATIONS), scaling.deviation)
+    return NumberReading(NONE, _finite(scaling.mean + scaling.deviation * DEVIATIONS), scaling.deviation, scaling.mean)
 
 
 def _of_bins(binning: Binning, derives: bool) -> NumberReading:
@@ -203,7 +208,7 @@ def _of_bins(binning: Binning, derives: bool) -> NumberReading:
         return NumberReading()
     deviation = float(edges.std())  # 0 of a single edge
     points = _finite(edges.mean() + (deviation or 1.0) * DEVIATIONS) if derives else NONE
-    return NumberReading(binning.edges, points, deviation)
+    return NumberReading(binning.edges, points, deviation, float(np.median(edges)))
 
 
 def _of_normal(normal: Normal) -> NumberReading:
@@ -211,7 +216,7 @@ def _of_normal(normal: Normal) -> NumberReading:
     spread = float(np.sqrt(normal.variance.mean() + normal.mean.var()))
     lowest, highest = (normal.mean - 4 * deviations).min(), (normal.mean + 4 * deviations).max()
     points = _finite(np.concatenate([np.linspace(lowest, highest, len(DEVIATIONS)), normal.mean]))
-    return NumberReading(NONE, points, spread)
+    return NumberReading(NONE, points, spread, float(normal.mean.mean()))
 
 
 def _finite(values: np.ndarray) -> Floats32:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.data.columns import Kind
-from hedgerow.data.html_repr import html_table
+from hedgerow.data.html_repr import html_table, with_note
 from hedgerow.inspection.explaining.explanation import shown_value
 
 
@@ -89,7 +89,7 @@ class Counterfactual:
 
     def _repr_html_(self) -> str:
         header, *rows = self._table()
-        return html_table(header, rows, self.note or "")
+        return with_note(html_table(header, rows), self.note)
 
 
 def _text(value: str | float | None) -> str:

@@ -34,7 +34,10 @@ class Flip(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Changes of the same value in one direction, the smallest first, beginning at a value that keeps the label."""
+    """Changes of the same value in one direction, the smallest first, beginning at a value that keeps the label.
+
+    A missing number becomes the tried numbers, those in the middle first.
+    """
 
     keeps: Value
     changes: tuple[Change, ...]
@@ -100,10 +103,9 @@ class FlipSearch:
         if column.name not in self._reading.numbers:
             return
         for numbers in self._reading.numbers[column.name].beside(before):
-            if np.isnan(before):
-                yield from (_single(number, place, None, value) for value in numbers.tolist())
-            elif len(numbers):
-                yield Line(before, tuple(Change(number, place, before, value) for value in numbers.tolist()))
+            value = None if np.isnan(before) else before
+            if len(numbers):
+                yield Line(value, tuple(Change(number, place, value, tried) for tried in numbers.tolist()))
 
     def _bag_lines(self, number: int, column: BagColumn, place: int) -> Iterator[Line]:
         ids = column.ids[column.starts[place] : column.starts[place + 1]].tolist()
