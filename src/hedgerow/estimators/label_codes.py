@@ -11,11 +11,15 @@ from hedgerow.encoding.encoded import Encoded
 from hedgerow.errors import InputError, UnseenLabelWarning, first_few, warn_user
 from hedgerow.utilities import counted
 
+COUNTED_AS_WRONG = "all positions with such a label count as wrong, and the log-likelihood of their sequences is -inf"
 
-def label_codes(labels: Labels, y: object, encoded: Encoded, name: str = "y") -> NDArray[np.int32]:
+
+def label_codes(
+    labels: Labels, y: object, encoded: Encoded, name: str = "y", consequence: str = COUNTED_AS_WRONG
+) -> NDArray[np.int32]:
     """The codes of y; -1 for labels that training never saw, with one warning for all of them.
 
-    `name` is the argument of the user that y is.
+    `name` is the argument of the user that y is, and `consequence` what becomes of such labels.
     """
     gold = read_named_labels(y, encoded, name)
     codes = labels.codes(gold, encoded)
@@ -23,7 +27,7 @@ def label_codes(labels: Labels, y: object, encoded: Encoded, name: str = "y") ->
         unseen = labels.unseen(gold)
         warn_user(
             f"{counted(len(unseen), 'distinct label')} of {name} never occurred in training ({first_few(unseen)}): "
-            "all positions with such a label count as wrong, and the log-likelihood of their sequences is -inf",
+            f"{consequence}",
             UnseenLabelWarning,
         )
     return codes

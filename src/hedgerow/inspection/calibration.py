@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.lazy import is_lazy
 from hedgerow.encoding.encoded import Encoded
-from hedgerow.errors import InputError
+from hedgerow.errors import ConvergenceWarning, InputError, warn_user
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.label_codes import label_codes
 from hedgerow.estimators.threads import threads_to_label
@@ -41,6 +41,8 @@ E = TypeVar("E", bound=Estimator)
 
 MAX_KEPT_SCORES = 2**25  # 128 MB in single precision; further scores are computed again at each temperature
 MAX_FACTOR = 20.0  # between the temperature and 1 or the spread of the scores: dev data may be few and easy
+LEFT_OUT = "sequences with such a label are left out"
+CERTAIN = 1e-3  # minus the mean log-likelihood of sequences whose labels are certain
 PRECISION = 1e-3  # of the temperature's logarithm
 
 
@@ -49,8 +51,8 @@ def calibrate(model: E, X_dev: SequencesLike, y_dev: LabelsLike) -> E:
 
     All scores of the model are divided by one number, the temperature, at which the labels of the dev data are most
     probable. A temperature above 1 makes probabilities softer, one below 1 sharper. The most probable label sequence
-    stays the same, so that predictions with `decode="viterbi"` do not change. The most probable label of a single
-    position can change where it was nearly tied.
+    stays the same, so that predictions with `decode="viterbi"` do not change, except where several label sequences are
+    equally probable. The most probable label of a single position can change where it was nearly tied.
 
     Use sequences that the model was not fitted on. An earlier temperature of `calibrate` is replaced.
 
@@ -90,9 +92,17 @@ def calibrate(model: E, X_dev: SequencesLike, y_dev: LabelsLike) -> E:
     if is_lazy(X_dev):
         raise InputError("calibrate needs dev data in memory, but X_dev is a Dask collection; compute it first")
     encoded = model._encode_checked(fitted.encoder, X_dev, fitted.parameters, "X_dev")
-    loss = _DevLoss(model, encoded, label_codes(fitted.labels, y_dev, encoded, "y_dev"))
+    loss = _DevLoss(model, encoded, label_codes(fitted.labels, y_dev, encoded, "y_dev", LEFT_OUT))
+    temperature = _most_likely(loss, *loss.bounds())
+    if temperature < 1 and loss(temperature) < CERTAIN * loss.n_sequences:
+        warn_user(
+            f"the most probable labels of all {loss.n_sequences:,} dev sequences are the gold labels, and calibrate "
+            f"made the model certain (temperature {temperature:.3g}): its probabilities are too sure; give more dev "
+            "data, on which the model makes mistakes",
+            ConvergenceWarning,
+        )
     calibrated = copy(model)
-    calibrated._set_model(replace(fitted, temperature=_most_likely(loss, *loss.bounds())))
+    calibrated._set_model(replace(fitted, temperature=temperature))
     return calibrated
 
 
@@ -129,7 +139,7 @@ class _DevLoss:
 
     def _use(self, encoded: Encoded, codes: NDArray[np.int32]) -> None:
         """Compute the scores of the first sequences, which are kept for all temperatures."""
-        self._codes = codes
+        self._codes, self.n_sequences = codes, len(encoded)
         most = MAX_KEPT_SCORES // self._model.potential.scores_per_position(self._model.topology)
         n_kept = int(np.searchsorted(encoded.starts, most, side="right")) - 1
         self._kept = list(self._answers(encoded[:n_kept])) if n_kept else []

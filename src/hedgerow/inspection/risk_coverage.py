@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hedgerow.typing import LabelsLike, SequencesLike
 
 Confidence = Literal["path", "least"]
+DIGITS = 6  # of confidences: what differs only by rounding is equally sure
 SHOWN = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # coverages of the table
 
 
@@ -241,6 +242,7 @@ def risk_coverage_of(labelling: Labelling, *, by: Confidence = "path") -> RiskCo
     confidence = labelling.path_log_probability
     if by == "least":
         confidence = np.minimum.reduceat(labelling.probability, starts[:-1]).astype(np.float64)
+    confidence = np.round(confidence, DIGITS)
     surest = np.argsort(-confidence, kind="stable")
     lengths, rights = np.diff(starts), np.add.reduceat(right, starts[:-1])
     ends = np.append(np.flatnonzero(np.diff(confidence[surest])) + 1, n)  # of groups of equally sure sequences
