@@ -168,6 +168,18 @@ def test_names_turn_where_they_would_overlap(n, turned):
     assert all(("transform" in element.attrib) is turned for element in names)
 
 
+def test_short_names_stay_level():
+    drawing = draw_graph([*(f"B-label{i}" for i in range(40)), "u", "n"], [(0, 1, 1.0)], title="t", description="d")
+    names = {element.text: element.attrib for element in parsed_svg(drawing).iter(f"{SVG}text")}
+    assert {name for name, attributes in names.items() if "transform" not in attributes} == {"u", "n"}
+
+
+def test_names_leave_room_for_loops():
+    drawing = draw_graph(["a", "b", "c", "d"], [(1, 1, 1.0)], title="t", description="d")
+    across = {element.text: float(element.get("x")) for element in parsed_svg(drawing).iter(f"{SVG}text")}
+    assert across["b"] - across["a"] > across["a"] - across["d"]
+
+
 def test_thousands_of_labels_are_drawn_in_part():
     n = 2000
     x, y = [[f"w{i}" for i in range(n)]], [[f"L{i}" for i in range(n)]]

@@ -22,6 +22,8 @@ from hedgerow.inspection.svg import (
 NODE_RADIUS = 7.0
 ARROW = 7.0
 LOOP = 15.0
+NEAR = 8.0  # between a node without a loop and its name
+SHORT = 20.0  # names of this width stay level, because a single letter on its side is another letter
 WIDEST = 5.0
 FAINTEST = 0.6  # opacity of the weakest edge, so that it can be seen on light and dark pages
 
@@ -31,9 +33,11 @@ def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *,
     shown = [clipped(name, 24) for name in names]
     radius = max(90.0, len(names) * 26 / (2 * math.pi))
     margin = max([40.0, *map(text_width, shown)]) + LOOP * 2 + 16
-    names_radius, height = radius + NODE_RADIUS + LOOP * 2 + 4, radius + LOOP * 2 + 30
+    loops = {a for a, b, _ in edges if a == b}
+    distances = [radius + NODE_RADIUS + (LOOP * 2 + 4 if i in loops else NEAR) for i in range(len(names))]
+    height = radius + LOOP * 2 + 30
     angles = [2 * math.pi * i / max(len(names), 1) - math.pi / 2 for i in range(len(names))]
-    turns = _overlap([_box(name, names_radius, angle) for name, angle in zip(shown, angles, strict=True)])
+    turns = _overlap([_box(*each) for each in zip(shown, distances, angles, strict=True)])
     middle = radius + margin, radius + margin if turns else height
     places = [(middle[0] + radius * math.cos(a), middle[1] + radius * math.sin(a)) for a in angles]
     greatest = max((abs(score) for _, _, score in edges), default=0.0) or 1.0
@@ -45,10 +49,11 @@ def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *,
         opacity, width = FAINTEST + (0.9 - FAINTEST) * share, 1.2 + WIDEST * share
         parts.append(path(curve, colour=colour, title=caption, stroke_width=width, stroke_opacity=opacity))
         parts.append(_arrow(tip, direction, colour, opacity, width))
-    for name, full, place, angle in zip(shown, names, places, angles, strict=True):
+    for name, full, place, angle, distance in zip(shown, names, places, angles, distances, strict=True):
         parts.append(circle(*place, NODE_RADIUS, colour="currentColor", title=full))
-        x, y = middle[0] + names_radius * math.cos(angle), middle[1] + names_radius * math.sin(angle)
-        parts.append(_radial_name(name, x, y, angle) if turns else text(x, y + 4, name, anchor=_anchor(angle)))
+        x, y = middle[0] + distance * math.cos(angle), middle[1] + distance * math.sin(angle)
+        is_radial = turns and text_width(name) > SHORT
+        parts.append(_radial_name(name, x, y, angle) if is_radial else text(x, y + 4, name, anchor=_anchor(angle)))
     return document(2 * middle[0], 2 * middle[1], parts, title=title, description=description)
 
 

@@ -225,6 +225,11 @@ class Importances(Sequence[Row]):
         str
             An SVG document.
 
+        Raises
+        ------
+        InputError
+            If n is not an integer of at least 1.
+
         Examples
         --------
         >>> import hedgerow as hr
@@ -232,7 +237,9 @@ class Importances(Sequence[Row]):
         >>> model.feature_importances_.to_svg()[:4]
         '<svg'
         """
-        bars = [(_words(row), row.gain) for row in self._rows[:n]]
+        from hedgerow.inspection.view_tables import check_count
+
+        bars = [(_words(row), row.gain) for row in self._rows[: check_count("to_svg", "n", n)]]
         described = f"Gain of {len(bars)} of {len(self):,}, one bar for each."
         return bar_chart(bars, title="Importances", description=described)
 

@@ -28,6 +28,7 @@ from hedgerow.inspection.svg import (
 BAR_HEIGHT = 18.0
 BAR_AREA = 250.0
 WIDEST_BESIDE = 150.0  # names of bars that are wider stand above their bars, so that both fit on a phone
+LONGEST_NAME = 60  # characters of the name of a bar
 CELL = 26.0
 DARKEST = 0.5  # opacity of the greatest cell of a heat map: numbers on it stay readable on light and dark pages
 MOST_MARKED = 60  # points of a line that has a mark at each
@@ -45,7 +46,7 @@ def bar_chart(
     spread = [0.0] * len(bars) if deviations is None else [d if math.isfinite(d) else 0.0 for d in deviations]
     low = min([0.0, *(v - d for v, d in zip(values, spread, strict=True))])
     high = max([0.0, *(v + d for v, d in zip(values, spread, strict=True))])
-    names = [clipped(name, 48) for name, _ in bars]
+    names = [clipped(name, LONGEST_NAME) for name, _ in bars]
     widest = max([40.0, *map(text_width, names)])
     above = widest > WIDEST_BESIDE
     left, step = (4.0, BAR_HEIGHT + 22) if above else (widest + 8, BAR_HEIGHT + 4)

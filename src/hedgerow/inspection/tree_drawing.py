@@ -17,7 +17,7 @@ VIEW = "draw_tree"
 ROW = 30.0
 BOX = 22.0
 GAP = 44.0  # between two levels, where "yes" and "no" are written
-LONGEST_TEST = 40
+LONGEST_TEST = 56
 SHRINKS = 600.0  # wider drawings keep their size, so that their texts can be read: the page scrolls
 
 
