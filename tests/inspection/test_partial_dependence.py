@@ -57,6 +57,19 @@ def test_the_grid_has_quantiles_of_the_column():
         partial_dependence(model, [np.full((2, 1), np.nan)], "x0")
 
 
+def test_the_grid_reaches_values_that_are_rare():
+    x = [np.concatenate([np.zeros(97), [1.0, 2.0, 3.0]])[:, None]]
+    model = hr.HMM().fit(x, [["dark"] * 97 + ["light"] * 3])
+    assert partial_dependence(model, x, "x0").grid.tolist() == [0, 1, 2, 3]
+    assert partial_dependence(model, x, "x0", grid=3).grid.tolist() == [0, 2, 3]
+
+
+def test_a_column_without_a_value_is_refused():
+    model = hr.HMM().fit([[{"n": 1.0}, {"n": 2.0}]], [["A", "B"]])
+    with pytest.raises(InputError, match="column 'n' has no value in X that is not missing; give it at least one"):
+        partial_dependence(model, [[{"n": float("nan")}, {"n": None}]], "n")
+
+
 def test_threads_do_not_change_results():
     model = hr.TreeCRF(n_rounds=3).fit(X, Y)
     one = partial_dependence(model.set_params(n_jobs=1), X, "size").probabilities

@@ -179,8 +179,8 @@ def partial_dependence(
     label : optional
         A label, or a list of labels; all labels by default.
     grid : int or list of numbers, optional
-        The number of values, or the values. By default 20 quantiles of the column in X; fewer if it has fewer values. A
-        larger number than 1,000 means 1,000.
+        The number of values, or the values. By default 20 quantiles of the distinct values of the column in X, or all
+        of them if there are fewer. A larger number than 1,000 means 1,000.
 
     Returns
     -------
@@ -230,6 +230,8 @@ def _numeric_column(sequences: Sequences, name: str, known: set[str]) -> Numeric
         raise InputError(f"{VIEW}: column must be a column of X, {names}; it is {name!r}")
     column = sequences.column(name)
     if not isinstance(column, NumericColumn):
+        if column.missing().all():
+            raise InputError(f"{VIEW}: column {name!r} has no value in X that is not missing; give it at least one")
         raise InputError(
             f"{VIEW}: the column must be numeric, but {name!r} is {column.kind}; use permutation_importance for it, or "
             "compare predict_proba for two versions of X"
@@ -246,8 +248,8 @@ def _grid(column: NumericColumn, grid: int | Grid | None) -> NDArray[np.float64]
         there = column.values[~column.missing()].astype(np.float64)
         if not len(there):
             raise InputError(f"{VIEW}: every value of column {column.name!r} is missing; pass the values of the grid")
-        quantiles = np.quantile(there, np.linspace(0, 1, min(n, MOST_GRID)), method="nearest")
-        return np.unique(quantiles)
+        # Of the distinct values: where most positions have the same one, such as 0, quantiles of positions coincide.
+        return np.unique(np.quantile(np.unique(there), np.linspace(0, 1, min(n, MOST_GRID)), method="nearest"))
     try:
         values = np.unique(np.asarray(grid, np.float64))
         with np.errstate(over="ignore"):
