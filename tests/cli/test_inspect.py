@@ -43,6 +43,32 @@ def test_the_distance_of_code_words(hedgerow):
     assert "code        4 bits; two labels differ in at least 2 bits" in hedgerow("inspect", "m.hedgerow").out
 
 
+@pytest.mark.parametrize(
+    ("estimator", "order"),
+    [
+        (hr.SearchTagger(order=2, epochs=1, n_jobs=1), 2),
+        (hr.OutputCode(base=hr.HMM(order=1), n_jobs=1), 1),
+        (hr.OutputCode(base=hr.HMM(order=0), distance="lattice", order=2, n_jobs=1), 2),
+        (hr.HMM(order=0), 0),
+    ],
+)
+def test_the_order_is_that_of_the_labels(hedgerow, estimator, order):
+    estimator.fit(["abc", "cab"] * 3, [["x", "y", "z"], ["z", "x", "y"]] * 3).save("m.hedgerow")
+    assert json.loads(hedgerow("inspect", "m.hedgerow", "--json").out)["order"] == order
+    assert f"order       {order}\n" in hedgerow("inspect", "m.hedgerow").out
+
+
+def test_a_calibrated_model_says_so(hedgerow):
+    model = hr.HMM().fit(["ab", "ba"], [["x", "y"], ["y", "x"]])
+    model.save("m.hedgerow")
+    assert "calibrated" not in hedgerow("inspect", "m.hedgerow").out
+    assert json.loads(hedgerow("inspect", "m.hedgerow", "--json").out)["temperature"] == 1
+    calibrated = hr.calibrate(model, ["ab", "ba", "aa"], [["x", "y"], ["y", "x"], ["y", "y"]])
+    calibrated.save("c.hedgerow")
+    temperature = f"{calibrated.model_.temperature:.4g}"
+    assert f"calibrated  scores are divided by the temperature {temperature}\n" in hedgerow("inspect", "c.hedgerow").out
+
+
 def test_rounds_of_the_model_and_of_the_search(hedgerow):
     assert hedgerow("train", "train.txt", "--columns", "word,tag,label", "-o", "m.hedgerow").code == 0
     log = hr.load("m.hedgerow").training_log_

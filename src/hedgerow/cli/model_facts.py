@@ -11,7 +11,7 @@ from hedgerow.cli.loading import layout_of, load_model
 from hedgerow.cli.plain_text import escaped, size
 from hedgerow.errors import InputError
 from hedgerow.inspection import importances
-from hedgerow.inspection.training_summary import training_facts, training_in_words
+from hedgerow.inspection.training_summary import calibration_in_words, training_facts, training_in_words
 from hedgerow.inspection.tree_views import in_words
 from hedgerow.inspection.weights import standardisation_note, strongest_features, transition_features
 from hedgerow.metrics.text_table import text_table
@@ -33,7 +33,8 @@ def model_facts(path: str, top: int) -> dict[str, Any]:
         "bytes": Path(path).stat().st_size,
         "estimator": model.estimator,
         "setting": repr(estimator),
-        "order": model.order,
+        "order": estimator._label_order,
+        "temperature": model.temperature,
         "labels": model.labels.classes.tolist(),
         "columns": estimator.feature_names_in_.tolist(),
         "template": None if template is None else repr(template),
@@ -98,6 +99,7 @@ def as_text(facts: dict[str, Any]) -> str:
         ("code", _code_in_words(facts["code"])),
         ("trained on", _layout_in_words(facts["layout"])),
         ("training", training_in_words(facts["training"])),
+        ("calibrated", calibration_in_words(facts["temperature"])),
     ]
     parts = ["\n".join(f"{name:<10}  {text}" for name, text in rows if text)]
     tables = _weight_table, _transition_table, _probability_table, _importance_table

@@ -40,9 +40,9 @@ def write_report(model_path: str, path: str, choice: FileChoice, page: Page) -> 
         raise InputError("report writes a file, but --output is -; name a file, such as report.html")
     if page.title is not None and not page.title.strip():
         raise InputError("--title must not be empty; give a heading, or leave --title out")
-    check_output(page.output, force=page.force, inputs=[model_path, path, page.compare])
     model = load_model(model_path)
     other = None if page.compare is None else load_model(page.compare)
+    check_output(page.output, force=page.force, inputs=[model_path, path, page.compare])
     corpus = _read(model, model_path, path, choice)
     if other is not None and page.compare is not None:
         if corpus.y is None:

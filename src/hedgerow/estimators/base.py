@@ -169,6 +169,11 @@ class Estimator(Explainable):
         return int(self._value("order"))
 
     @property
+    def _label_order(self) -> int:
+        """How many previous labels a label depends on, for views; a model without a lattice may have an order too."""
+        return self._order
+
+    @property
     def _training_beam(self) -> int | None:
         """The beam of the lattices over training data."""
         return self._beam

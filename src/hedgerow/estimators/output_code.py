@@ -217,6 +217,11 @@ class OutputCode(Estimator):
         return int(self.order) if self.distance == "lattice" else 0
 
     @property
+    def _label_order(self) -> int:
+        """That of the bits, where labels have no lattice."""
+        return self._order if self.distance == "lattice" else self._base._label_order
+
+    @property
     def _missing(self) -> str:
         return self._base._missing
 

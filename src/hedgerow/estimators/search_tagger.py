@@ -107,6 +107,10 @@ class SearchTagger(MarginEstimator):
         return 0
 
     @property
+    def _label_order(self) -> int:
+        return int(self.order)
+
+    @property
     def _training_beam(self) -> int | None:
         return None
 

@@ -1,4 +1,4 @@
-"""What a training log says in one line: the steps of the last fit, their time, loss and dev scores."""
+"""One line about how a model was trained: steps of the last fit, time, loss, dev scores; and about its calibration."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ def training_in_words(training: Mapping[str, Any] | None) -> str:
         words += f", loss {last}" if first == last else f", loss from {first} to {last}"
     scores = [f"{k.replace('_', ' ')} {v:.4g}" for k, v in training.items() if k.startswith("dev_") and _are_numbers(v)]
     return ", ".join([words, *scores])
+
+
+def calibration_in_words(temperature: float) -> str:
+    """What the scores are divided by; nothing if that is 1."""
+    return "" if temperature == 1 else f"scores are divided by the temperature {temperature:.4g}"
 
 
 def _are_numbers(*values: Any) -> bool:

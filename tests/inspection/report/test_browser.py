@@ -146,6 +146,17 @@ def test_labels_of_the_other_model_are_marked(browser: Any, report: Path) -> Non
         assert marked.first.locator(".other").text_content() == f"other {other[i][t]}"
 
 
+def test_buttons_go_to_the_positions_that_changed(browser: Any, report: Path) -> None:
+    with Opened(browser, report, reduced_motion="reduce") as opened:
+        page = opened.page
+        changes = page.evaluate("JSON.parse(document.getElementById('data').textContent).changes.at")
+        page.select_option("#kind", f"change-{max(changes)}")
+        assert re.match(r"[\d,]+ positions? in \d+ of 91 sequences", opened.status())
+        assert page.locator(".fits").count() == page.locator(".other").count() > 0
+        page.click("#next")
+        assert page.locator(".token.visited .other").count() == 1
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_long_values_stay_inside_the_panel(browser: Any, report: Path, width: int) -> None:
     with Opened(browser, report, viewport={"width": width, "height": 800}) as opened:
@@ -257,6 +268,12 @@ def test_buttons_and_keys_go_from_match_to_match(browser: Any, report: Path) -> 
         assert at(opened, ".token:focus") == (wrong[0], True)
         page.keyboard.press("p")
         assert at(opened, ".token:focus") == (wrong[-1], True)
+        page.focus("#next")
+        page.keyboard.press("n")
+        assert at(opened, ".token:focus") == (wrong[0], True)
+        page.focus("#search")
+        page.keyboard.press("p")
+        assert page.locator("#search").input_value() == "p"
         page.click("#reset")
         page.fill("#search", "noun10")
         assert opened.status().startswith("8 positions in 8 of 91")

@@ -168,6 +168,24 @@ def test_every_estimator_has_a_report(tmp_path: Path, estimator: Any) -> None:
     assert (page.data["doubt"] is None) == (hr.inspection.reliability(fitted, X, Y).note is None)
 
 
+def test_tests_of_trees_have_a_table(tmp_path: Path) -> None:
+    numbers = [np.arange(12.0).reshape(4, 3), np.ones((2, 3))]
+    page = page_of(tmp_path, hr.TreeCRF(n_rounds=2, n_jobs=1).fit(numbers, [[0, 1, 0, 1], [1, 1]]), numbers)
+    section = page.text.split('id="learned"')[1].split("</section>")[0]
+    assert "Tests as a table" in section
+    assert "<bdi>x0</bdi>" in section
+    assert "any value" not in section
+
+
+def test_the_summary_says_the_order_and_the_temperature(tmp_path: Path) -> None:
+    model: Any = hr.SearchTagger(order=2, epochs=2, n_jobs=1).fit(X * 4, Y * 4)
+    for fitted in (model, hr.calibrate(model, X, [y[::-1] for y in Y])):
+        text = page_of(tmp_path, fitted, X).text
+        assert '<th scope="row">order</th><td><bdi>2</bdi>' in text
+        words = f"scores are divided by the temperature {fitted.model_.temperature:.4g}"
+        assert (words in text) == (fitted is not model)
+
+
 def test_inputs_of_other_kinds(tmp_path: Path) -> None:
     numbers = [np.arange(12.0).reshape(4, 3), np.ones((2, 3))]
     y = [[0, 1, 0, 1], [1, 1]]

@@ -17,8 +17,8 @@ _HELP = (
     "A position shows its {text} and the predicted label; a dotted line marks a {probability} below 90 %. Point at a "
     "position, or move to it with Tab and the arrow keys, to see more. A click or Enter explains it, Escape closes. In "
     "the search box, {search}, and #12 finds sequence 12. Positions that pass the filters have a green frame; the "
-    "buttons, and the keys n and p, go to the next and the previous of them. Sequences and positions are counted from "
-    "0, as in Python."
+    "buttons go to the next and the previous of them; so do the keys n and p, while a button or a position has the "
+    "focus. Sequences and positions are counted from 0, as in Python."
 )
 _OF_TEXTS = {"text": "text", "search": "several words find neighbouring positions"}
 _OF_NUMBERS = {"text": "number", "search": "120 finds position 120 of each sequence"}
@@ -27,10 +27,13 @@ _TERMS = {
     "log-odds": "The logarithm of how many times more probable one label is than another: +0.69 is twice as probable, "
     "+2.3 ten times. Where the prediction is wrong, the other label is the gold label, otherwise the next best one.",
     "contributions": "What each value adds to the log-odds; a negative one speaks against the predicted label. Their "
-    "sum is the log-odds. word[-1] is the value of the column word one position before.",
+    "sum is the log-odds.",
+    "word[-1], word & pos, word|pos": "The value of the column word one position before; two columns that the trees "
+    "test together; the values of two columns joined into one, which the setting features does.",
     "bias": "What a label has at every position: frequent labels have more.",
     "left context": "What the model believes about the labels before, and how well this label follows them.",
     "right context": "What the rest of the sequence says about this label.",
+    "bit": "A bit of the code word of an output code, where it cannot be divided among columns.",
     "(outside), (missing), (absent), (unknown)": "There is no position there; the value exists but is not known; the "
     "position has no such value; training never saw the value.",
 }
@@ -45,7 +48,7 @@ def browser_section(view: View, data: Mapping[str, Any], notes: Iterable[str]) -
     predicted = _labels("predicted", "predicted label", data["predicted"], data)
     controls += [predicted, _below(probability), _order(has_gold)]
     controls.append('<button type="button" class="plain" id="reset">Reset</button>')
-    more = " Labels of one type, such as B-NP and I-NP, have one colour."
+    more = "" if view.scheme is None else " Labels of one type, such as B-NP and I-NP, have one colour."
     more += " A wrong position is red, with the gold label below." if has_gold else ""
     if data.get("changes"):
         more += " Where another model predicts otherwise, its label is below too."
@@ -77,8 +80,10 @@ def _search() -> str:
 def _kinds(data: Mapping[str, Any]) -> str:
     options = [("", "all"), ("wrong", "with an error")]
     if data.get("kinds"):
+        names = data["kinds"]["names"]
         used = sorted(kinds_on_page(data))
-        options += [(f"kind-{i}", f"with an error: {data['kinds']['names'][i]}") for i in used]
+        used = [] if [names[i] for i in used] == ["label"] else used  # the same as any error
+        options += [(f"kind-{i}", f"with an error: {names[i]}") for i in used]
     if data.get("changes"):
         options += [(f"change-{i}", name) for i, name in enumerate(data["changes"]["names"])]
     return _select("kind", "sequences", options)

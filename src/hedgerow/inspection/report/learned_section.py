@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hedgerow.errors import AbsentPartError
-from hedgerow.inspection.report.markup import LONGEST, Numeric, Section, details, figure, shown, table
+from hedgerow.inspection.importances import ANY_VALUE, Importance
+from hedgerow.inspection.report.markup import LONGEST, Numeric, Section, count, details, figure, shown, table
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import bar_chart
 from hedgerow.inspection.transition_graph import TransitionGraph, transition_graph
@@ -13,6 +14,7 @@ from hedgerow.inspection.tree_views import importances, in_words
 from hedgerow.inspection.weights import standardisation_note, strongest_features
 
 MOST_BARS = 20
+MOST_ROWS = 60  # of the table of importances
 MOST_WEIGHTS = 30
 MOST_EDGES = 40
 MOST_READ = 2_000  # transitions among which those of both signs are chosen
@@ -38,13 +40,19 @@ def _importances(view: View) -> str:
     total = sum(one.gain for one in found)
     if not total:
         return ""
-    bars = [(shown(in_words(one.column, one.offset, one.value)), 100 * one.gain / total) for one in found[:MOST_BARS]]
+    bars = [(_test(one), 100 * one.gain / total) for one in found[:MOST_BARS]]
     drawing = bar_chart(bars, title="Importances", description="Share of the gain of each test, in percent.")
     words = (
         f"The most important of {len(found):,} tests of the trees" if len(found) > MOST_BARS else "Tests of the trees"
     )
     derived = _DERIVED if any("log P(" in name for name, _ in bars) else ""
-    return figure(drawing, f"{words}: share of the gain in percent.{derived}")
+    rows = [[_test(one), Numeric(f"{one.gain / total:.1%}"), count(one.splits)] for one in found[:MOST_ROWS]]
+    numbers = table(["test", "#share of gain", "#splits"], rows, "The most important tests")
+    return figure(drawing, f"{words}: share of the gain in percent.{derived}") + details("Tests as a table", numbers)
+
+
+def _test(one: Importance) -> str:
+    return shown(in_words(one.column, one.offset, one.value).removesuffix(f", {ANY_VALUE}"))
 
 
 def _weights(view: View) -> str:

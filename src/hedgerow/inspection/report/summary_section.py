@@ -11,7 +11,7 @@ from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.parameters import parameters
 from hedgerow.inspection.report.markup import Prose, Section, count, details, note, paragraph, safe, share, shown, table
 from hedgerow.inspection.report.view import View
-from hedgerow.inspection.training_summary import training_facts, training_in_words
+from hedgerow.inspection.training_summary import calibration_in_words, training_facts, training_in_words
 from hedgerow.metrics import accuracy, sequence_accuracy, span_report
 from hedgerow.metrics.span_scores import SpanReport
 from hedgerow.utilities import counted
@@ -91,7 +91,6 @@ def _unseen_labels(view: View) -> list[str]:
 
 def _model_table(view: View) -> str:
     estimator = view.estimator
-    model = estimator.model_
     log = estimator.training_log_
     columns = [str(name) for name in estimator.feature_names_in_]
     labels = [str(label) for label in estimator.classes_.tolist()]
@@ -100,15 +99,18 @@ def _model_table(view: View) -> str:
         ("settings that are not the default", own_settings(estimator)),
         ("labels", f"{len(labels):,}: {some(labels)}"),
         ("columns", some(columns)),
-        ("order", str(model.order)),
+        ("order", str(estimator._label_order)),
         ("data", _data_in_words(view)),
     ]
-    training = training_in_words(training_facts(log))
-    if training:
-        rows.append(("training", training))
-    rows.append(("written with", f"hedgerow {hedgerow.__version__}"))
+    rows += [
+        ("training", training_in_words(training_facts(log))),
+        ("calibrated", calibration_in_words(estimator.model_.temperature)),
+        ("written with", f"hedgerow {hedgerow.__version__}"),
+    ]
     body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td><bdi>{safe(text, 1000)}</bdi></td></tr>' for name, text in rows
+        f'<tr><th scope="row">{escape(name)}</th><td><bdi>{safe(text, 1000)}</bdi></td></tr>'
+        for name, text in rows
+        if text
     )
     return f"<table><caption>Model and data</caption><tbody>{body}</tbody></table>"
 

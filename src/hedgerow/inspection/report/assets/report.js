@@ -119,10 +119,11 @@
   function positionTest() {
     const kind = select("kind"), gold = select("gold"), predicted = select("predicted");
     const below = controls.below ? Number(controls.below.value) : 1000;
-    if ((!kind || kind.startsWith("change-")) && !gold && !predicted && below >= 1000) return null;
+    if (!kind && !gold && !predicted && below >= 1000) return null;
     return (t) => {
       const own = goldAt.has(t) ? goldAt.get(t) : data.predicted[t];
       if (kind === "wrong" && !goldAt.has(t)) return false;
+      if (kind.startsWith("change-") && !otherAt.has(t)) return false;
       if (kind.startsWith("kind-") && !(kindsAt.get(t) || []).includes(Number(kind.slice(5)))) return false;
       if (gold && own !== Number(gold)) return false;
       if (predicted && data.predicted[t] !== Number(predicted)) return false;
@@ -566,15 +567,16 @@
   list.addEventListener("keydown", (event) => {
     const token = event.target.closest(".token");
     if (!token || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === "n" || event.key === "p") {
-      step(event.key === "n" ? 1 : -1, true);
-      return;
-    }
     const next = target(token, event.key);
     if (!next) return;
     event.preventDefault();
     makeCurrent(next);
     next.focus();
+  });
+  /** The keys n and p, while a position or a button above the list has the focus: elsewhere they are letters. */
+  document.getElementById("browser").addEventListener("keydown", (event) => {
+    if (!event.target.closest("button") || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "n" || event.key === "p") step(event.key === "n" ? 1 : -1, true);
   });
   list.addEventListener("click", (event) => {
     const token = event.target.closest(".token"), line = event.target.closest(".line");
