@@ -124,8 +124,14 @@ def check_target(path: str | os.PathLike[str]) -> None:
     """Raise InputError for an empty path, and for a device or a pipe, which a renamed file would replace."""
     if not os.fspath(path):
         raise InputError("the path must name a file to write, but it is empty; name a file")
+    if "\0" in os.fsdecode(path):
+        raise InputError(f"{os.fsdecode(path)!r} cannot be the name of a file, because it has a zero character")
     target = Path(path)
-    if target.exists() and not (target.is_file() or target.is_dir()):
+    try:
+        exists = target.exists()
+    except OSError as error:
+        raise OSError(error.errno, f"cannot save {target} ({_reason(error)}); {_cure(error)}") from error
+    if exists and not (target.is_file() or target.is_dir()):
         raise InputError(f"{target} must be a file to write, but it is a device or a pipe; name a file")
 
 

@@ -217,6 +217,7 @@ REFUSED = [
     (from_padded(np.ones((1, 2, 1)), lengths=[1]), r"but got a pair \(X, y\)"),
     ([{"a"}], "sequence 0 is of type set"),
     ([[Proxy()]], "but got Proxy; make it a dict"),
+    ([Sequences(["ab"]), [["x", "y"]]], "but got Sequences; if X is what hr.read returns, write X, y = hr.read"),
     (["a", ["b"]], "sequence 0 is a str and sequence 1 a list"),
     ([["b"], ONES], "sequence 0 is a list and sequence 1 a array"),
     (["ab", ""], "sequence 1 is empty; drop it"),

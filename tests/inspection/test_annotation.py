@@ -166,6 +166,8 @@ def test_limits_and_bad_input():
     for diversity in (-0.1, 1.1, float("nan"), "0.5", True, None):
         with pytest.raises(InputError, match="diversity must be a number from 0 to 1"):
             hr.rank_for_annotation(model, SOME, 1, diversity=diversity)
+    with pytest.raises(InputError, match="per_position must be True or False; it is 'yes'"):
+        hr.rank_for_annotation(model, SOME, 1, per_position="yes")
     with pytest.raises(NotFittedError):
         hr.rank_for_annotation(hr.HMM(), SOME, 1)
     with pytest.raises(NotFittedError):

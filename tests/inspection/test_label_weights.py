@@ -100,6 +100,9 @@ def test_models_without_weights_say_so():
     for estimator in (hr.HMM(), hr.TreeCRF(n_rounds=1)):
         with pytest.raises(InputError, match="has no weights; fit a LinearCRF"):
             weights_by_label(estimator.fit(X, Y))
+    code = hr.OutputCode(base=hr.LinearCRF(), n_jobs=1).fit(X, Y)
+    with pytest.raises(InputError, match="no weights of labels, because each bit of the code words has a model of its"):
+        weights_by_label(code)
     voted = hr.StructuredPerceptron(averaging="vote", epochs=1).fit(X, Y)
     with pytest.raises(InputError, match="with averaging='vote' has no single set of weights"):
         weights_by_label(voted)

@@ -257,6 +257,15 @@ def test_a_pipe_is_not_replaced(tmp_path: Path, write: Callable[[Path], Any]) ->
     assert sorted(tmp_path.iterdir()) == [link, pipe]
 
 
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_names_that_no_file_can_have_are_refused(tmp_path: Path, write: Callable[[Path], Any]) -> None:
+    with pytest.raises(InputError, match="cannot be the name of a file, because it has a zero character"):
+        write(tmp_path / "a\0b")
+    with pytest.raises(OSError, match=r"cannot save .* \(File name too long\); choose"):
+        write(tmp_path / ("x" * 300))
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["save", "report", "write"])
 def test_an_empty_path_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="the path must name a file to write, but it is empty; name a file"):

@@ -24,6 +24,7 @@ LONGEST_TEXT = 60
 # Control characters, marks that change the direction of text, and what no file or XML can hold.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
 
+_CAPTION = "text-align:left;white-space:nowrap;padding:.6em 0 .3em"
 _NUMBER = re.compile(r"[-+]?(\d[\d,]*(\.\d+)?(e[-+]?\d+)?%?|inf|nan)")
 
 
@@ -57,8 +58,13 @@ def html_table(header: Sequence[object], rows: Iterable[Sequence[object]], capti
         f'<th style="text-align:{side}">{escape(cell)}</th>' for cell, side in zip(header, sides, strict=True)
     )
     body = "".join(f"<tr>{_cells(row, sides)}</tr>" for row in shown)
-    named = f'<caption style="text-align:left">{escape(caption)}</caption>' if caption else ""
+    named = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
     return f"<table>{named}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def with_note(table: str, note: str | None) -> str:
+    """A table with a note below it, if there is one."""
+    return f"<div>{table}{'' if note is None else f'<p>Note: {escape(note)}.</p>'}</div>"
 
 
 def _shown(value: object) -> str:

@@ -187,6 +187,10 @@ def _cure(position: object) -> str:
         return "decode it"
     if isinstance(position, Mapping):
         return "make it a dict"
+    from hedgerow.data.sequences import Sequences  # which imports this module
+
+    if isinstance(position, Sequences):
+        return "if X is what hr.read returns, write X, y = hr.read(path)"
     return "give numbers as an array with a row for each position, or as dicts"
 
 

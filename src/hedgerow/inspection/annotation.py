@@ -101,7 +101,7 @@ def rank_for_annotation(
     [1]
     """
     fitted_model(model, "rank_for_annotation")
-    _check(n, by, diversity)
+    _check(n, by, per_position, diversity)
     encoded = encoded_or_empty(model, X)
     if not len(encoded):
         return []
@@ -115,11 +115,13 @@ def rank_for_annotation(
     return [RankedSequence(int(i), float(doubt[i])) for i in chosen]
 
 
-def _check(n: object, by: object, diversity: object) -> None:
+def _check(n: object, by: object, per_position: object, diversity: object) -> None:
     if not is_count(n) or n < 1:  # type: ignore[operator]
         raise InputError(f"n must be an integer of at least 1, the number of sequences to annotate; it is {n!r}")
     if by not in get_args(Doubt):
         raise InputError(f'by must be "confidence", "margin" or "entropy"; it is {by!r}')
+    if not isinstance(per_position, (bool, np.bool_)):
+        raise InputError(f"per_position must be True or False; it is {per_position!r}")
     is_number = isinstance(diversity, (int, float, np.number)) and not isinstance(diversity, bool)
     if not is_number or not 0 <= diversity <= 1:  # type: ignore[operator]
         raise InputError(f"diversity must be a number from 0 to 1; it is {diversity!r}")

@@ -95,7 +95,7 @@ class ErrorTable:
         return top_table(self._header, self._shown())
 
     def _repr_html_(self) -> str:
-        return f"<div>{html_table(self._header, self._shown())}</div>"
+        return f"<div>{html_table(self._header, self._shown(), f'Error rate by {self.by}')}</div>"
 
 
 def wilson_interval(wrong: int, positions: int) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+from hedgerow.codes.potential import CodePotential
 from hedgerow.errors import AbsentPartError, InputError, type_name
 from hedgerow.model import Model
 
@@ -23,6 +24,11 @@ def check_model(model: object) -> None:
 
 def absent_part(model: Model, part: str, cure: str) -> AbsentPartError:
     """The error for a model without a part, such as trees; names the learner where an estimator has several."""
+    if isinstance(model.potential, CodePotential):
+        return AbsentPartError(
+            f"{model.estimator} has no {part} of labels, because each bit of the code words has a model of its own; "
+            f"{cure}"
+        )
     learner = model.parameters.get("learner")
     setting = "" if learner is None else f" with learner={learner!r}"
     return AbsentPartError(f"{model.estimator}{setting} has no {part}; {cure}")

@@ -107,7 +107,7 @@ class Labelling:
 
     def _known_gold(self) -> NDArray[np.int32]:
         if self.gold is None:
-            raise InputError("this view compares predictions with gold labels, but there are none; pass y")
+            raise InputError("predictions are compared with gold labels here, but there are none; pass y")
         return self.gold
 
     def gold_spans(self) -> CodedSpans:
@@ -142,7 +142,7 @@ class Labelling:
     def _scored_spans(self) -> ScoredSpans:
         if self.spans is None:
             raise InputError(
-                "this view is about spans, but the labels of the model mark none; they must be such as B-NP, I-NP and "
+                "spans are needed here, but the labels of the model mark none; they must be such as B-NP, I-NP and "
                 "O, or fit a scheme that the model has as its constraints"
             )
         return self.spans

@@ -18,6 +18,7 @@ from hedgerow.metrics.span_schemes import SpanArrays, find_spans
 from hedgerow.utilities import is_count
 
 _BLOCK = 1 << 20  # drawn sequences that are in memory at a time
+MOST_RESAMPLES = 10_000_000
 
 Counts = NDArray[np.int64]
 
@@ -140,6 +141,8 @@ def check_resampling(n_resamples: object, random_state: object) -> None:
     """Raise InputError unless the number of resamples and the seed are valid."""
     if not is_count(n_resamples) or n_resamples < 1:  # type: ignore[operator]
         raise InputError(f"n_resamples must be an integer of at least 1, but it is {n_resamples!r}; give 2000")
+    if n_resamples > MOST_RESAMPLES:  # type: ignore[operator]
+        raise InputError(f"n_resamples must be at most {MOST_RESAMPLES:,}, but it is {n_resamples:,}; give 2000")
     if not is_count(random_state) or random_state < 0:  # type: ignore[operator]
         raise InputError(f"random_state must be an integer of at least 0, but it is {random_state!r}; give a seed")
 

@@ -122,7 +122,8 @@ def test_notes_are_part_of_every_form():
     note = "what to know"
     one = explanation(("the", 1.25), note=note)
     assert str(one).splitlines()[-1] == "  note: what to know"
-    assert note in Cells(one._repr_html_()).caption
+    assert "<p>Note: what to know.</p>" in one._repr_html_()
+    assert Cells(one._repr_html_()).caption == one.headline
     assert note in rich_text(one)
     assert "note" not in str(explanation(("the", 1.25)))
 

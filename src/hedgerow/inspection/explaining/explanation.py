@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from hedgerow.data.html_repr import html_table, shortened, visible
+from hedgerow.data.html_repr import html_table, shortened, visible, with_note
 from hedgerow.inspection.explaining.attributions import Part
 from hedgerow.inspection.explaining.shown_values import NoValue, Unknown, Weighted
+from hedgerow.inspection.view_tables import frame_of
 from hedgerow.utilities import counted
 
 LEFT, INSIDE, RIGHT = "left context", "labels inside", "right context"
@@ -123,6 +124,23 @@ class Explanation:
         """The label of a single position; the tuple of labels of a span."""
         return self.labels[0] if len(self.labels) == 1 else self.labels
 
+    def to_frame(self) -> Any:
+        """Return the contributions as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            Of pandas, or of polars if pandas is not installed; a row for each contribution, the largest first.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> model = hr.HMM().fit(["cat", "dog"], [["-", "a", "-"], ["-", "o", "-"]])
+        >>> list(model.explain("cat", 1).to_frame().columns)
+        ['column', 'offset', 'value', 'contribution', 'position', 'text']
+        """
+        return frame_of(Contribution._fields, self.contributions)
+
     def __str__(self) -> str:
         notes = [] if self.note is None else [f"  note: {self.note}"]
         return "\n".join([self.headline, *(f"  {amount}  {text}" for amount, text in self._rows()), *notes])
@@ -173,8 +191,7 @@ class Explanation:
         return table
 
     def _repr_html_(self) -> str:
-        caption = self.headline if self.note is None else f"{self.headline} ({self.note})"
-        return html_table(("log-odds", "from"), self._rows(), caption)
+        return with_note(html_table(("log-odds", "from"), self._rows(), self.headline), self.note)
 
 
 class Explanations(tuple[Explanation, ...]):
@@ -211,7 +228,7 @@ class Explanations(tuple[Explanation, ...]):
 
     def _repr_html_(self) -> str:
         header, *rows = self._table()
-        return html_table(header, rows, self._note or "")
+        return with_note(html_table(header, rows), self._note)
 
 
 def _first(one: Explanation) -> str:
