@@ -33,11 +33,13 @@ def draw_graph(names: Sequence[str], edges: Sequence[tuple[int, int, float]], *,
     shown = [clipped(name, 24) for name in names]
     radius = max(90.0, len(names) * 26 / (2 * math.pi))
     margin = max([40.0, *map(text_width, shown)]) + LOOP * 2 + 16
-    loops = {a for a, b, _ in edges if a == b}
-    distances = [radius + NODE_RADIUS + (LOOP * 2 + 4 if i in loops else NEAR) for i in range(len(names))]
+    loops, beyond_loops = {a for a, b, _ in edges if a == b}, radius + NODE_RADIUS + LOOP * 2 + 4
+    near = [beyond_loops if i in loops else radius + NODE_RADIUS + NEAR for i in range(len(names))]
     height = radius + LOOP * 2 + 30
     angles = [2 * math.pi * i / max(len(names), 1) - math.pi / 2 for i in range(len(names))]
-    turns = _overlap([_box(*each) for each in zip(shown, distances, angles, strict=True)])
+    far = [beyond_loops] * len(names)
+    level = next((each for each in (near, far) if not _overlap(list(map(_box, shown, each, angles)))), None)
+    distances, turns = level or near, level is None
     middle = radius + margin, radius + margin if turns else height
     places = [(middle[0] + radius * math.cos(a), middle[1] + radius * math.sin(a)) for a in angles]
     greatest = max((abs(score) for _, _, score in edges), default=0.0) or 1.0
