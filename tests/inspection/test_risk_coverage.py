@@ -57,6 +57,12 @@ def test_counts_are_means_over_all_orders(cases, random):
     assert found.sequence_area == pytest.approx(np.mean([row[2] / k for k, row in enumerate(expected) if k]))
 
 
+def test_rounding_orders_nothing():
+    cases = [(-0.5, [True]), (-0.5 + 1e-8, [False, True]), (-0.5 - 1e-8, [False]), (-0.6, [True])]
+    equal = [(round(confidence, 6), rights) for confidence, rights in cases]
+    assert (counts(risk_coverage_of(labelling(cases))) == counts(risk_coverage_of(labelling(equal)))).all()
+
+
 @pytest.mark.parametrize("by", ["path", "least"])
 def test_confidence_is_that_of_the_public_methods(by):
     model = hr.LinearCRF(n_jobs=1).fit(X, Y)
