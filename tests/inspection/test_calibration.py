@@ -241,6 +241,13 @@ def test_easy_dev_data_leave_a_bounded_temperature():
     assert calibrated.log_likelihood(["xyz"], [["a", "b", "c"]])[0] == pytest.approx(0, abs=1e-9)
 
 
+def test_one_mistake_among_many_dev_sequences_is_enough():
+    model = hr.LinearCRF(n_jobs=1).fit(["xyz"] * 5 + ["xyy"], [["a", "b", "c"]] * 5 + [["a", "b", "b"]])
+    assert model.predict(["xyy"], decode="viterbi")[0].tolist() == ["a", "b", "b"]
+    calibrated = hr.calibrate(model, [*["xyz"] * 20_000, "xyy"], [["a", "b", "c"]] * 20_001)  # without a warning
+    assert calibrated.model_.temperature < 1
+
+
 def test_wrong_dev_labels_leave_the_highest_temperature():
     model = hr.LinearCRF(n_jobs=1).fit(["xyz"] * 5, [["a", "b", "c"]] * 5)
     calibrated = hr.calibrate(model, ["xyz"], [["c", "a", "b"]])

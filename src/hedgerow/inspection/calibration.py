@@ -42,7 +42,7 @@ E = TypeVar("E", bound=Estimator)
 MAX_KEPT_SCORES = 2**25  # 128 MB in single precision; further scores are computed again at each temperature
 MAX_FACTOR = 20.0  # between the temperature and 1 or the spread of the scores: dev data may be few and easy
 LEFT_OUT = "sequences with such a label are left out"
-CERTAIN = 1e-3  # minus the mean log-likelihood of sequences whose labels are certain
+ALL_RIGHT = math.log(2)  # a lower loss of all sequences: each gold label sequence has more than half of the probability
 PRECISION = 1e-3  # of the temperature's logarithm
 
 
@@ -94,7 +94,7 @@ def calibrate(model: E, X_dev: SequencesLike, y_dev: LabelsLike) -> E:
     encoded = model._encode_checked(fitted.encoder, X_dev, fitted.parameters, "X_dev")
     loss = _DevLoss(model, encoded, label_codes(fitted.labels, y_dev, encoded, "y_dev", LEFT_OUT))
     temperature = _most_likely(loss, *loss.bounds())
-    if temperature < 1 and loss(temperature) < CERTAIN * loss.n_sequences:
+    if temperature < 1 and loss(temperature) < ALL_RIGHT:
         warn_user(
             f"the most probable labels of all {loss.n_sequences:,} dev sequences are the gold labels, and calibrate "
             f"made the model certain (temperature {temperature:.3g}): its probabilities are too sure; give more dev "
