@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.data.html_repr import escape, shortened
 from hedgerow.estimators.parameters import parameters
-from hedgerow.inspection.training_summary import training_facts
+from hedgerow.inspection.training_summary import calibration_in_words, training_facts
 from hedgerow.utilities import counted
 
 if TYPE_CHECKING:
@@ -42,9 +42,8 @@ def _state(estimator: Estimator) -> str:
     more = ", ..." if len(classes) > _MOST_CLASSES else ""
     labels = counted(len(classes), "label")
     steps, columns = _steps(estimator), counted(estimator.n_features_in_, "column")
-    temperature = estimator._fitted().temperature
-    calibrated = "" if temperature == 1 else f"; calibrated: scores divided by {temperature:.4g}"
-    return f"fitted: {labels} {named}{more}; {steps}{columns}{calibrated}"
+    calibrated = calibration_in_words(estimator._fitted().temperature)
+    return f"fitted: {labels} {named}{more}; {steps}{columns}{calibrated and f'; calibrated: {calibrated}'}"
 
 
 def _steps(estimator: Estimator) -> str:

@@ -26,8 +26,8 @@ def label_codes(
     if (codes < 0).any():
         unseen = labels.unseen(gold)
         warn_user(
-            f"{counted(len(unseen), 'distinct label')} of {name} never occurred in training ({first_few(unseen)}): "
-            f"{consequence}",
+            f"{counted(len(unseen), 'distinct label')} of {name} never occurred in training "
+            f"({first_few(unseen)}): {consequence}",
             UnseenLabelWarning,
         )
     return codes

@@ -45,7 +45,7 @@ def training_in_words(training: Mapping[str, Any] | None) -> str:
 
 def calibration_in_words(temperature: float) -> str:
     """What the scores are divided by; nothing if that is 1."""
-    return "" if temperature == 1 else f"scores are divided by the temperature {temperature:.4g}"
+    return "" if temperature == 1 else f"scores divided by {temperature:.4g}"
 
 
 def _are_numbers(*values: Any) -> bool:

@@ -182,7 +182,7 @@ def test_the_summary_says_the_order_and_the_temperature(tmp_path: Path) -> None:
     for fitted in (model, hr.calibrate(model, X, [y[::-1] for y in Y])):
         text = page_of(tmp_path, fitted, X).text
         assert '<th scope="row">order</th><td><bdi>2</bdi>' in text
-        words = f"scores are divided by the temperature {fitted.model_.temperature:.4g}"
+        words = f"scores divided by {fitted.model_.temperature:.4g}"
         assert (words in text) == (fitted is not model)
 
 

@@ -29,7 +29,7 @@ _TERMS = {
     "contributions": "What each value adds to the log-odds; a negative one speaks against the predicted label. Their "
     "sum is the log-odds.",
     "word[-1], word & pos, word|pos": "The value of the column word one position before; two columns that the trees "
-    "test together; the values of two columns joined into one, which the setting features does.",
+    "test together; one column with the values of two, which the setting features has joined.",
     "bias": "What a label has at every position: frequent labels have more.",
     "left context": "What the model believes about the labels before, and how well this label follows them.",
     "right context": "What the rest of the sequence says about this label.",

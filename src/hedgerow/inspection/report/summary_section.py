@@ -91,7 +91,6 @@ def _unseen_labels(view: View) -> list[str]:
 
 def _model_table(view: View) -> str:
     estimator = view.estimator
-    log = estimator.training_log_
     columns = [str(name) for name in estimator.feature_names_in_]
     labels = [str(label) for label in estimator.classes_.tolist()]
     rows = [
@@ -101,9 +100,7 @@ def _model_table(view: View) -> str:
         ("columns", some(columns)),
         ("order", str(estimator._label_order)),
         ("data", _data_in_words(view)),
-    ]
-    rows += [
-        ("training", training_in_words(training_facts(log))),
+        ("training", training_in_words(training_facts(estimator.training_log_))),
         ("calibrated", calibration_in_words(estimator.model_.temperature)),
         ("written with", f"hedgerow {hedgerow.__version__}"),
     ]

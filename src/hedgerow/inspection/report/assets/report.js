@@ -573,7 +573,7 @@
     makeCurrent(next);
     next.focus();
   });
-  /** The keys n and p, while a position or a button above the list has the focus: elsewhere they are letters. */
+  /** The keys n and p, while a position or a button has the focus: elsewhere they are letters. */
   document.getElementById("browser").addEventListener("keydown", (event) => {
     if (!event.target.closest("button") || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === "n" || event.key === "p") step(event.key === "n" ? 1 : -1, true);
