@@ -48,7 +48,7 @@ Real middle(Real low, Real high) {
 
 template <class Real>
 class BeamChain {
-    static constexpr int N = kLanes<Real>;
+    static constexpr int N = kSumLanes<Real>;
     using V = Vec<Real, N>;
 
   public:

@@ -87,7 +87,7 @@ class NarrowChain {
 
     static V ones() {
         V v = fill<Real, N>(0);
-        for (int y = 0; y < K; ++y) v[y] = 1;
+        for (int y = 0; y < K; ++y) set_lane<Real, N>(v, y, 1);
         return v;
     }
     // Σ of the first K numbers; the others are undefined.
@@ -103,7 +103,7 @@ class NarrowChain {
     }
     static V step_backward(V b, const Real* e) {
         V next = fill<Real, N>(0);
-        for (int h = 0; h < K; ++h) next[h] = total_of(load<N>(e + h * K) * b);
+        for (int h = 0; h < K; ++h) set_lane<Real, N>(next, h, total_of(load<N>(e + h * K) * b));
         return next;
     }
 

@@ -103,7 +103,7 @@ struct Product {
 
 // Rows of k numbers, read as whole vectors, in panels of kPanel columns.
 template <class Real>
-constexpr std::int64_t kPanel = 2 * kLanes<Real>;
+constexpr std::int64_t kPanel = 2 * kSumLanes<Real>;
 template <class Real>
 struct Matrix {
     const Real* first;
@@ -120,6 +120,9 @@ struct Matrix {
     }
     const Real* column(std::int64_t y) const { return first + y / kPanel<Real> * panel + y % kPanel<Real>; }
 };
+
+// How many vectors of the processor hold the lanes of a sum.
+constexpr int kVectorsOfSum = 64 / HEDGEROW_VECTOR_BYTES;
 
 // to[y] <- Σ_h from[h] matrix[h,y], for R rows and W vectors of N lanes, whose sums stay in registers. A row
 // has the same sum, to the bit, whichever rows are multiplied beside it.
@@ -152,23 +155,25 @@ inline void multiply_tile(const Product<Real>* rows, const Matrix<Real>& matrix,
 
 template <int N, int R, class Real>
 inline void multiply_rows(const Product<Real>* rows, const Matrix<Real>& matrix) {
-    if constexpr (N == kLanes<Real>) {
-        constexpr int kWide = R == 1 || (R <= 3 && HEDGEROW_VECTOR_BYTES == 64) ? 4 : 2;
+    if constexpr (N == kSumLanes<Real>) {
+        constexpr int kWide = kVectorsOfSum > 1 ? (R == 1 && kVectorsOfSum == 2 ? 2 : 1) : R <= 3 ? 4 : 2;
         const std::int64_t width = padded<Real>(matrix.k);
         std::int64_t i = 0;
         for (; i + kWide * N <= width; i += kWide * N) multiply_tile<N, kWide, R>(rows, matrix, i);
-        if (kWide > 2 && i + 2 * N <= width) {
-            multiply_tile<N, 2, R>(rows, matrix, i);
-            i += 2 * N;
+        if constexpr (kWide > 2) {
+            if (i + 2 * N <= width) {
+                multiply_tile<N, 2, R>(rows, matrix, i);
+                i += 2 * N;
+            }
         }
-        if (i < width) multiply_tile<N, 1, R>(rows, matrix, i);
+        if (kWide > 1 && i < width) multiply_tile<N, 1, R>(rows, matrix, i);
     } else {
         multiply_tile<N, 1, R>(rows, matrix, 0);
     }
 }
 
 // How many rows a matrix is multiplied with at once: their sums fill the registers.
-constexpr int kMostRows = HEDGEROW_VECTOR_BYTES == 64 ? 6 : 3;
+constexpr int kMostRows = kVectorsOfSum == 1 ? 6 : kVectorsOfSum == 2 ? 3 : 1;
 
 template <int N, int R = kMostRows, class Real>
 inline void multiply(const Product<Real>* rows, std::int64_t n, const Matrix<Real>& matrix) {

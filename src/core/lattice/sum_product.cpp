@@ -150,7 +150,7 @@ class EdgeChain {
 
     static std::int64_t work_size(std::int64_t k, std::int64_t length) {
         return (length + 4) * padded<Real>(k) + padded<Real>(length) +
-               (keeps_exponentials(length, k) ? length : 1) * k * k + 2 * kLanes<Real>;
+               (keeps_exponentials(length, k) ? length : 1) * k * k + 2 * kSumLanes<Real>;
     }
 
   private:
@@ -275,7 +275,7 @@ void narrow_sums(const Scores<Real>* scores, std::int64_t n, const Marginals<Rea
     }
     const std::int64_t n_scores = n_positions * K * K;
     together = together && EdgeExponentials<Real>::are_near_zero(scores[0].edge, n_scores);
-    Real *exps = work, *rest = work + n_scores + 2 * kLanes<Real>;
+    Real *exps = work, *rest = work + n_scores + 2 * kSumLanes<Real>;
     if (together) exponentiate(scores[0].edge, n_scores, Real(0), exps);
     Chain chains[kTogether];
     for (std::int64_t i = 0; i < n; ++i) {
@@ -346,7 +346,7 @@ bool independent(const Scores<Real>& scores, std::int64_t k, const Marginals<Rea
 template <class Real>
 std::int64_t work_size(std::int64_t k, std::int64_t order, std::int64_t length, bool per_position) {
     if (order == 0) return padded<Real>(k);
-    constexpr int N = kLanes<Real>;
+    constexpr int N = kSumLanes<Real>;
     if (!per_position) return TableChain<Real, N>::work_size(k, length);
     // Exponentials, both sweeps and their inverses of a narrow chain, if that is more.
     const std::int64_t narrow = (k * k + 2 * padded<Real>(k) + 1) * length + 2 * N;
@@ -370,10 +370,11 @@ void prepare(const Real* table, std::int64_t k, Real* prepared, double* shifts) 
     }
     Real* panels = prepared + (to.by_context.first - prepared);
     for (const Real* rows : {to.rows, static_cast<const Real*>(by_label)}) {
-        for (std::int64_t y = 0; y < to.stride; y += kLanes<Real>) {
+        for (std::int64_t y = 0; y < to.stride; y += kSumLanes<Real>) {
             Real* column = panels + y / kPanel<Real> * k * kPanel<Real> + y % kPanel<Real>;
             for (std::int64_t h = 0; h < k; ++h)
-                std::memcpy(column + h * kPanel<Real>, rows + h * to.stride + y, sizeof(Real) * kLanes<Real>);
+                std::memcpy(column + h * kPanel<Real>, rows + h * to.stride + y,
+                            sizeof(Real) * kSumLanes<Real>);
         }
         panels += Matrix<Real>::size_of_panels(k);
     }
@@ -386,12 +387,12 @@ void sum_products(const Scores<Real>* scores, std::int64_t n, std::int64_t k, co
                   const double* shifts, const Marginals<Real>* out, Real* work, double* log_z,
                   bool* is_safe) {
     if (scores->edge) {
-        return with_lanes<Real>(k, [&](auto lanes) {
+        return with_lanes<Real, kSumLanes<Real>>(k, [&](auto lanes) {
             edge_sums<Real, decltype(lanes)::value>(scores, n, k, out, work, log_z, is_safe);
         });
     }
     const TableRows<Real> table(k, prepared, shifts);
-    with_lanes<Real>(k, [&](auto lanes) {
+    with_lanes<Real, kSumLanes<Real>>(k, [&](auto lanes) {
         TableChains<Real, decltype(lanes)::value> chains(table, scores, n, out, work);
         chains.run(log_z, is_safe);
         for (std::int64_t i = 0; i < n; ++i) {

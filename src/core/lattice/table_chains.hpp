@@ -59,13 +59,13 @@ class TableChain {
         exps_ = shares_ + padded<Real>(length_);
         set<Real>(mask_, 0, k_, 1);
         set<Real>(mask_, k_, width_, 0);
-        set<Real>(exps_, (keeps() ? length_ : 1) * k_, (keeps() ? length_ : 1) * k_ + 2 * kLanes<Real>, 0);
+        set<Real>(exps_, (keeps() ? length_ : 1) * k_, (keeps() ? length_ : 1) * k_ + 2 * kSumLanes<Real>, 0);
         choose_shift();
         exponentiate_all();
     }
     static std::int64_t work_size(std::int64_t k, std::int64_t length) {
         return (2 * length + 3) * padded<Real>(k) + 2 * padded<Real>(length) +
-               (length * k <= kKept ? length : 1) * k + 2 * kLanes<Real>;
+               (length * k <= kKept ? length : 1) * k + 2 * kSumLanes<Real>;
     }
 
     std::int64_t length() const { return length_; }

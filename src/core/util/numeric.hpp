@@ -7,11 +7,16 @@
 // r^7 (float, remainder 5e-9) or r^13 (double, remainder 5e-18), times 2^n through the exponent bits. Below
 // `lowest()` the result is exactly 0; minus infinity therefore gives 0. Arguments are at most 8 (float) or
 // 100 (double): shifted, or near 0.
+//
+// Every instruction set rounds alike, to the bit. No product is fused with a sum (-ffp-contract=off), and a
+// sum over a row is spread over kSumLanes lanes on all of them: where the processor's vectors are shorter,
+// Wide holds several.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #ifndef HEDGEROW_ISA
@@ -67,49 +72,98 @@ struct Bits<std::int32_t> {  // whole numbers: only sums
 // The widest vector of the instruction set; narrower ones serve narrow rows.
 template <class Real>
 constexpr int kLanes = HEDGEROW_VECTOR_BYTES / sizeof(Real);
+// The lanes of a sum, the same on every instruction set: the order of additions, so their rounding, follows
+// from it.
+template <class Real>
+constexpr int kSumLanes = 64 / sizeof(Real);
 
 #if defined(__GNUC__)
 
 template <class Real, int N>
 struct VectorOf {
-    typedef Real Type __attribute__((vector_size(N * sizeof(Real))));
+    typedef Real type __attribute__((vector_size(N * sizeof(Real))));
     typedef typename Bits<Real>::Int Int __attribute__((vector_size(N * sizeof(Real))));
 };
+
+// More lanes than a vector of the processor has: two halves, which may be wide themselves.
 template <class Real, int N>
-using Vec = typename VectorOf<Real, N>::Type;
+struct Wide;
+template <class Real, int N>
+constexpr bool kIsWide = N > kLanes<Real>;
+template <class Real, int N>
+using Vec =
+    typename std::conditional_t<kIsWide<Real, N>, std::type_identity<Wide<Real, N>>, VectorOf<Real, N>>::type;
+
+template <class Real, int N>
+struct Wide {
+    using Half = Vec<Real, N / 2>;
+    Half low, high;
+
+    Real operator[](int i) const { return i < N / 2 ? low[i] : high[i - N / 2]; }
+    friend inline Wide operator+(Wide a, Wide b) { return {a.low + b.low, a.high + b.high}; }
+    friend inline Wide operator*(Wide a, Wide b) { return {a.low * b.low, a.high * b.high}; }
+    friend inline Wide operator*(Wide a, Real b) { return {a.low * b, a.high * b}; }
+    friend inline Wide operator*(Real a, Wide b) { return {a * b.low, a * b.high}; }
+    friend inline Wide operator+(Real a, Wide b) { return {a + b.low, a + b.high}; }
+    friend inline Wide operator-(Wide a, Real b) { return {a.low - b, a.high - b}; }
+    inline Wide& operator+=(Wide b) { return *this = {low + b.low, high + b.high}; }
+};
 
 template <class Real, int N>
 static inline Vec<Real, N> fill(Real x) {
-    return x - Vec<Real, N>{};
+    if constexpr (kIsWide<Real, N>)
+        return {fill<Real, N / 2>(x), fill<Real, N / 2>(x)};
+    else
+        return x - Vec<Real, N>{};
 }
 template <class Real, int N>
 static inline Vec<Real, N> larger(Vec<Real, N> a, Vec<Real, N> b) {
-    return a > b ? a : b;
+    if constexpr (kIsWide<Real, N>)
+        return {larger<Real, N / 2>(a.low, b.low), larger<Real, N / 2>(a.high, b.high)};
+    else
+        return a > b ? a : b;
 }
 template <class Real, int N>
 static inline Vec<Real, N> smaller(Vec<Real, N> a, Vec<Real, N> b) {
-    return a < b ? a : b;
+    if constexpr (kIsWide<Real, N>)
+        return {smaller<Real, N / 2>(a.low, b.low), smaller<Real, N / 2>(a.high, b.high)};
+    else
+        return a < b ? a : b;
 }
 template <class Real, int N>
 static inline Vec<Real, N> where_equal(Vec<Real, N> a, Vec<Real, N> b, Vec<Real, N> then,
                                        Vec<Real, N> otherwise) {
     return a == b ? then : otherwise;
 }
+// v[i] <- x
+template <class Real, int N>
+static inline void set_lane(Vec<Real, N>& v, int i, Real x) {
+    if constexpr (!kIsWide<Real, N>)
+        v[i] = x;
+    else if (i < N / 2)
+        set_lane<Real, N / 2>(v.low, i, x);
+    else
+        set_lane<Real, N / 2>(v.high, i - N / 2, x);
+}
 
 // exp(x) for x that is not large.
 template <class Real, int N>
 static inline Vec<Real, N> exponential(Vec<Real, N> x) {
-    using B = Bits<Real>;
-    using Int = typename VectorOf<Real, N>::Int;
-    const Vec<Real, N> floor = fill<Real, N>(B::lowest);
-    const Vec<Real, N> inside = larger<Real, N>(x, floor);
-    const Vec<Real, N> shifted = inside * B::log2e + B::round;
-    const Vec<Real, N> n = shifted - B::round;
-    const Vec<Real, N> r = (inside - n * B::ln2_high) - n * B::ln2_low;
-    Vec<Real, N> sum = fill<Real, N>(B::inverse_factorial[B::terms]);
-    for (int i = B::terms - 1; i >= 0; --i) sum = sum * r + B::inverse_factorial[i];
-    const Int scaled = std::bit_cast<Int>(sum) + (std::bit_cast<Int>(shifted) << B::mantissa);
-    return x > floor ? std::bit_cast<Vec<Real, N>>(scaled) : Vec<Real, N>{};
+    if constexpr (kIsWide<Real, N>) {
+        return {exponential<Real, N / 2>(x.low), exponential<Real, N / 2>(x.high)};
+    } else {
+        using B = Bits<Real>;
+        using Int = typename VectorOf<Real, N>::Int;
+        const Vec<Real, N> floor = fill<Real, N>(B::lowest);
+        const Vec<Real, N> inside = larger<Real, N>(x, floor);
+        const Vec<Real, N> shifted = inside * B::log2e + B::round;
+        const Vec<Real, N> n = shifted - B::round;
+        const Vec<Real, N> r = (inside - n * B::ln2_high) - n * B::ln2_low;
+        Vec<Real, N> sum = fill<Real, N>(B::inverse_factorial[B::terms]);
+        for (int i = B::terms - 1; i >= 0; --i) sum = sum * r + B::inverse_factorial[i];
+        const Int scaled = std::bit_cast<Int>(sum) + (std::bit_cast<Int>(shifted) << B::mantissa);
+        return x > floor ? std::bit_cast<Vec<Real, N>>(scaled) : Vec<Real, N>{};
+    }
 }
 
 #else
@@ -144,8 +198,14 @@ struct Vec {
     Vec& operator+=(Vec b) { return *this = *this + b; }
 };
 template <class Real, int N>
+constexpr bool kIsWide = false;
+template <class Real, int N>
 static inline Vec<Real, N> fill(Real x) {
     return Vec<Real, N>::map([&](int) { return x; });
+}
+template <class Real, int N>
+static inline void set_lane(Vec<Real, N>& v, int i, Real x) {
+    v[i] = x;
 }
 template <class Real, int N>
 static inline Vec<Real, N> larger(Vec<Real, N> a, Vec<Real, N> b) {
@@ -181,13 +241,22 @@ static inline Vec<Real, N> exponential(Vec<Real, N> x) {
 
 template <int N, class Real>
 static inline Vec<Real, N> load(const Real* p) {
-    Vec<Real, N> v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
+    if constexpr (kIsWide<Real, N>) {
+        return {load<N / 2>(p), load<N / 2>(p + N / 2)};
+    } else {
+        Vec<Real, N> v;
+        std::memcpy(&v, p, sizeof v);
+        return v;
+    }
 }
 template <int N, class Real>
 static inline void store(Real* p, Vec<Real, N> v) {
-    std::memcpy(p, &v, sizeof v);
+    if constexpr (kIsWide<Real, N>) {
+        store<N / 2>(p, v.low);
+        store<N / 2>(p + N / 2, v.high);
+    } else {
+        std::memcpy(p, &v, sizeof v);
+    }
 }
 
 // The N / 2 lanes of v from `First` on. Compilers without this built-in go by way of memory.
@@ -198,8 +267,11 @@ static inline void store(Real* p, Vec<Real, N> v) {
 #endif
 template <class Real, int N, int First, int... I>
 static inline Vec<Real, N / 2> half(Vec<Real, N> v, std::integer_sequence<int, I...>) {
+#if defined(__GNUC__)
+    if constexpr (kIsWide<Real, N>) return First == 0 ? v.low : v.high;
+#endif
 #if defined(HEDGEROW_SHUFFLES)
-    if constexpr (N > 2) return __builtin_shufflevector(v, v, (First + I)...);
+    if constexpr (!kIsWide<Real, N> && N > 2) return __builtin_shufflevector(v, v, (First + I)...);
 #endif
     Vec<Real, N / 2> part;
     std::memcpy(&part, reinterpret_cast<const char*>(&v) + First * sizeof(Real), sizeof part);
@@ -229,16 +301,15 @@ static inline Real least(Vec<Real, N> v) {
     return reduce<Real, N>(v, [](auto a, auto b) { return smaller<Real, sizeof(a) / sizeof(Real)>(a, b); });
 }
 
-// The width of a row of n numbers, padded to whole vectors of the widest kind.
+// The width of a row of n numbers, padded to whole vectors.
 template <class Real>
 static inline std::int64_t padded(std::int64_t n) {
-    return (n + kLanes<Real> - 1) / kLanes<Real> * kLanes<Real>;
+    return (n + kSumLanes<Real> - 1) / kSumLanes<Real> * kSumLanes<Real>;
 }
 
 // Calls f with the lane count to use for rows of n numbers, as a compile-time constant.
-template <class Real, class F>
+template <class Real, int widest = kLanes<Real>, class F>
 static inline auto with_lanes(std::int64_t n, F f) {
-    constexpr int widest = kLanes<Real>;
     constexpr int half = widest >= 4 ? widest / 2 : widest, quarter = widest >= 8 ? widest / 4 : half;
     if (n <= quarter) return f(Lanes<quarter>{});
     if (n <= half) return f(Lanes<half>{});
