@@ -229,6 +229,15 @@ class LatticeBatch32:
         What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.
         """
 
+    def pseudo_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float) -> tuple:
+        """
+        (log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by row of
+        the table or None)
+
+        allowed: labels that the probability of a position is over. Terms of the table are rounded to multiples
+        of the unit, a power of two.
+        """
+
     def best_path(self) -> tuple:
         """(scores, labels)"""
 
@@ -259,6 +268,15 @@ class LatticeBatch64:
         (log Z, state marginals, pair marginals summed over positions by row of the table)
 
         What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.
+        """
+
+    def pseudo_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float) -> tuple:
+        """
+        (log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by row of
+        the table or None)
+
+        allowed: labels that the probability of a position is over. Terms of the table are rounded to multiples
+        of the unit, a power of two.
         """
 
     def best_path(self) -> tuple:

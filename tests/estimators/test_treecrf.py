@@ -146,7 +146,7 @@ def test_pseudo_marginals_are_the_derivative_of_the_pseudo_likelihood(order):
     sequences, gold = training.sequences, training.codes
     edge = rng.normal(size=(sequences.n_positions, 2**order, 2))
     lattice = Lattice(training.topology, sequences.starts, edge=edge)
-    marginals, _ = pseudo_marginals(lattice, training)
+    _, marginals, _ = pseudo_marginals(lattice, training)
     starts = sequences.starts.tolist()
     for t in range(sequences.n_positions):
         depth = min(t - max(s for s in starts if s <= t), order)
@@ -169,9 +169,9 @@ def test_pseudo_marginals_of_a_table_are_those_of_its_edges_summed():
     state, table = rng.normal(size=(sequences.n_positions, 2)), rng.normal(size=(3, 2))
     at_start = np.isin(np.arange(len(gold)), sequences.starts[:-1])
     edge = state[:, None, :] + np.where(at_start[:, None, None], table[0], table[1:])
-    by_edge, _ = pseudo_marginals(Lattice(training.topology, sequences.starts, edge=edge), training)
+    _, by_edge, _ = pseudo_marginals(Lattice(training.topology, sequences.starts, edge=edge), training)
     lattice = Lattice(training.topology, sequences.starts, state=state, table=table)
-    by_state, by_row = pseudo_marginals(lattice, training)
+    _, by_state, by_row = pseudo_marginals(lattice, training)
     scaled = by_edge * training.position_weights[:, None, None]
     np.testing.assert_allclose(by_row[0], scaled[at_start, 0].sum(axis=0), atol=1e-5)
     np.testing.assert_allclose(by_row[1:], scaled[~at_start].sum(axis=0), atol=1e-5)

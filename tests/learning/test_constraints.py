@@ -12,7 +12,7 @@ from builders.constraints import constrained, pairs_and_ends
 from builders.online import learned, random_data
 from builders.search import fitted
 from builders.training import training_of
-from hedgerow.learning.boosting import pseudo_marginals
+from hedgerow.learning.pseudo_likelihood import pseudo_marginals
 from hedgerow.learning.counting import CountingLearner
 from hedgerow.learning.likelihood import Likelihood
 from hedgerow.learning.linear_space import LinearSpace
@@ -145,7 +145,7 @@ def test_the_pseudo_likelihood_is_over_labels_that_fit_their_neighbours(order):
     potential = space.potential(rng.normal(size=space.n_weights))
     assert isinstance(potential, LinearPotential)
     lattice = potential.lattice(training.sequences, training.topology)
-    found, _ = pseudo_marginals(lattice, training)
+    _, found, _ = pseudo_marginals(lattice, training)
     scores, starts = potential.scores(training.sequences), training.sequences.starts.tolist()
     for begin, end in pairwise(starts):
         gold = training.codes[begin:end].tolist()

@@ -19,6 +19,7 @@
 #include "lattice/pair_sums.hpp"
 #include "lattice/path_statistics.hpp"
 #include "lattice/path_sums.hpp"
+#include "lattice/pseudo_sums.hpp"
 
 namespace hedgerow {
 namespace {
@@ -205,6 +206,30 @@ nb::object path_score_of(const Batch<Real>& batch, const Labels& labels) {
 }
 
 template <class Real>
+nb::tuple pseudo_sums_of(const Batch<Real>& batch, const Labels& gold,
+                         const std::optional<Input<bool, 2>>& allowed, const Input<double, 1>& weights,
+                         double unit) {
+    const LatticeBatch<Real> lattices = batch.checked();
+    batch.check_labels(gold, 0, "gold has one label for each position", "gold labels are below n_labels");
+    require(!allowed || (allowed->shape(0) == batch.n_positions() && allowed->shape(1) == batch.n_labels()),
+            "allowed is (positions, labels)");
+    require(weights.shape(0) == batch.n_sequences(), "weights has one number for each sequence");
+    require(unit >= 0, "unit must be at least 0");
+    Output<double, 1> log_likelihood({batch.n_sequences()});
+    const std::size_t n_contexts = batch.edge ? batch.n_label_contexts() : 1;
+    Output<float, 3> marginals({batch.n_positions(), n_contexts, batch.n_labels()});
+    std::optional<Output<double, 2>> table;
+    if (batch.table) table.emplace(std::array{batch.n_rows(), batch.n_labels()});
+    {
+        const nb::gil_scoped_release release;
+        pseudo_sums(lattices, {gold.data(), data_or_null(allowed), weights.data(), unit},
+                    {log_likelihood.data(), marginals.data(), data_or_null(table)});
+    }
+    return nb::make_tuple(log_likelihood.array(), marginals.array(),
+                          table ? nb::cast(table->array()) : nb::none());
+}
+
+template <class Real>
 void register_batch(nb::module_& m, const char* name) {
     using B = Batch<Real>;
     nb::class_<B>(m, name)
@@ -227,6 +252,11 @@ void register_batch(nb::module_& m, const char* name) {
         .def("sum_pairs", &sum_pairs_of<Real>, nb::arg("weights").none(), nb::arg("unit"),
              "(log Z, state marginals, pair marginals summed over positions by row of the table)\n\n"
              "What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.")
+        .def("pseudo_sums", &pseudo_sums_of<Real>, nb::arg("gold"), nb::arg("allowed").none(),
+             nb::arg("weights"), nb::arg("unit"),
+             "(log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by row "
+             "of\nthe table or None)\n\nallowed: labels that the probability of a position is over. Terms of the "
+             "table are rounded to multiples\nof the unit, a power of two.")
         .def("best_path", &best_path_of<Real>, "(scores, labels)")
         .def("best_paths", &best_paths_of<Real>, nb::arg("n"),
              "(scores by sequence and rank, labels by rank)")

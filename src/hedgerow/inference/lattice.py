@@ -23,7 +23,7 @@ from hedgerow.constraints import Constraints
 from hedgerow.errors import InputError, no_path
 from hedgerow.inference.spans import CodedSpans, SpanRules
 from hedgerow.topology import Topology
-from hedgerow.utilities import Floats, is_count
+from hedgerow.utilities import Floats, Floats32, is_count
 
 LARGEST_SCORE = 1e290  # sums of so many scores as memory can hold stay below the largest double
 
@@ -215,6 +215,24 @@ class Lattice:
         if self._order > self.topology.order:
             table = table.sum(axis=0, keepdims=True)
         return self._answer(log_z), state, table
+
+    def pseudo_sums(
+        self,
+        gold: NDArray[np.int32],
+        allowed: NDArray[np.bool_] | None,
+        weights: NDArray[np.float64],
+        unit: float = 0.0,
+    ) -> tuple[NDArray[np.float64], Floats32, NDArray[np.float64] | None]:
+        """(log of the pseudo-likelihood by sequence, stand-ins for marginals, stand-ins for expected counts).
+
+        The pseudo-likelihood is the product over positions of the probability of the gold label among the `allowed`
+        ones, all other labels being gold. No beam and no constraints apply to it. A stand-in is gold minus the
+        derivative by a score: an array in the shape of the edge scores, or (positions, 1, labels) without edge scores;
+        and its sums by row of the table, sequences times their weights, None without a table. `unit` is that of
+        `summed_pairs`.
+        """
+        log_likelihood, marginals, table = self._unmasked.pseudo_sums(gold, allowed, weights, unit)
+        return self._answer(log_likelihood), marginals, table
 
     def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """(score, labels) of the best path; ties go to the lowest label, last position first."""

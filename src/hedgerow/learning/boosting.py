@@ -4,8 +4,9 @@ A round fits one tree for each label to the residuals, gold minus marginals, and
 of the training positions are kept, so a round evaluates only its own trees. With a transition table, trees score labels
 alone, and the table gets a Newton step of its own: (observed - expected counts) / expected counts.
 
-After a Newton round that raised the training loss, the step is halved until the loss falls. A line search also tries
-longer steps. The first rounds may follow the pseudo-likelihood, where the neighbours of a label are gold.
+After a Newton round that raised the training loss, the step is halved until the loss falls. A line search finds the
+length of the step at which the loss is lowest. The first rounds may follow the pseudo-likelihood, where the neighbours
+of a label are gold: the loss is then minus its logarithm.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from hedgerow.learning.base import Record, TrainingData, edge_counts
 from hedgerow.learning.cross_fitting import LearnedColumns
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data
 from hedgerow.learning.growers import weighted_grower
+from hedgerow.learning.line_search import best_factor, falling_factor
 from hedgerow.learning.pseudo_likelihood import pseudo_marginals
 from hedgerow.learning.running_scores import (
     BoostingStep,
@@ -39,8 +41,6 @@ from hedgerow.learning.timing import Timed, timed
 from hedgerow.potentials.trees import TreePotential, Trees
 from hedgerow.utilities import Floats32, Floats64
 
-MAX_HALVINGS = 20  # of a step, before the fit ends
-MAX_DOUBLINGS = 4  # of a step, in a line search
 MIN_EXPECTED_COUNT = 1e-9  # keeps a Newton step of the table finite where l2 is 0
 
 
@@ -75,7 +75,7 @@ def exact_sum(rows: Floats32) -> Floats64:
 class TrainingInference(NamedTuple):
     """The training loss, and the expectations that a round subtracts from gold."""
 
-    loss: float  # mean of -log P(gold) over sequences
+    loss: float  # mean over sequences of -log P(gold), or of minus the log of the pseudo-likelihood
     marginals: Floats32  # (positions, label contexts, labels)
     expected: Floats64 | None  # counts by row of the transition table and label
 
@@ -228,11 +228,14 @@ class BoostingLearner(Timed):
             self._grow(running, grower, observed, at, inference)
             del inference  # marginals are as large as the scores: free them before the next are computed
             inference, factor = self._fit_step_size(running, at, loss)
-            if factor == 0 and at > 1:  # no step lowers the loss: this is its minimum
+            is_lowest = factor == 0 and not self._is_pseudo(at)  # no step lowers the loss
+            if is_lowest and at > 1:
                 self._steps.pop()
                 break
             self.n_kept = len(self._steps)
             record: Record = {"unit": "round", "step": at, "loss": inference.loss}
+            if self._is_pseudo(at + 1):
+                record["objective"] = "pseudo-likelihood"
             record["step_size"] = rules.learning_rate * factor
             if at == 1:
                 record |= {"transitions": rules.transitions} | self._notes
@@ -241,7 +244,7 @@ class BoostingLearner(Timed):
             stopper.see(record)
             record |= stopper.note | self.read_times()
             yield record
-            if stopper.is_over or factor == 0:  # also a fit that begins at the minimum has a record
+            if stopper.is_over or is_lowest:  # also a fit that begins at the minimum has a record
                 break
         if rules.stopping is not None:
             self.n_kept = max(stopper.best_step - self._n_start_rounds, 0)
@@ -266,18 +269,32 @@ class BoostingLearner(Timed):
     def _infer(self, running: RunningScores, at: int) -> TrainingInference:
         """The loss now, and the expectations that round `at` learns from."""
         training, lattice = self.training, running.lattice
-        if at <= self.rules.pseudo_rounds:
-            log_z = lattice.log_partition()
-            marginals, expected = pseudo_marginals(lattice, training)
-        elif running.table is None:
-            log_z, _, marginals = lattice.pair_marginals()
-            expected = None
+        expected: Floats64 | None = None
+        if self._is_pseudo(at):
+            log_likelihood, marginals, expected = pseudo_marginals(lattice, training)
+            losses = -log_likelihood
         else:
-            log_z, state, expected = lattice.summed_pairs(training.weights, training.limits.count_unit)
-            marginals = state[:, None, :]
+            if running.table is None:
+                log_z, _, marginals = lattice.pair_marginals()
+            else:
+                log_z, state, expected = lattice.summed_pairs(training.weights, training.limits.count_unit)
+                marginals = state[:, None, :]
+            losses = log_z - lattice.score(training.codes)
         if expected is not None:
             expected = training.group.sum(expected)
-        return TrainingInference(training.mean(log_z - lattice.score(training.codes)), marginals, expected)
+        return TrainingInference(training.mean(losses), marginals, expected)
+
+    @timed("inference_seconds")
+    def _loss(self, running: RunningScores, at: int) -> float:
+        """The loss of round `at` alone."""
+        training, lattice = self.training, running.lattice
+        if self._is_pseudo(at):
+            return training.mean(-pseudo_marginals(lattice, training)[0])
+        return training.mean(lattice.log_partition() - lattice.score(training.codes))
+
+    def _is_pseudo(self, at: int) -> bool:
+        """Whether round `at` follows the pseudo-likelihood."""
+        return at <= self.rules.pseudo_rounds
 
     @timed("growing_seconds")
     def _grow(
@@ -326,35 +343,27 @@ class BoostingLearner(Timed):
 
     def _fit_step_size(self, running: RunningScores, at: int, before: float) -> tuple[TrainingInference, float]:
         """Shorten or lengthen the last step; (inference after it, its factor: 0 if no step lowers the loss)."""
-        rules, factor = self.rules, 1.0
-        inference = self._infer(running, at + 1)
+        inference = self._infer(running, at)
         steps = _OtherSteps(running, self._start, self._steps)
 
-        def infer(factor: float) -> TrainingInference:
+        def loss(factor: float) -> float:
             steps.use(factor)
-            return self._infer(running, at + 1)
+            return self._loss(running, at)
 
-        # Two sets of scores keep different paths under a beam, so their losses cannot be compared.
-        comparable = not self.training.prunes and at > rules.pseudo_rounds
-        must_fall = (rules.growth.newton or rules.line_search) and comparable
-        for _ in range(MAX_HALVINGS):
-            # A shorter step that changes nothing is no step: near the minimum, rounding would accept it every round.
-            falls = inference.loss < before or (inference.loss == before and factor == 1)
-            if np.isfinite(inference.loss) and (falls or not must_fall):
-                break
-            factor /= 2
+        factor = self._factor(loss, before, inference.loss, at)
+        steps.use(factor)
+        if factor != 1 or at == self.rules.pseudo_rounds:
             del inference
-            inference = infer(factor)
-        else:
-            del inference
-            return infer(0.0), 0.0
-        if rules.line_search and at > rules.pseudo_rounds and factor == 1:
-            for _ in range(MAX_DOUBLINGS):
-                longer = infer(2 * factor)
-                if not longer.loss < inference.loss:
-                    return infer(factor), factor
-                inference, factor = longer, 2 * factor
+            inference = self._infer(running, at + 1)
         return inference, factor
+
+    def _factor(self, loss: Callable[[float], float], before: float, first: float, at: int) -> float:
+        """The factor of the step of round `at`; `first` is its loss at 1, and `before` that without it."""
+        rules = self.rules
+        # Two sets of scores keep different paths under a beam, so their losses cannot be compared.
+        if self.training.prunes and at > rules.pseudo_rounds or not (rules.growth.newton or rules.line_search):
+            return 1.0 if np.isfinite(first) else falling_factor(loss, np.inf, first)
+        return (best_factor if rules.line_search else falling_factor)(loss, before, first)
 
 
 class _OtherSteps:
@@ -363,12 +372,15 @@ class _OtherSteps:
     def __init__(self, running: RunningScores, start: TreePotential, steps: list[BoostingStep]) -> None:
         self._running, self._start, self._steps, self._last = running, start, steps, steps[-1]
         self._before: SavedScores | None = None
+        self._used = 1.0
 
     def use(self, factor: float) -> None:
+        if factor == self._used:
+            return
         if self._before is None:
             self._running.restart(self._start, self._steps[:-1])
             self._before = self._running.copy()
         else:
             self._running.go_back(self._before)
-        self._steps[-1] = self._last.scaled(factor)
+        self._steps[-1], self._used = self._last.scaled(factor), factor
         self._running.add(self._steps[-1])
