@@ -254,8 +254,10 @@ void register_batch(nb::module_& m, const char* name) {
              "What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.")
         .def("pseudo_sums", &pseudo_sums_of<Real>, nb::arg("gold"), nb::arg("allowed").none(),
              nb::arg("weights"), nb::arg("unit"),
-             "(log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by row "
-             "of\nthe table or None)\n\nallowed: labels that the probability of a position is over. Terms of the "
+             "(log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by "
+             "row "
+             "of\nthe table or None)\n\nallowed: labels that the probability of a position is over. Terms of "
+             "the "
              "table are rounded to multiples\nof the unit, a power of two.")
         .def("best_path", &best_path_of<Real>, "(scores, labels)")
         .def("best_paths", &best_paths_of<Real>, nb::arg("n"),
