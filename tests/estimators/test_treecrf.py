@@ -3,75 +3,16 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import hedgerow as hr
-from builders.training import training_of
-from builders.trees import tree as tree_of
-from hedgerow.encoding import AttributeReader, Window
 from hedgerow.errors import InputError, UnseenLabelWarning
-from hedgerow.inference.lattice import Lattice
-from hedgerow.learning.pseudo_likelihood import pseudo_marginals
-from oracles import lattice as oracles
-from oracles import trees as oracles_trees
 
 WORDS = ["abc", "cab", "bca", "aab", "ccb", "bab", "acb", "cc", "a", "abcabc"]
 LABELS = [["V" if c == "a" or (t and w[t - 1] == "b") else "C" for t, c in enumerate(w)] for w in WORDS]
 DATA = os.environ.get("HEDGEROW_DATA")
-
-
-def naive_treeboost(sequences, gold, order, k, window, n_rounds, max_leaves, l2):
-    """TREEBOOST of the dissertation: marginals by writing out all paths, trees on the expanded table."""
-    rows = AttributeReader(sequences, Window.of(window))
-    starts = sequences.starts.tolist()
-    features = oracles_trees.features_of(rows, order, k)
-    rules = oracles_trees.Rules(l2)
-    potentials = np.zeros((sequences.n_positions, k**order, k), dtype=np.float32)
-    forest = []
-    for _ in range(n_rounds):
-        marginals = np.concatenate(
-            [
-                oracles.enumerate_answers(end - begin, order, k, edge=potentials[begin:end])["pair"]
-                for begin, end in pairwise(starts)
-            ]
-        ).astype(np.float32)
-        grown = []
-        for label in range(k):
-            examples = oracles_trees.examples_of(marginals, gold, starts, label, order, k)
-            grown.append(oracles_trees.fit_regression_tree(examples, features, max_leaves, rules))
-        tests = dict(features)
-        for label, tree in enumerate(grown):
-            for t, context, _ in oracles_trees.examples_of(marginals, gold, starts, label, order, k):
-                node = tree
-                while "test" in node:
-                    node = node["true" if tests[node["test"]]((t, context, 0)) else "false"]
-                h = oracles.number([label for label in context if label is not None], k)
-                potentials[t, h, label] += np.float32(node["value"])
-        forest.append(grown)
-    return forest, potentials
-
-
-def shape_of(tree):
-    """The tree without its numbers, which depend on the last bits of marginals."""
-    if "test" not in tree:
-        return round(tree["value"], 5)
-    return tree["test"], shape_of(tree["true"]), shape_of(tree["false"])
-
-
-@pytest.mark.parametrize("order", [0, 1, 2])
-def test_published_equals_naive_treeboost_tree_for_tree(order):
-    x, y = WORDS[:8], LABELS[:8]
-    model = hr.TreeCRF.published(order=order, window=1, l2=3.0, n_rounds=3, max_leaves=5).fit(x, y)
-    sequences = model.model_.encode(x)
-    gold = model.model_.labels.codes(y, sequences)
-    forest, potentials = naive_treeboost(sequences, gold, order, 2, 1, 3, 5, 3.0)
-    trees = model.model_.potential.trees
-    for i, expected in enumerate(tree for grown in forest for tree in grown):
-        assert shape_of(tree_of(trees, i)) == shape_of(expected)
-    np.testing.assert_allclose(model.model_.potential.scores(sequences).edge, potentials, atol=1e-5)
 
 
 @pytest.mark.parametrize("transitions", ["trees", "table"])
@@ -118,64 +59,6 @@ def test_a_line_search_takes_longer_steps_where_they_help(transitions):
     assert any(record["step_size"] > 1 for record in searched.training_log_)
     assert searched.training_log_[-1]["loss"] < plain.training_log_[-1]["loss"]
     assert -searched.training_log_[-1]["loss"] == pytest.approx(searched.log_likelihood(x, y).mean(), abs=1e-5)
-
-
-def pseudo_likelihood(scores, gold, starts, order, k):
-    """The sum over positions of log P(label | all other labels), every score looked up by hand."""
-    total = 0.0
-    for begin, end in pairwise(starts):
-        for t in range(begin, end):
-            logits = []
-            for v in range(k):
-                y = gold.copy()
-                y[t] = v
-                logits.append(
-                    sum(
-                        scores[u, oracles.number([y[u - b] for b in range(1, min(u - begin, order) + 1)], k), y[u]]
-                        for u in range(begin, end)
-                    )
-                )
-            total += logits[gold[t]] - np.log(np.sum(np.exp(logits)))
-    return total
-
-
-@pytest.mark.parametrize("order", [0, 1, 2])
-def test_pseudo_marginals_are_the_derivative_of_the_pseudo_likelihood(order):
-    rng = np.random.default_rng(order)
-    training = training_of(WORDS[:4], LABELS[:4], order, [1.0, 0.5, 1.0, 1.0])
-    sequences, gold = training.sequences, training.codes
-    edge = rng.normal(size=(sequences.n_positions, 2**order, 2))
-    lattice = Lattice(training.topology, sequences.starts, edge=edge)
-    _, marginals, _ = pseudo_marginals(lattice, training)
-    starts = sequences.starts.tolist()
-    for t in range(sequences.n_positions):
-        depth = min(t - max(s for s in starts if s <= t), order)
-        own = oracles.number([gold[t - b] for b in range(1, depth + 1)], 2)
-        for h in range(2**depth):
-            for label in range(2):
-                moved = [edge.copy(), edge.copy()]
-                moved[0][t, h, label] += 1e-5
-                moved[1][t, h, label] -= 1e-5
-                up, down = (pseudo_likelihood(m, gold, starts, order, 2) for m in moved)
-                gold_here = float(h == own and label == gold[t])
-                assert gold_here - marginals[t, h, label] == pytest.approx((up - down) / 2e-5, abs=1e-4)
-
-
-def test_pseudo_marginals_of_a_table_are_those_of_its_edges_summed():
-    rng = np.random.default_rng(3)
-    weights = rng.uniform(0.5, 1, size=len(WORDS))
-    training = training_of(WORDS, LABELS, weights=weights)
-    sequences, gold = training.sequences, training.codes
-    state, table = rng.normal(size=(sequences.n_positions, 2)), rng.normal(size=(3, 2))
-    at_start = np.isin(np.arange(len(gold)), sequences.starts[:-1])
-    edge = state[:, None, :] + np.where(at_start[:, None, None], table[0], table[1:])
-    _, by_edge, _ = pseudo_marginals(Lattice(training.topology, sequences.starts, edge=edge), training)
-    lattice = Lattice(training.topology, sequences.starts, state=state, table=table)
-    _, by_state, by_row = pseudo_marginals(lattice, training)
-    scaled = by_edge * training.position_weights[:, None, None]
-    np.testing.assert_allclose(by_row[0], scaled[at_start, 0].sum(axis=0), atol=1e-5)
-    np.testing.assert_allclose(by_row[1:], scaled[~at_start].sum(axis=0), atol=1e-5)
-    assert by_state.shape == (len(gold), 1, 2)
 
 
 @pytest.mark.parametrize("transitions", ["trees", "table"])

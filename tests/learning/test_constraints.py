@@ -12,10 +12,10 @@ from builders.constraints import constrained, pairs_and_ends
 from builders.online import learned, random_data
 from builders.search import fitted
 from builders.training import training_of
-from hedgerow.learning.pseudo_likelihood import pseudo_marginals
 from hedgerow.learning.counting import CountingLearner
 from hedgerow.learning.likelihood import Likelihood
 from hedgerow.learning.linear_space import LinearSpace
+from hedgerow.learning.pseudo_likelihood import pseudo_marginals
 from hedgerow.learning.stochastic_gradient import StochasticGradientLearner, StochasticRules
 from hedgerow.potentials.linear import LinearPotential
 from oracles import constraints as oracles

@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 
 LINEAR_PARAMETERS = ("C", "epochs", "loss", "min_freq", "scale")  # of StructuredSVM, for the linear part
 GROWTH = ("max_leaves", "min_leaf", "max_features", "influence_trim")
+# What the papers prescribe, and the parameters that they leave open.
+RESIDUAL_STEPS: dict[str, Any] = {
+    "newton": False, "learning_rate": 1.0, "transitions": "trees", "trees": "per-label",
+}  # fmt: skip
+PAPERS: dict[str, Any] = {
+    "min_leaf": 1, "max_features": 1.0, "influence_trim": 0.0, "missing": "weighting", "label_statistics": False,
+}  # fmt: skip
 LINEAR_DEFAULTS: dict[str, Any] = {"C": 0.5, "epochs": 10}
 
 
@@ -140,7 +147,9 @@ class TreeCRF(TreeEstimator):
     ] = 0
     line_search: Annotated[
         bool,
-        "Whether each round also tries longer steps, up to 16 times the learning rate. Fewer rounds, more time each.",
+        "Whether each round searches for the length of its step, up to 64 times the learning rate, at which the "
+        "training loss is lowest. Fewer rounds, more time each. A fit with a beam searches in pseudo-likelihood rounds "
+        "alone, because other losses cannot be compared.",
     ] = False
     missing: Annotated[
         Literal["weighting", "surrogate", "learned", "impute", "indicator"],
@@ -165,11 +174,15 @@ class TreeCRF(TreeEstimator):
 
     @classmethod
     def published(cls, *, l2: float = 20.0, n_rounds: int = 100, max_leaves: int = 100, **others: Any) -> Self:
-        """Make an estimator with the algorithm of the dissertation (Hao 2009, table 3.3).
+        """Make an estimator with the algorithm of the dissertation (Hao 2009, tables 3.1 and 3.3, equation 3.1).
 
-        Trees are fitted to the plain residuals with step length 1, and they test previous labels. The paper of 2004
-        differs: it begins with three rounds on the pseudo-likelihood and has no L2 penalty. Two rules of the
-        dissertation differ here: how surrogate splits are chosen, and how the indicator of missing values is coded.
+        All potentials begin at 0. A round grows a tree for each label, best-first up to `max_leaves`, on pairs of a
+        position and a previous label; `start` is a previous label of its own. Trees are fitted to the plain residuals,
+        gold minus the probability of the pair. A leaf has the value sum / (l2 + number of pairs), and a split is chosen
+        by the drop of the squared error with this penalty, the first of equals. Steps have the size 1.
+
+        Missing values are the dissertation's chapter 4, of which two rules differ here: how surrogate splits are
+        chosen, and how the indicator of missing values is coded.
 
         Parameters
         ----------
@@ -193,15 +206,43 @@ class TreeCRF(TreeEstimator):
         >>> hr.TreeCRF.published(window=3).learning_rate
         1.0
         """
-        fixed: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees", "trees": "per-label"}
-        usual: dict[str, Any] = {
-            "min_leaf": 1,
-            "max_features": 1.0,
-            "influence_trim": 0.0,
-            "missing": "weighting",
-            "label_statistics": False,
-        }
-        return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **fixed, **(usual | others))
+        return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **(PAPERS | others), **RESIDUAL_STEPS)
+
+    @classmethod
+    def published_2004(
+        cls, *, n_rounds: int = 100, max_leaves: int = 50, line_search: bool = False, **others: Any
+    ) -> Self:
+        """Make an estimator with the algorithm of the paper (Dietterich, Ashenfelter & Bulatov 2004, table 2).
+
+        It is that of `published` without an L2 penalty, and its first three rounds follow the pseudo-likelihood, where
+        the neighbours of a label are gold. The number of leaves is what controls overfitting. The paper's authors tried
+        a line search for the size of each step, found it too expensive and used steps of size 1.
+
+        Parameters
+        ----------
+        n_rounds : int, default=100
+            Number of boosting rounds, the three first ones included.
+        max_leaves : int, default=50
+            Number of leaves of a tree, at most.
+        line_search : bool, default=False
+            Whether each round searches for the size of its step that maximises the likelihood, or in the first three
+            rounds the pseudo-likelihood.
+        **others
+            Other parameters of `TreeCRF`.
+
+        Returns
+        -------
+        TreeCRF
+            The unfitted estimator.
+
+        Examples
+        --------
+        >>> import hedgerow as hr
+        >>> hr.TreeCRF.published_2004(window=5).pseudo_rounds
+        3
+        """
+        rules = {"n_rounds": n_rounds, "max_leaves": max_leaves, "line_search": line_search}
+        return cls.published(l2=0.0, **{"pseudo_rounds": 3, **others}, **rules)
 
     @property
     def transition_table_(self) -> NDArray[np.float32]:

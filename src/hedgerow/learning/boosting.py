@@ -352,7 +352,7 @@ class BoostingLearner(Timed):
 
         factor = self._factor(loss, before, inference.loss, at)
         steps.use(factor)
-        if factor != 1 or at == self.rules.pseudo_rounds:
+        if factor != 1 or self._is_pseudo(at) != self._is_pseudo(at + 1):
             del inference
             inference = self._infer(running, at + 1)
         return inference, factor
@@ -361,7 +361,7 @@ class BoostingLearner(Timed):
         """The factor of the step of round `at`; `first` is its loss at 1, and `before` that without it."""
         rules = self.rules
         # Two sets of scores keep different paths under a beam, so their losses cannot be compared.
-        if self.training.prunes and at > rules.pseudo_rounds or not (rules.growth.newton or rules.line_search):
+        if (self.training.prunes and at > rules.pseudo_rounds) or not (rules.growth.newton or rules.line_search):
             return 1.0 if np.isfinite(first) else falling_factor(loss, np.inf, first)
         return (best_factor if rules.line_search else falling_factor)(loss, before, first)
 

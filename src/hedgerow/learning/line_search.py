@@ -41,8 +41,7 @@ def best_factor(loss: Loss, before: float, first: float) -> float:
     if factor == 1:
         while high <= 2.0**MAX_DOUBLINGS and (value := loss(high)) < lowest:
             low, factor, high, lowest = factor, high, 2 * high, value
-        if high > 2.0**MAX_DOUBLINGS:
-            return factor
+        high = min(high, 2.0**MAX_DOUBLINGS)
     while high - low > NARROW * factor:
         is_above = high - factor > factor - low
         tried = factor + GOLDEN * ((high if is_above else low) - factor)
