@@ -16,8 +16,8 @@ import numpy as np
 
 import hedgerow as hr
 from data import QUICK, few, load
-from jobs import main
 from hedgerow.errors import UnseenLabelWarning
+from jobs import main
 from printing import log, print_table
 
 # A rare label may be absent from what a fit learns from: its positions then count as wrong.

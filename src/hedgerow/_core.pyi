@@ -238,6 +238,11 @@ class LatticeBatch32:
         of the unit, a power of two.
         """
 
+    def evidence_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        (log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of labels)
+        """
+
     def best_path(self) -> tuple:
         """(scores, labels)"""
 
@@ -277,6 +282,11 @@ class LatticeBatch64:
 
         allowed: labels that the probability of a position is over. Terms of the table are rounded to multiples
         of the unit, a power of two.
+        """
+
+    def evidence_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        (log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of labels)
         """
 
     def best_path(self) -> tuple:

@@ -27,6 +27,8 @@ TREES: dict[str, Any] = {"n_rounds": 6, "random_state": 0}
 ONLINE: dict[str, Any] = {"epochs": 2, "random_state": 0}
 MODELS: dict[str, Callable[[], Any]] = {
     "TreeCRF, published": lambda: hr.TreeCRF.published(window=1, n_rounds=6),
+    "TreeCRF, published 2004": lambda: hr.TreeCRF.published_2004(window=1, n_rounds=6),
+    "TreeCRF, virtual evidence": lambda: hr.TreeCRF(window=1, objective="virtual-evidence", **TREES),
     "TreeCRF, table": lambda: hr.TreeCRF(window=1, transitions="table", **TREES),
     "TreeCRF, shared": lambda: hr.TreeCRF(window=1, trees="shared", **TREES),
     "TreeCRF, order 2": lambda: hr.TreeCRF(order=2, **TREES),

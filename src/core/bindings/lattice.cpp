@@ -14,6 +14,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/errors.hpp"
+#include "lattice/evidence_sums.hpp"
 #include "lattice/fast_lane.hpp"
 #include "lattice/find_paths.hpp"
 #include "lattice/pair_sums.hpp"
@@ -230,6 +231,20 @@ nb::tuple pseudo_sums_of(const Batch<Real>& batch, const Labels& gold,
 }
 
 template <class Real>
+nb::tuple evidence_sums_of(const Batch<Real>& batch, const Labels& gold) {
+    const LatticeBatch<Real> lattices = batch.checked();
+    require(batch.topology.order == 1 && batch.beam == 0, "virtual evidence needs order 1 and no beam");
+    batch.check_labels(gold, 0, "gold has one label for each position", "gold labels are below n_labels");
+    Output<double, 1> log_likelihood({batch.n_sequences()});
+    Output<float, 3> marginals({batch.n_positions(), batch.n_labels(), batch.n_labels()});
+    {
+        const nb::gil_scoped_release release;
+        evidence_sums(lattices, gold.data(), {log_likelihood.data(), marginals.data()});
+    }
+    return nb::make_tuple(log_likelihood.array(), marginals.array());
+}
+
+template <class Real>
 void register_batch(nb::module_& m, const char* name) {
     using B = Batch<Real>;
     nb::class_<B>(m, name)
@@ -259,6 +274,9 @@ void register_batch(nb::module_& m, const char* name) {
              "of\nthe table or None)\n\nallowed: labels that the probability of a position is over. Terms of "
              "the "
              "table are rounded to multiples\nof the unit, a power of two.")
+        .def("evidence_sums", &evidence_sums_of<Real>, nb::arg("gold"),
+             "(log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of "
+             "labels)")
         .def("best_path", &best_path_of<Real>, "(scores, labels)")
         .def("best_paths", &best_paths_of<Real>, nb::arg("n"),
              "(scores by sequence and rank, labels by rank)")

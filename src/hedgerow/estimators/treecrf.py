@@ -145,6 +145,11 @@ class TreeCRF(TreeEstimator):
         AtLeast(0),
         "Number of first rounds that maximise the pseudo-likelihood, where neighbours have gold labels.",
     ] = 0
+    objective: Annotated[
+        Literal["likelihood", "virtual-evidence"],
+        'What rounds maximise: "likelihood" the probability of whole label sequences, "virtual-evidence" that of each '
+        "label on its own, given the evidence of the other positions on its neighbours (order 1 only).",
+    ] = "likelihood"
     line_search: Annotated[
         bool,
         "Whether each round searches for the length of its step, up to 64 times the learning rate, at which the "
@@ -272,6 +277,8 @@ class TreeCRF(TreeEstimator):
                 raise InputError(f'TreeCRF: {name} needs a number of rounds, but n_rounds is "auto"; set n_rounds')
         if isinstance(self.linear, dict):
             self._check_linear(self.linear)
+        if self.objective == "virtual-evidence":
+            self._check_virtual_evidence()
         if self.trees != "shared":
             return
         if self.transitions == "trees" and self.order > 0:
@@ -282,6 +289,24 @@ class TreeCRF(TreeEstimator):
             raise InputError(
                 'TreeCRF: trees="shared" splits off one value at a time, but category_splits is "subset"; use "one-hot"'
             )
+
+    def _check_virtual_evidence(self) -> None:
+        """Raise InputError if a parameter does not go with objective="virtual-evidence"."""
+        needs: dict[str, tuple[Any, ...]] = {
+            "order": (1,),
+            "transitions": ("auto", "trees"),
+            "trees": ("auto", "per-label"),
+            "pseudo_rounds": (0,),
+            "line_search": (False,),
+            "beam": (None,),
+        }
+        for name, allowed in needs.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                raise InputError(
+                    f'TreeCRF: objective="virtual-evidence" needs {name}={allowed[-1]!r}, but it is {value!r}; '
+                    'change it, or use objective="likelihood"'
+                )
 
     def _check_linear(self, own: dict[str, Any]) -> None:
         """Raise InputError unless these are parameters of a StructuredSVM that the linear part can have."""
@@ -335,7 +360,10 @@ class TreeCRF(TreeEstimator):
 
         has_missing = training.has_missing
         situation = Situation(training.n_positions, len(training.labels), reads_scores, has_missing)
-        return adapted(situation, self.get_params())
+        given = self.get_params()
+        if self.objective == "virtual-evidence":
+            given |= {"transitions": "trees", "trees": "per-label"}
+        return adapted(situation, given)
 
     def _boosting_rules(self, training: TrainingData, chosen: dict[str, Any]) -> BoostingRules:
         from hedgerow.learning.boosting import BoostingRules
@@ -355,6 +383,7 @@ class TreeCRF(TreeEstimator):
             growth=growth,
             subsample=self.subsample,
             pseudo_rounds=self.pseudo_rounds,
+            objective=self.objective,
             stopping=self._stopping(training),
             seed=self._seed,
         )

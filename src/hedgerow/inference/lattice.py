@@ -234,6 +234,16 @@ class Lattice:
         log_likelihood, marginals, table = self._unmasked.pseudo_sums(gold, allowed, weights, unit)
         return self._answer(log_likelihood), marginals, table
 
+    def evidence_sums(self, gold: NDArray[np.int32]) -> tuple[NDArray[np.float64], Floats32]:
+        """(log-likelihood by sequence under virtual evidence, stand-ins for pair marginals); order 1 and no beam.
+
+        The likelihood is the product over positions of the probability of the gold label given the evidence that all
+        other positions have on its neighbours. A stand-in is gold minus the derivative by the score of a pair of
+        labels, where the evidence stays as it is.
+        """
+        log_likelihood, marginals = self._batch.evidence_sums(gold)
+        return self._answer(log_likelihood), marginals
+
     def viterbi(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """(score, labels) of the best path; ties go to the lowest label, last position first."""
         score, labels = self._batch.best_path()

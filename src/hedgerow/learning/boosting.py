@@ -6,7 +6,8 @@ alone, and the table gets a Newton step of its own: (observed - expected counts)
 
 After a Newton round that raised the training loss, the step is halved until the loss falls. A line search finds the
 length of the step at which the loss is lowest. The first rounds may follow the pseudo-likelihood, where the neighbours
-of a label are gold: the loss is then minus its logarithm.
+of a label are gold: the loss is then minus its logarithm. With virtual evidence, rounds follow the probabilities of
+single labels (Liao, Choudhury, Fox & Kautz 2007).
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ from hedgerow.utilities import Floats32, Floats64
 MIN_EXPECTED_COUNT = 1e-9  # keeps a Newton step of the table finite where l2 is 0
 
 
+#: What a round minimises minus the logarithm of.
+Objective = Literal["likelihood", "pseudo-likelihood", "virtual-evidence"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class BoostingRules:
     """How trees are grown and how long steps are."""
@@ -57,6 +62,7 @@ class BoostingRules:
     growth: _core.GrowthRules
     subsample: float  # share of the sequences that a round learns from
     pseudo_rounds: int  # first rounds, which follow the pseudo-likelihood
+    objective: Objective = "likelihood"  # of the other rounds
     stopping: Stopping | None
     seed: int
 
@@ -75,7 +81,7 @@ def exact_sum(rows: Floats32) -> Floats64:
 class TrainingInference(NamedTuple):
     """The training loss, and the expectations that a round subtracts from gold."""
 
-    loss: float  # mean over sequences of -log P(gold), or of minus the log of the pseudo-likelihood
+    loss: float  # mean over sequences of minus the logarithm of the objective
     marginals: Floats32  # (positions, label contexts, labels)
     expected: Floats64 | None  # counts by row of the transition table and label
 
@@ -228,14 +234,14 @@ class BoostingLearner(Timed):
             self._grow(running, grower, observed, at, inference)
             del inference  # marginals are as large as the scores: free them before the next are computed
             inference, factor = self._fit_step_size(running, at, loss)
-            is_lowest = factor == 0 and not self._is_pseudo(at)  # no step lowers the loss
+            is_lowest = factor == 0 and at > rules.pseudo_rounds  # no step lowers the loss
             if is_lowest and at > 1:
                 self._steps.pop()
                 break
             self.n_kept = len(self._steps)
             record: Record = {"unit": "round", "step": at, "loss": inference.loss}
-            if self._is_pseudo(at + 1):
-                record["objective"] = "pseudo-likelihood"
+            if (objective := self._objective(at + 1)) != "likelihood":
+                record["objective"] = objective
             record["step_size"] = rules.learning_rate * factor
             if at == 1:
                 record |= {"transitions": rules.transitions} | self._notes
@@ -270,8 +276,12 @@ class BoostingLearner(Timed):
         """The loss now, and the expectations that round `at` learns from."""
         training, lattice = self.training, running.lattice
         expected: Floats64 | None = None
-        if self._is_pseudo(at):
+        objective = self._objective(at)
+        if objective == "pseudo-likelihood":
             log_likelihood, marginals, expected = pseudo_marginals(lattice, training)
+            losses = -log_likelihood
+        elif objective == "virtual-evidence":
+            log_likelihood, marginals = lattice.evidence_sums(training.codes)
             losses = -log_likelihood
         else:
             if running.table is None:
@@ -288,13 +298,13 @@ class BoostingLearner(Timed):
     def _loss(self, running: RunningScores, at: int) -> float:
         """The loss of round `at` alone."""
         training, lattice = self.training, running.lattice
-        if self._is_pseudo(at):
-            return training.mean(-pseudo_marginals(lattice, training)[0])
-        return training.mean(lattice.log_partition() - lattice.score(training.codes))
+        if self._objective(at) == "likelihood":
+            return training.mean(lattice.log_partition() - lattice.score(training.codes))
+        return self._infer(running, at).loss
 
-    def _is_pseudo(self, at: int) -> bool:
-        """Whether round `at` follows the pseudo-likelihood."""
-        return at <= self.rules.pseudo_rounds
+    def _objective(self, at: int) -> Objective:
+        """What round `at` follows."""
+        return "pseudo-likelihood" if at <= self.rules.pseudo_rounds else self.rules.objective
 
     @timed("growing_seconds")
     def _grow(
@@ -352,16 +362,18 @@ class BoostingLearner(Timed):
 
         factor = self._factor(loss, before, inference.loss, at)
         steps.use(factor)
-        if factor != 1 or self._is_pseudo(at) != self._is_pseudo(at + 1):
+        if factor != 1 or self._objective(at) != self._objective(at + 1):
             del inference
             inference = self._infer(running, at + 1)
         return inference, factor
 
     def _factor(self, loss: Callable[[float], float], before: float, first: float, at: int) -> float:
         """The factor of the step of round `at`; `first` is its loss at 1, and `before` that without it."""
-        rules = self.rules
-        # Two sets of scores keep different paths under a beam, so their losses cannot be compared.
-        if (self.training.prunes and at > rules.pseudo_rounds) or not (rules.growth.newton or rules.line_search):
+        rules, objective = self.rules, self._objective(at)
+        # Two sets of scores keep different paths under a beam, so their losses cannot be compared. With virtual
+        # evidence, a step in the direction of the derivative need not lower the loss, because the evidence changes too.
+        beam = self.training.prunes and objective == "likelihood"
+        if beam or objective == "virtual-evidence" or not (rules.growth.newton or rules.line_search):
             return 1.0 if np.isfinite(first) else falling_factor(loss, np.inf, first)
         return (best_factor if rules.line_search else falling_factor)(loss, before, first)
 
