@@ -82,7 +82,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Course:
-    """The chosen candidate, fitted to all training data: accuracy on test data and CPU seconds of learning, by round."""
+    """The chosen candidate on all training data: accuracy on test data and CPU seconds of learning, by round."""
 
     choice: Choice
     accuracy: Floats

@@ -33,6 +33,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "published": lambda: hr.TreeCRF.published(n_rounds=3, max_leaves=8, order=2),
     "samples": lambda: hr.TreeCRF(n_rounds=4, subsample=0.5, max_features=0.5, influence_trim=0.01, random_state=2),
     "pseudo-likelihood": lambda: hr.TreeCRF(n_rounds=4, pseudo_rounds=2, transitions="table", random_state=2),
+    "virtual evidence": lambda: hr.TreeCRF(n_rounds=4, objective="virtual-evidence", random_state=2),
     "line search": lambda: hr.TreeCRF(n_rounds=3, line_search=True, learning_rate=1.0, random_state=2),
     "early stopping": lambda: hr.TreeCRF(n_rounds=9, early_stopping="loss", patience=2, random_state=2),
     "L-BFGS": lambda: hr.LinearCRF(window=1, solver="lbfgs", max_iter=9, tol=1e-9),

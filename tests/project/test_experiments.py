@@ -16,6 +16,7 @@ FOLDER = Path(__file__).parents[2] / "experiments"
 SCRIPTS = [
     "shrinkage", "curves", "round_time", "modern", "protein_sensitivity", "chunking", "linear", "margin", "search",
     "missing", "missing --modern --fixed", "ozone", "future", "future_features", "codes", "many_labels",
+    "virtual_evidence", "paper2004",
 ]  # fmt: skip
 HANGS = 600  # seconds after which a script that takes a few is taken to hang
 
@@ -46,7 +47,9 @@ def test_a_quick_run_prints_whole_tables(script: str) -> None:
         assert "nan" not in table
 
 
-@pytest.mark.parametrize(("script", "n_figures"), [("curves", 1), ("round_time", 1), ("missing", 1), ("codes", 2)])
+@pytest.mark.parametrize(
+    ("script", "n_figures"), [("curves", 1), ("round_time", 1), ("missing", 1), ("codes", 2), ("paper2004", 1)]
+)
 @pytest.mark.slow
 def test_figures_are_small(script: str, n_figures: int, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

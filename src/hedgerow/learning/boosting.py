@@ -274,6 +274,17 @@ class BoostingLearner(Timed):
     @timed("inference_seconds")
     def _infer(self, running: RunningScores, at: int) -> TrainingInference:
         """The loss now, and the expectations that round `at` learns from."""
+        return self._expectations(running, at)
+
+    @timed("inference_seconds")
+    def _loss(self, running: RunningScores, at: int) -> float:
+        """The loss of round `at` alone."""
+        training, lattice = self.training, running.lattice
+        if self._objective(at) == "likelihood":
+            return training.mean(lattice.log_partition() - lattice.score(training.codes))
+        return self._expectations(running, at).loss
+
+    def _expectations(self, running: RunningScores, at: int) -> TrainingInference:
         training, lattice = self.training, running.lattice
         expected: Floats64 | None = None
         objective = self._objective(at)
@@ -293,14 +304,6 @@ class BoostingLearner(Timed):
         if expected is not None:
             expected = training.group.sum(expected)
         return TrainingInference(training.mean(losses), marginals, expected)
-
-    @timed("inference_seconds")
-    def _loss(self, running: RunningScores, at: int) -> float:
-        """The loss of round `at` alone."""
-        training, lattice = self.training, running.lattice
-        if self._objective(at) == "likelihood":
-            return training.mean(lattice.log_partition() - lattice.score(training.codes))
-        return self._infer(running, at).loss
 
     def _objective(self, at: int) -> Objective:
         """What round `at` follows."""
