@@ -22,13 +22,13 @@ struct PseudoGold {
 };
 
 // A stand-in for marginal probabilities: gold minus it is the derivative of the pseudo-likelihood. A score is
-// that of a label context and a label. The score of the gold ones at t is part of s_u(gold_u) for u = t -
-// order, ..., t; that of a context or a label that differs from gold in the label at u alone is part of s_u.
+// that of a label context and a label. The score of the gold ones at t is part of s_u(gold_u) for
+// u = t - order, ..., t; that of a context or a label that differs from gold in the label at u alone is part
+// of s_u.
 struct StandIns {
-    double*
-        log_likelihood;  // [n_sequences]; minus infinity where a position has no label with a finite score
-    float* marginals;    // [positions, K^order, K] if the batch has edge scores, else [positions, 1, K]
-    double* table;       // [label contexts of every length, K], times the weights; null without a table
+    double* log_likelihood;  // [n_sequences]; minus infinity where no label has a finite score
+    float* marginals;        // [positions, K^order, K] if the batch has edge scores, else [positions, 1, K]
+    double* table;           // [label contexts of every length, K], times the weights; null without a table
 };
 
 template <class Real>
