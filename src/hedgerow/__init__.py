@@ -8,6 +8,7 @@ Estimators
     StructuredPerceptron, StructuredSVM, SearchTagger
                            linear models that learn from their mistakes
     OutputCode             many labels as codes of bits, for any of the others
+    OpinionPool            several models over subsets of the attributes, which predict together
 
     All have fit, predict, predict_single, predict_proba, predict_spans, score and save.
 
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators import MEMM as MEMM
     from hedgerow.estimators import FutureMEMM as FutureMEMM
     from hedgerow.estimators import LinearCRF as LinearCRF
+    from hedgerow.estimators import OpinionPool as OpinionPool
     from hedgerow.estimators import OutputCode as OutputCode
     from hedgerow.estimators import SearchTagger as SearchTagger
     from hedgerow.estimators import StructuredPerceptron as StructuredPerceptron
@@ -86,6 +88,7 @@ _HOME = {
     "HMM": "hedgerow.estimators",
     "LinearCRF": "hedgerow.estimators",
     "MEMM": "hedgerow.estimators",
+    "OpinionPool": "hedgerow.estimators",
     "OutputCode": "hedgerow.estimators",
     "SearchTagger": "hedgerow.estimators",
     "Sequences": "hedgerow.data.sequences",

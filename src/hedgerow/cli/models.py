@@ -18,6 +18,7 @@ MODELS = {
     "future": "FutureMEMM",
     "search": "SearchTagger",
     "code": "OutputCode",
+    "pool": "OpinionPool",
 }
 DEFAULT = "treecrf"
 

@@ -32,10 +32,13 @@ COMMON = frozenset(
         "max_leaves",
         "n_bits",
         "n_jobs",
+        "n_models",
         "n_rounds",
         "order",
         "random_state",
+        "share",
         "smoothing",
+        "subsets",
         "update",
         "window",
     ]

@@ -10,6 +10,7 @@ from hedgerow.learning.base import Record
 # Learners that go through the sequences one after the other, or that need all of them at once.
 INDIVISIBLE = {
     "SearchTagger": "fit it in one process",
+    "OpinionPool": "its models are learned one after the other in one process; leave out client",
 }
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hedgerow.estimators.hmm import HMM
     from hedgerow.estimators.linear_crf import LinearCRF
     from hedgerow.estimators.memm import MEMM
+    from hedgerow.estimators.opinion_pool import OpinionPool
     from hedgerow.estimators.output_code import OutputCode
     from hedgerow.estimators.perceptron import StructuredPerceptron
     from hedgerow.estimators.search_tagger import SearchTagger
@@ -30,6 +31,7 @@ __all__ = [
     "Estimator",
     "FutureMEMM",
     "LinearCRF",
+    "OpinionPool",
     "OutputCode",
     "SearchTagger",
     "StructuredPerceptron",

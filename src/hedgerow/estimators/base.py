@@ -39,6 +39,8 @@ class Estimator(Explainable):
         "model_": ("Model", "The frozen model, as `hedgerow.inspection` reads it."),
     }
 
+    _can_be_base: ClassVar[bool] = True  # of estimators that learn several models with one estimator
+
     order: Annotated[
         int,
         AtLeast(0),

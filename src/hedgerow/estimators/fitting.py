@@ -39,7 +39,7 @@ from hedgerow.model import Model
 from hedgerow.topology import Topology
 
 # The parameter that bounds the number of steps, by what a step is.
-STEPS_AT_MOST = {"round": "n_rounds", "iteration": "max_iter", "epoch": "epochs", "bit": "n_bits"}
+STEPS_AT_MOST = {"round": "n_rounds", "iteration": "max_iter", "epoch": "epochs", "bit": "n_bits", "model": "_n_models"}
 
 
 def checked_callbacks(callbacks: object, verbose: int) -> list[Callback]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,11 @@ from hedgerow.codes.cascade import MAX_DISTANCE
 from hedgerow.codes.code_words import CODES, checked_length, make_code_words
 from hedgerow.codes.distances import Distance
 from hedgerow.codes.potential import CodePotential
-from hedgerow.errors import CodeWarning, InputError, warn_user
+from hedgerow.errors import CodeWarning, warn_user
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.base_parameter import base_type, check_base
 from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import LARGEST_INTEGER, AtLeast, AtMost, ValueType
-from hedgerow.estimators.registry import REGISTRY
-from hedgerow.estimators.search_tagger import SearchTagger
 from hedgerow.estimators.shared_parameters import DevShare
 from hedgerow.estimators.threads import n_threads
 from hedgerow.estimators.treecrf import TreeCRF
@@ -41,19 +40,6 @@ def _is_code(value: Any) -> bool:
     return value in CODES if isinstance(value, str) else isinstance(value, (list, tuple, np.ndarray))
 
 
-def _plain_base(base: Any) -> Any:
-    return None if base is None else {"estimator": type(base).__name__, "parameters": base._plain_params()}
-
-
-def _restored_base(stored: Any) -> Any:
-    match stored:
-        case None:
-            return None
-        case {"estimator": str(name), "parameters": dict(values)} if name in REGISTRY:
-            return REGISTRY[name]._from_plain(values)
-    raise InputError(f"base must be an estimator and its parameters, but it is {stored!r}")
-
-
 _LENGTH = ValueType(
     'an integer of at least 0, "all" or "auto"',
     _is_length,
@@ -63,12 +49,6 @@ _CODE = ValueType(
     f"one of {', '.join(map(repr, CODES))}, or a matrix of 0 and 1",
     _is_code,
     lambda value: value if isinstance(value, str) else np.asarray(value).astype(int).tolist(),
-)
-_BASE = ValueType(
-    "an estimator other than OutputCode and SearchTagger, or None for TreeCRF()",
-    lambda value: value is None or (isinstance(value, Estimator) and not isinstance(value, (OutputCode, SearchTagger))),
-    _plain_base,
-    _restored_base,
 )
 
 
@@ -105,8 +85,10 @@ class OutputCode(Estimator):
     ['-', 'o', '-']
     """
 
+    _can_be_base: ClassVar[bool] = False
+
     base: Annotated[
-        Any, _BASE, "Estimator that learns each bit. With order 0 it labels every position on its own: faster."
+        Any, base_type("TreeCRF()"), "Estimator that learns each bit. With order 0 it labels every position on its own: faster."
     ] = None
     n_bits: Annotated[
         int | None,
@@ -234,11 +216,7 @@ class OutputCode(Estimator):
         return self._base._takes_missing
 
     def _check_combination(self) -> None:
-        base = self._base
-        base.check_parameters()
-        for name, why in _FOREIGN.items():
-            if getattr(base, name, None):
-                raise InputError(f"OutputCode: base must not have {name}={getattr(base, name)!r}; {why}")
+        check_base("OutputCode", self._base, _FOREIGN)
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.codes.learner import CodeRules, OutputCodeLearner

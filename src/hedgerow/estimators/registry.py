@@ -16,11 +16,12 @@ _MODULES = {
     "FutureMEMM": "future_memm",
     "SearchTagger": "search_tagger",
     "OutputCode": "output_code",
+    "OpinionPool": "opinion_pool",
 }
 
 
 class _Registry(Mapping[str, type[Any]]):
-    """The estimator classes; loading one model does not import the other eight."""
+    """The estimator classes; loading one model does not import the others."""
 
     def __getitem__(self, name: str) -> type[Any]:
         cls: type[Any] = getattr(import_module(f"hedgerow.estimators.{_MODULES[name]}"), name)

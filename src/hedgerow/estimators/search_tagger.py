@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import with_parameters
@@ -58,6 +58,8 @@ class SearchTagger(MarginEstimator):
     >>> hr.SearchTagger(beam=2, random_state=0).fit(X, y).predict_single("dot").tolist()
     ['-', 'o', '-']
     """
+
+    _can_be_base: ClassVar[bool] = False
 
     order: Annotated[
         int,

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from hedgerow.codes.potential import CodePotential
 from hedgerow.errors import AbsentPartError, InputError, type_name
 from hedgerow.model import Model
+from hedgerow.pooling.potential import PoolPotential
 
 T = TypeVar("T")
 
@@ -28,6 +29,10 @@ def absent_part(model: Model, part: str, cure: str) -> AbsentPartError:
         return AbsentPartError(
             f"{model.estimator} has no {part} of labels, because each bit of the code words has a model of its own; "
             f"{cure}"
+        )
+    if isinstance(model.potential, PoolPotential):
+        return AbsentPartError(
+            f"{model.estimator} has no {part}, because each of its models has its own; fit its base alone, or {cure}"
         )
     learner = model.parameters.get("learner")
     setting = "" if learner is None else f" with learner={learner!r}"

@@ -7,6 +7,9 @@ from typing import Any
 
 from hedgerow.utilities import counted, duration
 
+# Units of steps that are learned apart from each other: their losses do not continue each other.
+LEARNED_APART = ("bit", "model")
+
 
 def training_facts(log: list[Any]) -> dict[str, Any] | None:
     """The steps of training; None if there is no complete record of the last one."""
@@ -35,8 +38,7 @@ def training_in_words(training: Mapping[str, Any] | None) -> str:
     if training["steps_of_search"]:
         words += f", the number found on held-out sequences in {counted(training['steps_of_search'], training['unit'])}"
     words += f", {duration(training['seconds'])}"
-    # The bits of an output code are learned apart: their losses do not continue each other.
-    if training["unit"] != "bit" and _are_numbers(training["first_loss"], training["last_loss"]):
+    if training["unit"] not in LEARNED_APART and _are_numbers(training["first_loss"], training["last_loss"]):
         first, last = (f"{training[name]:.4g}" for name in ("first_loss", "last_loss"))
         words += f", loss {last}" if first == last else f", loss from {first} to {last}"
     scores = [f"{k.replace('_', ' ')} {v:.4g}" for k, v in training.items() if k.startswith("dev_") and _are_numbers(v)]

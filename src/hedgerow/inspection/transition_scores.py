@@ -69,6 +69,8 @@ def _reason(potential: object) -> str:
     if isinstance(potential, CodePotential):
         return 'only distance="lattice" with order=1 or higher has a table of labels'
     kind = getattr(potential, "kind", "")
+    if kind == "pool":
+        return "each of its models has its own"
     if kind in ("trees", "future"):
         return "its trees test previous labels together with the input"
     return "many weight vectors vote for each label" if kind == "votes" else "it is not a sum of local scores"

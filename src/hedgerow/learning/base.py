@@ -22,7 +22,7 @@ from hedgerow.potentials.base import Potential
 from hedgerow.topology import Topology
 from hedgerow.utilities import once
 
-#: A line of the training log: "unit" ("round", "iteration", "epoch" or "bit"), "step" (from 1), "loss", scores of the
+#: A line of the training log: "unit" ("round", "iteration", "epoch", "bit" or "model"), "step" (from 1), "loss", scores of the
 #: dev data ("dev_loss", "dev_accuracy", "dev_span_f1"), and fields of the algorithm.
 Record = dict[str, Any]
 

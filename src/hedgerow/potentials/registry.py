@@ -21,6 +21,7 @@ _MODULES = {
     "future": "hedgerow.future.potential",
     "search": "hedgerow.search.potential",
     "code": "hedgerow.codes.potential",
+    "pool": "hedgerow.pooling.potential",
 }
 _KINDS: dict[str, type[Potential]] = {}
 

@@ -14,6 +14,7 @@ from hedgerow.codes.code_words import checked_length, most_bits
 from hedgerow.data.sequences import Sequences
 from hedgerow.encoding.window import Window
 from hedgerow.estimators.base import Estimator
+from hedgerow.estimators.opinion_pool import OpinionPool
 from hedgerow.estimators.output_code import BIT_ROUNDS, OutputCode
 from hedgerow.estimators.svm import StructuredSVM
 from hedgerow.tuning.traits import Traits
@@ -38,6 +39,10 @@ def fit_seconds(estimator: Estimator, traits: Traits) -> float:
     """Seconds that a fit on all data takes, roughly."""
     if isinstance(estimator, OutputCode):
         return _fits_of_a_bit(estimator, traits) * _bit_seconds(estimator, traits)
+    if isinstance(estimator, OpinionPool):
+        own = {"features": estimator.features}
+        base = type(estimator._base)(**estimator._base.get_params(deep=False) | own)
+        return estimator._n_models * fit_seconds(base, traits)
     K = traits.n_labels
     steps, learner = _steps(estimator)
     attributes = _attributes(estimator, traits)

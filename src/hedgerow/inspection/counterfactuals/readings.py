@@ -18,6 +18,7 @@ from hedgerow.encoding.window import Window
 from hedgerow.future.potential import FuturePotential
 from hedgerow.inspection.frozen_model import once_per_model
 from hedgerow.model import Model
+from hedgerow.pooling.potential import PoolPotential
 from hedgerow.potentials.base import Potential
 from hedgerow.potentials.linear import LinearPotential
 from hedgerow.potentials.local import LocalPotential
@@ -186,6 +187,12 @@ def _code(potential: CodePotential, encoder: Encoder) -> Iterator[Reading]:
         of_bit = potential.cascade.encoder(encoder, i)  # without the rules: the data of bits are derived already
         yield from readings(bit, replace(of_bit, derived=encoder.derived))
     yield Reading(links=potential.bit_order > 0 or potential.cascade.length > 0)
+
+
+@readings.register
+def _pool(potential: PoolPotential, encoder: Encoder) -> Iterator[Reading]:
+    for model in potential.models:  # without the rules: their data are derived already
+        yield from readings(model.potential, replace(model.encoder(encoder), derived=encoder.derived))
 
 
 def _reach(window: Window) -> int:

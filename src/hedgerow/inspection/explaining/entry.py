@@ -18,6 +18,7 @@ from hedgerow.inspection.explaining import (  # noqa: F401 - each registers its 
     future_attributions,
     linear_attributions,
     local_attributions,
+    pool_attributions,
     table_attributions,
     tree_attributions,
     vote_attributions,

@@ -6,18 +6,19 @@ from hedgerow.inspection.learning_curve import LOSSES, SCORES, SEARCH, LearningC
 from hedgerow.inspection.report.markup import Section, figure
 from hedgerow.inspection.report.view import View
 from hedgerow.inspection.svg_charts import line_chart
+from hedgerow.inspection.training_summary import LEARNED_APART
 
 MOST_POINTS = 500  # of a curve
 
 _LOSS = "The loss, divided by the number of sequences. It should fall."
-_LOSS_OF_BITS = "The loss of each bit, divided by the number of sequences. Each bit is learned apart from the others."
+_LOSSES_APART = "The loss of each {0}, divided by the number of sequences. Each {0} is learned apart from the others."
 
 
 def training_section(view: View) -> Section | None:
     """Curves of the training log; None if it has fewer than two records."""
     curve = learning_curve(view.estimator)
     figures = [
-        _curves(curve, LOSSES, "Loss", _LOSS_OF_BITS if curve.unit == "bit" else _LOSS),
+        _curves(curve, LOSSES, "Loss", _LOSSES_APART.format(curve.unit) if curve.unit in LEARNED_APART else _LOSS),
         _curves(curve, SCORES, "Score", "Scores on dev data."),
     ]
     body = "".join(figures)
