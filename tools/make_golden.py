@@ -97,6 +97,13 @@ def code(base: Any, **parameters: Any) -> tuple[hr.OutputCode, Data]:
     return model, [*without_missing(diary(6, seed=11)[0]), unseen, [{"celsius": -8.0}]]
 
 
+def pool(base: Any, **parameters: Any) -> tuple[hr.OpinionPool, Data]:
+    """Models over some of the columns each; some values are missing."""
+    X, y = diary(40, seed=14)
+    model = hr.OpinionPool(base=base, n_jobs=1, random_state=0, **parameters).fit(X, y)
+    return model, [*diary(6, seed=15)[0], [{"place": "moon", "celsius": 18, "carried": ["map", "flag"]}, {"wind": 3.5}]]
+
+
 def future(*, searched: bool = False) -> tuple[Any, Data]:
     """A label says whether skis are carried in the three days before, and after. Some values are missing."""
     X, _ = diary(60, seed=12)
@@ -134,6 +141,10 @@ GOLDEN: dict[str, Callable[[], tuple[Any, Data]]] = {
     "search-backward-1": lambda: margin(
         hr.SearchTagger(order=1, beam=2, update="max-violation", direction="right-to-left", n_jobs=1, random_state=1)
     ),
+    "pool-trees-1": lambda: pool(
+        hr.TreeCRF(window=1, n_rounds=4, max_leaves=6), subsets=[["place", "celsius"], ["carried"], [-1, 1]]
+    ),
+    "pool-hmm-1": lambda: pool(hr.HMM(), pool="position"),
     "code-trees-1": lambda: code(
         hr.TreeCRF(n_rounds=4, max_leaves=6, window=1), cascade=2, cascade_left=2, distance="lattice"
     ),

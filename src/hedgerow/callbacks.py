@@ -30,8 +30,8 @@ SECONDS_WITHOUT_LINE = 10.0
 class TrainingRecord(dict[str, Any]):
     """One record of the training log, as a callback gets it.
 
-    It is the dict that `training_log_` holds: "unit" ("round", "iteration", "epoch", "bit" or "model"), "step" (counted from 1),
-    "loss", "seconds", scores on the dev data if there are any, and fields of the algorithm.
+    It is the dict that `training_log_` holds: "unit" ("round", "iteration", "epoch", "bit" or "model"), "step" (counted
+    from 1), "loss", "seconds", scores on the dev data if there are any, and fields of the algorithm.
 
     Attributes
     ----------

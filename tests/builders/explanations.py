@@ -74,6 +74,7 @@ def spans(*, seed=0, n=30):
 
 TEXT, MIXED = ("w", "v"), ("w", "v", "number", "bag")
 NUMBERS = ("w", "number")
+SUBSETS = [["w"], ["v"], ["w", "v"]]
 BOOSTED = {"n_rounds": 6, "learning_rate": 0.5, "random_state": 0, "n_jobs": 1}
 TREES = BOOSTED | {"max_leaves": 6, "min_leaf": 1, "max_features": 1.0, "window": 1}
 ONLINE = {"random_state": 0, "epochs": 3, "n_jobs": 1, "window": 1}
@@ -135,6 +136,12 @@ KINDS = {
     "OutputCode HMM": (TEXT, lambda: hr.OutputCode(base=hr.HMM(), code="one-vs-rest")),
     "OutputCode perceptron": (TEXT, lambda: hr.OutputCode(base=hr.StructuredPerceptron(**ONLINE), code="one-vs-rest")),
     "OutputCode future": (TEXT, lambda: hr.OutputCode(base=_future(), code="one-vs-rest")),
+    "OpinionPool": (TEXT, lambda: hr.OpinionPool(base=hr.TreeCRF(**TREES), subsets=SUBSETS)),
+    "OpinionPool position": (TEXT, lambda: hr.OpinionPool(base=hr.TreeCRF(**TREES), subsets=SUBSETS, pool="position")),
+    "OpinionPool drawn": (MIXED, lambda: hr.OpinionPool(base=hr.LinearCRF(max_iter=20), random_state=0)),
+    "OpinionPool MEMM": (TEXT, lambda: hr.OpinionPool(base=hr.MEMM(n_rounds=4, random_state=0), subsets=SUBSETS)),
+    "OpinionPool HMM order 2": (MIXED, lambda: hr.OpinionPool(base=hr.HMM(order=2), random_state=0)),
+    "OpinionPool future": (TEXT, lambda: hr.OpinionPool(base=_future(), subsets=SUBSETS, pool="position")),
 }  # fmt: skip
 VOTES = {
     "Perceptron voted": (TEXT, lambda: hr.StructuredPerceptron(averaging="vote", **ONLINE)),
@@ -170,6 +177,10 @@ CONSTRAINED = {
     "Perceptron voted constrained": (TEXT, lambda: hr.StructuredPerceptron(constraints="IOB2", averaging="vote",
                                                                            **ONLINE)),
     "SearchTagger constrained": (TEXT, lambda: hr.SearchTagger(constraints="IOB2", **ONLINE)),
+    "OpinionPool constrained": (TEXT, lambda: hr.OpinionPool(base=hr.LinearCRF(max_iter=20), subsets=SUBSETS,
+                                                             constraints="IOB2")),
+    "OpinionPool constrained position": (TEXT, lambda: hr.OpinionPool(base=hr.HMM(), subsets=SUBSETS, pool="position",
+                                                                      constraints="IOB2")),
     "OutputCode constrained": (TEXT, lambda: hr.OutputCode(base=hr.LinearCRF(max_iter=20), code="exhaustive",
                                                            constraints="IOB2", distance="lattice")),
 }  # fmt: skip

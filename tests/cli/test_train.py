@@ -22,6 +22,7 @@ QUICK = {
     "future": ["--n-rounds", "2", "--max-future", "1", "--pattern-rounds", "1"],
     "search": ["--epochs", "2"],
     "code": ["--n-bits", "4", "--base", "hmm"],
+    "pool": ["--base", "hmm"],
 }
 
 

@@ -92,7 +92,7 @@ def test_bad_data_is_refused(make, x, y, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"order": -1}, "order must be an integer of at least 0; it is -1"),
+        ({"order": -1}, "order must be an integer of at least 0( or None)?; it is -1"),
         ({"order": 1.5}, "order must be an integer"),
         ({"order": True}, "order must be an integer"),
         ({"decode": "x"}, "decode must be one of"),
@@ -317,6 +317,8 @@ def test_a_weight_counts_like_repetition(name):
     few = {"n_rounds": 10} if name in ("TreeCRF", "MEMM") else {}
     if name == "OutputCode":
         few = {"base": hr.TreeCRF(n_rounds=10)}
+    if name == "OpinionPool":
+        few = {"base": hr.TreeCRF(n_rounds=10, window=1)}
     if name == "FutureMEMM":
         few = {"n_rounds": 10, "early_stopping": None}  # without dev data that are drawn from the sequences
     if name == "LinearCRF":

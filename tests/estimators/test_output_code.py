@@ -506,7 +506,10 @@ def test_unseen_labels_of_dev_data():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"base": hr.TreeCRF}, "base must be an estimator other than OutputCode and SearchTagger, or None for TreeCRF"),
+        (
+            {"base": hr.TreeCRF},
+            "base must be an estimator other than OutputCode, OpinionPool and SearchTagger, or None for TreeCRF",
+        ),
         ({"base": hr.SearchTagger()}, "base must be an estimator other than"),
         ({"base": "TreeCRF"}, "base must be an estimator"),
         ({"base": hr.OutputCode()}, "base must be an estimator"),

@@ -36,6 +36,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "FutureMEMM": lambda: hr.FutureMEMM(max_future=1, **TREES),
     "SearchTagger": lambda: hr.SearchTagger(window=1, **ONLINE),
     "OutputCode": lambda: hr.OutputCode(base=hr.TreeCRF(window=1, n_rounds=2), n_bits=6, n_jobs=2, random_state=0),
+    "OpinionPool": lambda: hr.OpinionPool(base=hr.TreeCRF(window=1, n_rounds=2), n_jobs=2, random_state=0),
 }  # fmt: skip
 
 VIEWS: dict[str, tuple[Callable[[Any], Any], ...]] = {

@@ -32,6 +32,7 @@ MODELS = {
     "perceptron": hr.StructuredPerceptron(random_state=0),
     "votes": hr.StructuredPerceptron(averaging="vote", random_state=0),
     "OutputCode": hr.OutputCode(base=hr.TreeCRF(n_rounds=2), random_state=0),
+    "OpinionPool": hr.OpinionPool(base=hr.TreeCRF(n_rounds=2, window=1), random_state=0),
 }
 
 

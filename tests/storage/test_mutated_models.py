@@ -42,6 +42,7 @@ MODELS = {
     "local weights": hr.MEMM(window=1, learner="linear", max_iter=10),
     "future": hr.FutureMEMM(window=1, bag=2, bag_side="both", pattern_rounds=2, n_rounds=6, random_state=0),
     "code": hr.OutputCode(base=hr.TreeCRF(n_rounds=2, window=1), cascade=1, distance="lattice", random_state=0),
+    "pool": hr.OpinionPool(base=hr.TreeCRF(n_rounds=2, window=1), random_state=0),
 }
 STRANGE: list[Any] = [
     None, True, -1, 0, 1, 2, 255, 2**31, 2**63, 10**40, 0.5, -1e300, 1.0, "", "x", "numeric", "bag", "categorical",

@@ -123,7 +123,7 @@ def _without_parameters(
             "--model",
             "-m",
             metavar="MODEL",
-            help=f"{', '.join(MODELS)}, or {AUTO}. [default: {DEFAULT}]",
+            help=f"{DEFAULT} (default), {', '.join(name for name in MODELS if name != DEFAULT)}, or {AUTO}.",
             autocompletion=lambda: [*MODELS, AUTO],
         ),
     ] = None,

@@ -114,7 +114,7 @@ class OpinionPool(Estimator):
         int | None,
         AtLeast(0),
         "Number of previous labels that a label depends on. None is the order of `base`.",
-    ] = None
+    ] = None  # type: ignore[assignment]  # every other estimator has a number
 
     @property
     def subsets_(self) -> list[list[str | int]]:

@@ -88,7 +88,9 @@ class OutputCode(Estimator):
     _can_be_base: ClassVar[bool] = False
 
     base: Annotated[
-        Any, base_type("TreeCRF()"), "Estimator that learns each bit. With order 0 it labels every position on its own: faster."
+        Any,
+        base_type("TreeCRF()"),
+        "Estimator that learns each bit. With order 0 it labels every position on its own: faster.",
     ] = None
     n_bits: Annotated[
         int | None,

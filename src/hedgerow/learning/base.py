@@ -22,8 +22,8 @@ from hedgerow.potentials.base import Potential
 from hedgerow.topology import Topology
 from hedgerow.utilities import once
 
-#: A line of the training log: "unit" ("round", "iteration", "epoch", "bit" or "model"), "step" (from 1), "loss", scores of the
-#: dev data ("dev_loss", "dev_accuracy", "dev_span_f1"), and fields of the algorithm.
+#: A line of the training log: "unit" ("round", "iteration", "epoch", "bit" or "model"), "step" (from 1), "loss", scores
+#: of the dev data ("dev_loss", "dev_accuracy", "dev_span_f1"), and fields of the algorithm.
 Record = dict[str, Any]
 
 COUNT_POSITIONS = 2**20  # positions whose gold transitions are counted at once, to bound memory

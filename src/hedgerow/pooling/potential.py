@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.encoding import Encoder
 from hedgerow.encoding.encoded import Encoded
@@ -129,8 +130,8 @@ class PoolPotential(ScoredPotential):
     def scores_per_position(self, topology: Topology) -> int:
         return max(model.potential.scores_per_position(topology) for model in self.models)
 
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-        described, arrays = [], {}
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        described, arrays = list[dict[str, Any]](), dict[str, NDArray[Any]]()
         for i, model in enumerate(self.models):
             metadata, own = model.potential.to_arrays()
             described.append({"columns": list(model.columns), "of": {"kind": model.potential.kind, **metadata}})

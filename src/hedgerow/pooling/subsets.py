@@ -67,9 +67,7 @@ def chosen_subset(choice: Choice, encoder: Encoder, window: Window | None, numbe
             )
     wanted = set(names)
     columns = tuple(
-        spec.name
-        for spec in encoder.columns
-        if not names or spec.name in wanted or _sources(spec, encoder) <= wanted
+        spec.name for spec in encoder.columns if not names or spec.name in wanted or _sources(spec, encoder) <= wanted
     )
     if not columns:
         raise InputError(
