@@ -1,7 +1,8 @@
 """Test accuracy after each round, for settings chosen on training data (dissertation, figure 3.1).
 
-"published" is what shrinkage.py chose, "modern" what modern.py chose without random settings. On the Perl FAQ, where
-shrinkage.py chooses parameters for each file, the settings are the same for all files: λ = 20, and the defaults.
+"published" is what shrinkage.py chose, "modern" what modern.py chose without random settings, "induction" a linear CRF
+with feature induction and the prior variance that linear.py chose. On the Perl FAQ, where these scripts choose
+parameters for each file, the settings are the same for all files: λ = 20, the defaults, and the variance 10.
 
 python experiments/curves.py --figures docs/figures
 """
@@ -21,6 +22,7 @@ from common import (
     TASKS,
     Decode,
     Floats,
+    Model,
     Task,
     accuracy_by_round,
     arguments,
@@ -29,11 +31,13 @@ from common import (
     print_table,
     train_test_pairs,
 )
+from linear import named
 
 N_ROUNDS = 200
 SHOWN = (1, 10, 25, 50, 100, 150, 200)
 
 PAPERS: dict[str, Any] = {"newton": False, "learning_rate": 1.0, "transitions": "trees", "max_leaves": 100}
+INDUCED: dict[str, Any] = {"induce": "mccallum", "l2": 1 / 20}  # prior variance 10
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
     "protein": {"published": {**PAPERS, "l2": 40.0}, "modern": {"max_leaves": 20, "category_splits": "subset"}},
     "stress": {"published": {**PAPERS, "l2": 40.0}, "modern": {"l2": 5.0}},
@@ -43,12 +47,20 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
+def model_of(task: Task, parameters: dict[str, Any]) -> Model:
+    shared: dict[str, Any] = {"window": task.window, "random_state": 0, "n_jobs": 1}
+    if "induce" in parameters:
+        return hr.LinearCRF(**shared, **parameters)
+    return hr.TreeCRF(**shared, **{**PLAIN_TREES, **parameters})
+
+
 def curve(task: Task, parameters: dict[str, Any], n_rounds: int) -> dict[Decode, Floats]:
-    """Return, for each decoding, the accuracy in % on all test data after each round."""
-    pairs = train_test_pairs(task)
+    """Return, for each decoding, the accuracy in % on all test data after each round or iteration."""
+    pairs, model = train_test_pairs(task), model_of(task, parameters)
+    if isinstance(model, hr.LinearCRF) and task.data == "perlfaq":
+        pairs = [(named(train), named(test)) for train, test in pairs]
     n_positions = sum(test.n_positions for _, test in pairs)
     right: dict[Decode, Floats] = {"marginal": np.zeros(n_rounds), "viterbi": np.zeros(n_rounds)}
-    model = hr.TreeCRF(window=task.window, random_state=0, n_jobs=1, **{**PLAIN_TREES, **parameters})
     for train, test in pairs:
         for decode, shares in accuracy_by_round(model, n_rounds, train, test).items():
             right[decode] += shares * test.n_positions
@@ -62,7 +74,7 @@ def highest(percent: Floats) -> str:
 
 def plot(found: dict[str, dict[str, dict[Decode, Floats]]], folder: Path) -> None:
     styles = {"marginal": "-", "viterbi": ":"}
-    colours = {"published": "C0", "modern": "C1"}
+    colours = {"published": "C0", "modern": "C1", "induction": "C2"}
 
     def panels(axes: list[Any]) -> None:
         for panel, (title, settings) in zip(axes, found.items(), strict=True):
@@ -72,7 +84,9 @@ def plot(found: dict[str, dict[str, dict[Decode, Floats]]], folder: Path) -> Non
                     panel.plot(rounds, percent, styles[decode], color=colours[name], label=f"{name}, {decode}")
             best = max(percent.max() for d in settings.values() for percent in d.values())
             low = min(percent[len(percent) // 20] for d in settings.values() for percent in d.values())
-            panel.set(title=title, xlabel="rounds", ylabel="% right", ylim=(low, best + 0.1 * (best - low)))
+            panel.set(
+                title=title, xlabel="rounds or iterations", ylabel="% right", ylim=(low, best + 0.1 * (best - low))
+            )
         axes[1 % len(axes)].legend(frameon=False, fontsize=8, loc="lower right")
 
     plots.draw(folder / "curves.png", len(found), panels)
@@ -88,7 +102,8 @@ def main() -> None:
     found = {}
     for name, task in tasks.items():
         log(task.title)
-        found[task.title] = {kind: curve(task, parameters, n_rounds) for kind, parameters in SETTINGS[name].items()}
+        settings = {**SETTINGS[name], "induction": INDUCED}
+        found[task.title] = {kind: curve(task, parameters, n_rounds) for kind, parameters in settings.items()}
     shown = [at for at in SHOWN if at <= n_rounds]
     print_table(
         ["set", "settings", "decoding", *(f"{at} rounds" for at in shown), "highest"],

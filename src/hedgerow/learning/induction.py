@@ -8,6 +8,7 @@ of the sequences.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, repeat
@@ -51,17 +52,20 @@ class InductionLearner(LinearLearner):
         self.rules, self.min_freq, self.observed_only, self.seed = rules, min_freq, observed_only, seed
 
     def _steps(self) -> Iterator[Record]:
-        n_done, finishing, max_iter = 0, False, self.rules.max_iter
+        n_done, finishing, max_iter, growing = 0, False, self.rules.max_iter, 0.0
         for subset in chain(self._shares(), repeat(self.training)):
             whole = subset is self.training
             limit = max_iter if finishing else min(n_done + INDUCTION_PERIOD, max_iter)
             before = n_done
             for record in self._descend(subset, n_done, limit):
                 n_done = record["step"]
-                yield record
+                yield {**record, "growing_seconds": growing}
+                growing = 0.0
             if n_done == max_iter or (whole and n_done == before):
                 return
+            began = time.perf_counter()
             nothing_new = self._grow(subset) == 0
+            growing += time.perf_counter() - began
             if finishing and nothing_new:
                 return
             finishing = whole and nothing_new
