@@ -18,7 +18,7 @@ ESTIMATORS = dict(tool.estimators())
 
 def test_all_estimators_are_there() -> None:
     assert next(iter(ESTIMATORS)) == "TreeCRF"
-    assert len(ESTIMATORS) == 9
+    assert len(ESTIMATORS) == 10
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
