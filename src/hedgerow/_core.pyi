@@ -164,6 +164,41 @@ def exact_sum(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), orde
     With weights, the numbers are the products weight * value; the weight 0 leaves a value out.
     """
 
+class FrankWolfeTrainer:
+    """A structured SVM, learned by steps that raise its dual."""
+
+    def __init__(self, reader: AttributeReader, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, order: int, forbidden: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], never_last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, bias: bool, hamming: bool, cost: float) -> None:
+        """
+        Minimise |w|^2 / 2 + cost * (weighted sum of the hinge losses).
+
+        hamming: the loss of a path is the number of its wrong labels instead of 1; forbidden: cells of
+        the transition table that no label sequence uses; never_last: labels that end none.
+        """
+
+    def epoch(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, n_threads: int) -> float:
+        """
+        Find the most violating path of each sequence in `order` and step; return the rise of the dual.
+
+        Paths are found with the weights before each batch of sequences.
+        """
+
+    def improve(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """Step with the paths found so far; return the rise of the dual."""
+
+    def objectives(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+        """
+        Return (primal, dual) of the sequences in `order`, which must be all that have been learned from.
+
+        Their most violating paths are kept for later steps.
+        """
+
+    def weights(self, n_threads: int) -> tuple:
+        """
+        Return ((starts, labels, weights) by attribute, n-gram weights).
+
+        Weights of 0 are left out, but not those of n-grams.
+        """
+
 def ingest_dicts(parts: list[Any], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], known: dict = {}, n_threads: int = 1) -> list[tuple[Any, ...]]:
     """
     Return the columns of dicts, one dict per position, in lists or tuples that are read end to end.

@@ -13,6 +13,7 @@ void register_descent(nanobind::module_& m);
 void register_exact_sum(nanobind::module_& m);
 void register_induction(nanobind::module_& m);
 void register_dual_ascent(nanobind::module_& m);
+void register_frank_wolfe(nanobind::module_& m);
 void register_ingest(nanobind::module_& m);
 void register_label_statistics(nanobind::module_& m);
 void register_lattice(nanobind::module_& m);
@@ -42,6 +43,7 @@ NB_MODULE(_core, m) {
     hedgerow::register_derived_columns(m);
     hedgerow::register_dual_ascent(m);
     hedgerow::register_exact_sum(m);
+    hedgerow::register_frank_wolfe(m);
     hedgerow::register_ingest(m);
     hedgerow::register_label_statistics(m);
     hedgerow::register_lattice(m);

@@ -13,13 +13,14 @@ namespace {
 
 constexpr std::int64_t kTaskExamples = 16;  // sequences that a thread takes at a time
 
-// Adds 1 to the scores of wrong labels; Hamming loss.
-void add_loss(const OnlineExample& example, std::int64_t k, float* scores) {
+}  // namespace
+
+void add_loss(const OnlineExample& example, std::int64_t n_labels, float* scores) {
     for (std::int64_t t = 0; t < example.length(); ++t)
-        for (std::int64_t y = 0; y < k; ++y) scores[t * k + y] += y != example.gold[t] ? 1.0f : 0.0f;
+        for (std::int64_t y = 0; y < n_labels; ++y)
+            scores[t * n_labels + y] += y != example.gold[t] ? 1.0f : 0.0f;
 }
 
-// IN: paths has the label scores, which include a Hamming loss.
 double hinge_loss(const OnlineExample& example, bool hamming, const float* table,
                   const std::vector<double>& bounded, PathFinder& paths) {
     const std::int64_t length = example.length();
@@ -29,8 +30,6 @@ double hinge_loss(const OnlineExample& example, bool hamming, const float* table
     const double lead = paths.score(table, path.data(), length) - paths.score(table, example.gold, length);
     return std::max(lead + (hamming ? 0.0 : 1.0), 0.0);
 }
-
-}  // namespace
 
 HingeObjective hinge_objective(const MarginLearner& learner, const WeightCopy& copy,
                                const OnlineExamples& examples, std::int64_t n_threads) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "linear/margin.hpp"
 
@@ -16,6 +17,14 @@ struct HingeObjective {
     double squared_size;  // |w|^2
     double hinge_losses;  // the weighted sum
 };
+
+// Adds the Hamming loss to label scores (length, labels): 1 for each wrong label.
+void add_loss(const OnlineExample& example, std::int64_t n_labels, float* scores);
+
+// The hinge loss of a sequence; paths.path() becomes the path z of the maximum, or gold if that is not known.
+// IN: paths has the label scores, which include a Hamming loss; the table of transitions, bounded for paths.
+double hinge_loss(const OnlineExample& example, bool hamming, const float* table,
+                  const std::vector<double>& bounded, PathFinder& paths);
 
 // Paths are exact, also if the learner has a beam.
 HingeObjective hinge_objective(const MarginLearner& learner, const WeightCopy& copy,

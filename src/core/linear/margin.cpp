@@ -4,6 +4,7 @@
 
 #include "lattice/lattice.hpp"
 #include "lattice/path_score.hpp"
+#include "linear/path_difference.hpp"
 #include "util/parallel.hpp"
 #include "util/rounds.hpp"
 
@@ -186,23 +187,6 @@ void MarginLearner::prefetch_weights(const OnlineExample& example, const Violati
     }
 }
 
-// Calls visit_position(t) where the labels differ, and visit_cell(gold or path, cell) for the n-grams of
-// both: these also differ at the `order` positions that follow.
-template <class VisitPosition, class VisitCell>
-void MarginLearner::for_each_difference(const std::int32_t* gold, const std::int32_t* path, std::int64_t n,
-                                        VisitPosition visit_position, VisitCell visit_cell) const {
-    std::int64_t differed = -topology_.order - 1;  // the last position where gold and path differ
-    for (std::int64_t t = 0; t < n; ++t) {
-        if (gold[t] != path[t]) {
-            differed = t;
-            visit_position(t);
-        }
-        if (t - differed > topology_.order) continue;
-        n_grams_.for_each_cell(gold, t, [&](std::int64_t cell) { visit_cell(gold, cell); });
-        n_grams_.for_each_cell(path, t, [&](std::int64_t cell) { visit_cell(path, cell); });
-    }
-}
-
 // Whether the path still scores too high. With a beam and no early updates, also paths are learned from that
 // never scored higher than gold.
 bool MarginLearner::is_valid(const OnlineExample& example, const Violation& violation) const {
@@ -211,7 +195,7 @@ bool MarginLearner::is_valid(const OnlineExample& example, const Violation& viol
     const double margin = rules_.margin + rules_.growth * static_cast<double>(n_seen_ + 1);
     double ahead = rules_.hamming ? 0.0 : margin;  // score(path) + margin - score(gold)
     for_each_difference(
-        gold, path, violation.n_used,
+        n_grams_, topology_.order, gold, path, violation.n_used,
         [&](std::int64_t t) {
             if (rules_.hamming) ahead += margin;
             for_each_id(example.slots, example.begin + t, example.begin, example.end,
@@ -234,7 +218,7 @@ void MarginLearner::update(const OnlineExample& example, const Violation& violat
     const std::int32_t *gold = example.gold, *path = violation.path.data();
     const float weight = example.weight;
     for_each_difference(
-        gold, path, violation.n_used,
+        n_grams_, topology_.order, gold, path, violation.n_used,
         [&](std::int64_t t) {
             for_each_id(example.slots, example.begin + t, example.begin, example.end,
                         [&](std::int32_t id, float value) {

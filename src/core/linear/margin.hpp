@@ -157,9 +157,6 @@ class MarginLearner {
     void find(const OnlineExample& example, double margin, Finder& finder, Violation& violation) const;
     bool violates(const OnlineExample& example, double margin, PathFinder& paths, std::int64_t& n_used) const;
     void prefetch_weights(const OnlineExample& example, const Violation& violation) const;
-    template <class VisitPosition, class VisitCell>
-    void for_each_difference(const std::int32_t* gold, const std::int32_t* path, std::int64_t n,
-                             VisitPosition visit_position, VisitCell visit_cell) const;
     bool is_valid(const OnlineExample& example, const Violation& violation) const;
     void learn_from(const OnlineExample& example, const Violation& violation);
     void update(const OnlineExample& example, const Violation& violation);

@@ -31,6 +31,11 @@ def check_divisible(settings: Estimator) -> None:
             'StructuredPerceptron: averaging="vote" keeps the weights after each sequence, which cannot be mixed with '
             'those of other workers; set averaging="average" or "none", or fit it in one process'
         )
+    if name == "StructuredSVM" and getattr(settings, "solver", "pegasos") != "pegasos":
+        raise InputError(
+            'StructuredSVM: solver="frank-wolfe" learns from one sequence after the other, which cannot be divided '
+            'among workers; set solver="pegasos", or fit it in one process'
+        )
     if name == "LinearCRF":
         _check_linear_crf(settings)
 
