@@ -190,6 +190,7 @@ def test_the_temperature_of_mixed_weights_is_that_of_one_process(name: str, clie
         (hr.TreeCRF(linear=True), "linear is set"),
         (hr.LinearCRF(solver="sgd"), 'set solver="lbfgs"'),
         (hr.LinearCRF(solver="lbfgs", induce="mccallum"), "set induce=None"),
+        (hr.StructuredPerceptron(degree=2), "set degree=1"),
         (hr.StructuredSVM(solver="frank-wolfe"), 'set solver="pegasos"'),
         (hr.StructuredPerceptron(averaging="vote"), 'set averaging="average" or "none"'),
         (hr.SearchTagger(), "SearchTagger cannot be fitted on several workers"),

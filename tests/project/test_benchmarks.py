@@ -24,6 +24,7 @@ PEERS = {
     "defaults": BOTH,
     "encoding": CRFSUITE,
     "linear": CRFSUITE,
+    "exact_margin": CRFSUITE,
     "margin": CRFSUITE,
     "treecrf": BOTH,
 }

@@ -31,6 +31,11 @@ def check_divisible(settings: Estimator) -> None:
             'StructuredPerceptron: averaging="vote" keeps the weights after each sequence, which cannot be mixed with '
             'those of other workers; set averaging="average" or "none", or fit it in one process'
         )
+    if getattr(settings, "degree", 1) != 1:
+        raise InputError(
+            f"{name}: degree=2 lists the pairs of attributes of all sequences, which cannot be divided among workers; "
+            "set degree=1, or fit it in one process"
+        )
     if name == "StructuredSVM" and getattr(settings, "solver", "pegasos") != "pegasos":
         raise InputError(
             'StructuredSVM: solver="frank-wolfe" learns from one sequence after the other, which cannot be divided '

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.conventions import with_parameters
@@ -56,6 +56,12 @@ class MarginEstimator(LinearEstimator):
     """An estimator that learns from best paths: its scores are not logarithms of probabilities."""
 
     window: WindowSize = 0
+    degree: Annotated[
+        Literal[1, 2],
+        "2 also gives weights to pairs of attributes of the window, as a polynomial kernel of degree 2 does. More "
+        "accurate where attributes must be combined, such as letters; time and memory grow with the square of the "
+        "number of attributes at a position.",
+    ] = 1
     min_freq: AttributeMinFreq = 1
     scale: Scale = True
     missing: Imputed = "indicator"

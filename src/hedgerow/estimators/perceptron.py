@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import hedgerow.potentials.votes  # noqa: F401 - registers a kind of potential that model files hold
+from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.linear_estimator import MarginEstimator
 from hedgerow.estimators.shared_parameters import (
@@ -57,6 +58,13 @@ class StructuredPerceptron(MarginEstimator):
         "the whole sequence.",
     ] = "early"
 
+    def _check_combination(self) -> None:
+        if self.averaging == "vote" and self.degree != 1:
+            raise InputError(
+                'StructuredPerceptron: averaging="vote" has no weights for pairs of attributes, but degree is '
+                f'{self.degree}; use averaging="average" or degree=1'
+            )
+
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:
         from hedgerow.learning.margin import MarginLearner
         from hedgerow.learning.parameter_mixing import MixingLearner
@@ -69,6 +77,7 @@ class StructuredPerceptron(MarginEstimator):
 
         return MarginRules(
             window=self.window,
+            degree=self.degree,
             epochs=self.epochs,
             averaging=self.averaging,
             random_state=self.random_state,

@@ -85,6 +85,7 @@ class StructuredSVM(MarginEstimator):
             return self._frank_wolfe(training)
         rules = MarginRules(
             window=self.window,
+            degree=self.degree,
             epochs=self.epochs,
             averaging=self.averaging,
             random_state=self.random_state,
@@ -102,6 +103,7 @@ class StructuredSVM(MarginEstimator):
 
         rules = FrankWolfeRules(
             window=self.window,
+            degree=self.degree,
             C=self.C,
             loss=self.loss,
             max_iter=self.max_iter,

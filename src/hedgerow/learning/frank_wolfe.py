@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -20,9 +21,8 @@ from hedgerow.encoding.window import WindowSpec
 from hedgerow.errors import ConvergenceWarning, warn_user
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
-from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes
-from hedgerow.learning.linear_space import LinearSpace
-from hedgerow.learning.margin import Loss
+from hedgerow.learning.epochs import batch_size, epoch_orders
+from hedgerow.learning.margin import Loss, margin_space
 from hedgerow.learning.temperature import with_temperature
 from hedgerow.learning.weight_vector import WeightVector
 from hedgerow.potentials.linear import LinearPotential
@@ -43,6 +43,7 @@ class FrankWolfeRules:
     tol: float
     random_state: int | None
     min_freq: int = 1
+    degree: Literal[1, 2] = 1
     scale: bool = True
     stopping: Stopping | None = None
 
@@ -53,15 +54,16 @@ class FrankWolfeLearner:
     def __init__(self, training: TrainingData, rules: FrankWolfeRules) -> None:
         check_dev_data(rules.stopping, training.dev)
         self.training, self.rules = training, rules
-        self._space = LinearSpace.bare(training, rules.window, all_transitions=True, scale=rules.scale)
-        attributes = self._space.attributes(training)
+        self._space, kept = margin_space(
+            training, rules.window, degree=rules.degree, min_freq=rules.min_freq, scale=rules.scale
+        )
         self._batch = batch_size(int(np.count_nonzero(training.weights)))
         self._pages = MappedPages.of_columns(training.sequences.columns, training.codes)
         topology = training.topology
         self._trainer = _core.FrankWolfeTrainer(
-            attributes.reader, training.codes, training.weights,
-            frequent_attributes(attributes, training, rules.min_freq), len(training.labels), training.order,
-            topology.forbidden_cells, topology.never_last, bias=rules.scale and bool(self._space.scalings),
+            self._space.attributes(training).reader, training.codes, training.weights, kept,
+            len(training.labels), training.order, topology.forbidden_cells, topology.never_last,
+            bias=rules.scale and bool(self._space.scalings),
             hamming=rules.loss == "hamming", cost=rules.C / 2,
         )  # fmt: skip
         self._potential: LinearPotential | None = None  # of the iterations so far

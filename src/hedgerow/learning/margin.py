@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from hedgerow import _core
 from hedgerow.data.mapped_pages import MappedPages
 from hedgerow.encoding.window import WindowSpec
+from hedgerow.learning.attribute_pairs import with_pairs
 from hedgerow.learning.base import Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
 from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes, learn_epoch
@@ -39,7 +40,10 @@ TIE = 2.0**-10  # a perceptron adds this to the score of each wrong label
 
 @dataclass(frozen=True, kw_only=True)
 class MarginRules:
-    """`C` is None for a perceptron, which has no loss function; `batch` as in `epochs.batch_size`."""
+    """`C` is None for a perceptron, which has no loss function.
+
+    `batch` is that of `epochs.batch_size`, `degree` that of attribute_pairs.py.
+    """
 
     window: WindowSpec
     epochs: int
@@ -52,6 +56,19 @@ class MarginRules:
     loss: Loss = "hamming"
     stopping: Stopping | None = None
     batch: int | None = None
+    degree: Literal[1, 2] = 1
+
+
+def margin_space(
+    training: TrainingData, window: WindowSpec, *, degree: Literal[1, 2], min_freq: int, scale: bool
+) -> tuple[LinearSpace, NDArray[np.bool_]]:
+    """(the features besides those of attributes, by attribute whether it may have weights)"""
+    space = LinearSpace.bare(training, window, all_transitions=True, scale=scale)
+    kept = frequent_attributes(space.attributes(training), training, min_freq)
+    if degree == 2:
+        space = with_pairs(space, training, min_freq)
+        kept = np.concatenate([kept, np.ones(len(space.conjunctions), np.bool_)])
+    return space, kept
 
 
 def margin_trainer(
@@ -76,14 +93,14 @@ class MarginLearner:
     def __init__(self, training: TrainingData, rules: MarginRules) -> None:
         check_dev_data(rules.stopping, training.dev)
         self.training, self.rules = training, rules
-        self._space = LinearSpace.bare(training, rules.window, all_transitions=True, scale=rules.scale)
-        attributes = self._space.attributes(training)
+        self._space, kept = margin_space(
+            training, rules.window, degree=rules.degree, min_freq=rules.min_freq, scale=rules.scale
+        )
         self._n_examples = int(np.count_nonzero(training.weights))
         self._batch = rules.batch or batch_size(self._n_examples)
         self._n_times_c = 0.0 if rules.C is None else self._n_examples * rules.C  # N C of an SVM
         self._pages = MappedPages.of_columns(training.sequences.columns, training.codes)
-        frequent = frequent_attributes(attributes, training, rules.min_freq)
-        self._trainer = margin_trainer(training, self._space, frequent, rules, self._n_times_c)
+        self._trainer = margin_trainer(training, self._space, kept, rules, self._n_times_c)
         self._potential: LinearPotential | VotedPotential | None = None  # of the examples seen so far
 
     @property

@@ -71,4 +71,5 @@ class WeightVector:
             edge_weights=None,
             n_grams=space.n_grams,
             n_gram_weights=self.n_grams[space.n_grams.cells],
+            conjunctions=space.conjunctions,
         )
