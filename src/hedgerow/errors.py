@@ -140,10 +140,11 @@ class ImpossibleLatticeError(ValueError):
     sequence: int = 0
 
 
-def no_path(sequence: int, n_more: int = 0, beam: int | None = None) -> ImpossibleLatticeError:
+def no_path(sequence: int, n_more: int = 0, beam: float | None = None) -> ImpossibleLatticeError:
     """The error for a sequence without an allowed path, and perhaps more of them."""
     more = f" (and {n_more} more)" if n_more else ""
-    cure = "" if beam is None else f", or raise beam={beam}, which may have lost the paths that are allowed"
+    change = "raise" if beam is None or beam >= 1 else "lower"
+    cure = "" if beam is None else f", or {change} beam={beam}, which may have lost the paths that are allowed"
     error = ImpossibleLatticeError(
         f"sequence {sequence} has no allowed path{more}; the constraints, known labels or scores of minus infinity "
         f"forbid every way to label it: allow more labels or pairs of labels{cure}"

@@ -48,7 +48,7 @@ class Model:
         """Encode X with the columns and alphabets of training; `.unseen` counts values that training never saw."""
         return self.encoder.encode(X)
 
-    def answers(self, encoded: Encoded, *, beam: int | None = None, n_threads: int = 1) -> Answers:
+    def answers(self, encoded: Encoded, *, beam: float | None = None, n_threads: int = 1) -> Answers:
         """Inference over sequences that `encode` returned."""
         return self.potential.answers(
             encoded, self.topology, beam=beam, n_threads=n_threads, temperature=self.temperature
@@ -60,7 +60,7 @@ class Model:
         *,
         constraints: Constraints | None = None,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
     ) -> Iterator[Answers]:
         """Inference over one block of sequences at a time, to bound memory; `constraints` replace those of the model.

@@ -21,6 +21,16 @@ def is_count(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and abs(int(value)) < 2**63
 
 
+BEAM_RULE = "an integer of at least 1, a number between 0 and 1, or None"
+
+
+def is_beam(value: object) -> bool:
+    """Whether a lattice can have this beam: a count of at least 1, or a bound between 0 and 1."""
+    if isinstance(value, (float, np.floating)):
+        return bool(0 < value < 1)
+    return is_count(value) and value >= 1  # type: ignore[operator]
+
+
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The array if it is read-only; otherwise a view of it that cannot be written to."""
     if not array.flags.writeable:

@@ -28,7 +28,8 @@ def beam_cases(draw):
     _, k, length, _, _ = case
     labels = st.lists(st.integers(-1, k - 1), min_size=length, max_size=length)
     keep = draw(st.none() | labels)
-    return case, draw(st.integers(1, 5)), None if keep is None else np.array(keep)
+    bounds = st.sampled_from([1e-9, 0.0123, 0.123, 0.56, 0.97])
+    return case, draw(st.integers(1, 5) | bounds), None if keep is None else np.array(keep)
 
 
 @given(beam_cases())
@@ -124,10 +125,12 @@ def test_paths_to_keep_that_do_not_fit_are_refused(keep, message):
 
 @pytest.mark.parametrize("parts", PARTS, ids="+".join)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("k", "beam"), [(5, 1), (5, 4), (17, 3), (40, 10), (121, 20), (121, 120)])
+@pytest.mark.parametrize(
+    ("k", "beam"), [(5, 1), (5, 4), (5, 0.1), (17, 3), (40, 10), (40, 0.0123), (121, 20), (121, 120), (121, 0.3)]
+)
 @pytest.mark.parametrize("keeps", [False, True])
 def test_the_fast_beam_equals_the_general_sweep(parts, dtype, k, beam, keeps):
-    rng = np.random.default_rng(k + beam)
+    rng = np.random.default_rng(k + int(10 * beam))
     lengths = [1, 2, 7, 9] if k > 40 else [1, 40, 3, 25]
     n = sum(lengths)
     scores = random_scores(rng, parts, n, 1, k, dtype=dtype)
@@ -159,7 +162,7 @@ def test_the_fast_beam_keeps_the_same_labels_where_many_are_tied():
     state = rng.integers(0, 3, (sum(lengths), k)).astype(np.float64)
     table = rng.integers(0, 2, (k + 1, k)).astype(np.float64)
     keep = rng.integers(0, k, sum(lengths))
-    for beam in (1, 2, 7, 29):
+    for beam in (1, 2, 7, 29, 0.0123, 0.2345):
         fast, general = (
             Lattice(
                 Topology(k, 1), starts_of(*lengths), state=state, table=table, beam=beam, keep=keep, general=general
@@ -168,6 +171,55 @@ def test_the_fast_beam_keeps_the_same_labels_where_many_are_tied():
         )
         for a, b in zip(fast.viterbi(), general.viterbi(), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("bound", [1e-12, 0.0123, 0.9])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_bound_keeps_the_labels_of_the_naive_sweep(order, bound):
+    """The labels of non-zero marginals are those that are kept and on a path; scores are whole, so many are tied."""
+    rng = np.random.default_rng(order)
+    k, length = (6, 5) if order < 2 else (3, 6)
+    for _ in range(20):
+        state = rng.integers(-4, 5, (length, k)).astype(np.float64)
+        state[rng.random(state.shape) < 0.2] = -np.inf
+        state[:, 0] = 0.0
+        keep = rng.integers(0, k, length)
+        scores = {"state": state, "table": rng.integers(-2, 3, (Topology(k, order).n_rows, k)).astype(np.float64)}
+        for combine, answer in ((oracles.log_sum, "sum"), (max, "max")):
+            truth = oracles.beam_answers(length, order, k, bound, keep=keep, combine=combine, **scores)
+            for general in (False, True):
+                shared = {**scores, "beam": bound, "keep": keep, "general": general}
+                lattice = Lattice(Topology(k, order), starts_of(length), **shared)
+                if answer == "max":
+                    assert math.isclose(lattice.viterbi()[0][0], truth["ranked"][0][1], abs_tol=1e-9)
+                else:
+                    np.testing.assert_array_equal(lattice.marginals()[1] > 0, truth["state"] > 0)
+
+
+def test_a_bound_keeps_few_labels_where_the_scores_are_clear():
+    state = np.where(np.arange(50) == 7, 9.0, np.linspace(0, 1, 50))[None].repeat(6, axis=0)
+    kept = [
+        int((Lattice(Topology(50), starts_of(6), state=state, beam=beam).marginals()[1][3] > 0).sum())
+        for beam in (0.1, 0.01, 0.001, 1e-9)
+    ]
+    assert kept[0] == 1
+    assert kept == sorted(kept)
+    assert kept[-1] == 50
+
+
+@pytest.mark.parametrize("scale", [60.0, 300.0])
+@pytest.mark.parametrize("parts", [("state", "table"), ("edge",)], ids="+".join)
+def test_scores_of_any_size_are_safe_under_a_bound(parts, scale):
+    rng = np.random.default_rng(3)
+    k, lengths = 25, [30, 1, 8, 50]
+    scores = random_scores(rng, parts, sum(lengths), 1, k, scale=scale, forbid=0.1, dtype=np.float32)
+    keep = rng.integers(0, k, sum(lengths))
+    fast, general = (
+        Lattice(Topology(k, 1), starts_of(*lengths), **scores, beam=0.0123, keep=keep, general=general)
+        for general in (False, True)
+    )
+    for a, b in zip(fast.pair_marginals(), general.pair_marginals(), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5, rtol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [60.0, 300.0])
@@ -269,6 +321,46 @@ def test_models_learn_under_a_beam(make, order):
 
 
 @by_model
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_models_learn_under_a_bound(make, order, tmp_path):
+    if order == 0 and make is MODELS["linear, edges"]:
+        pytest.skip("there are no edges")
+    X, y = task(120, 8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = make(order=order, beam=0.3).fit(X[:80], y[:80], X_dev=X[80:], y_dev=y[80:])
+    assert model.score(X[80:], y[80:]) > (0.6 if order == 0 else 0.7)
+    proba = np.concatenate(model.predict_proba(X[80:]))
+    np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-5)
+    assert (proba == 0).any()
+    model.save(tmp_path / "m.hedgerow")
+    loaded = hr.load(tmp_path / "m.hedgerow")
+    assert loaded.beam == 0.3
+    np.testing.assert_array_equal(np.concatenate(loaded.predict_proba(X[80:])), proba)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **more: hr.StructuredPerceptron(epochs=3, random_state=0, **more),
+        lambda **more: hr.StructuredPerceptron(epochs=3, averaging="vote", random_state=0, **more),
+        lambda **more: hr.StructuredSVM(epochs=3, random_state=0, **more),
+        hr.MEMM,
+    ],
+    ids=["perceptron", "voted", "svm", "memm"],
+)
+def test_other_models_take_a_bound(make, order):
+    X, y = task(80, 8)
+    fixed, bounded, exact = (make(order=order, **more) for more in ({"beam": 2}, {"beam": 0.05}, {}))
+    for model in (fixed, bounded, exact):
+        model.fit(X, y)
+    assert bounded.score(X, y) > exact.score(X, y) - 0.1
+    for best in bounded.predict_nbest(X[:3], n=2):
+        assert best[0][0] <= 1e-5
+
+
+@by_model
 def test_the_gradient_of_training_never_loses_gold(make):
     """With a beam of one, gold and one other path are left at a position: what is learned still tells them apart."""
     X, y = task(60, 6)
@@ -310,10 +402,12 @@ def test_a_beam_wider_than_the_lattice_is_said_once(make):
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("beam", [0, -1, 2.5, True, "all"])
+@pytest.mark.parametrize("beam", [0, -1, 2.5, 1.0, 0.0, float("nan"), True, "all"])
 def test_beams_that_cannot_be_are_refused(beam):
     for make in (hr.LinearCRF, hr.TreeCRF):
-        with pytest.raises(InputError, match="beam must be an integer of at least 1 or None"):
+        with pytest.raises(
+            InputError, match="beam must be an integer of at least 1, a number between 0 and 1, or None"
+        ):
             make(beam=beam).fit(["ab"], [["A", "B"]])
 
 

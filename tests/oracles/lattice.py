@@ -112,7 +112,11 @@ def node(labels, t, order):
 
 
 def nodes_of_a_beam(length, order, n_labels, beam, *, keep=None, combine=log_sum, **scores):
-    """{node: value} by position. A value combines those of the kept nodes before; the best are kept, and `keep`'s."""
+    """{node: value} by position. A value combines those of the kept nodes before; the best are kept, and `keep`'s.
+
+    A beam below 1 is a bound: the fewest nodes, the best first, are kept for which the divergence of their share of the
+    beliefs from all beliefs, -log of the share, is at most the bound. Beliefs are in proportion to exp(value).
+    """
     memory = max(order, 1)
     kept = [{(): 0.0}]
     for t in range(length):
@@ -124,8 +128,14 @@ def nodes_of_a_beam(length, order, n_labels, beam, *, keep=None, combine=log_sum
         reached = {n: combine(values) for n, values in incoming.items()}
         ranked = sorted((n for n, v in reached.items() if v > -math.inf), key=lambda n: (-reached[n], n))
         besides = None if keep is None else node(keep, t, order)
-        kept.append({n: reached[n] for i, n in enumerate(ranked) if i < beam or n == besides})
+        size = beam if beam >= 1 else size_for_bound([reached[n] for n in ranked], beam)
+        kept.append({n: reached[n] for i, n in enumerate(ranked) if i < size or n == besides})
     return kept[1:]
+
+
+def size_for_bound(values, bound):
+    whole = log_sum(values)
+    return next((n for n in range(1, len(values) + 1) if whole - log_sum(values[:n]) <= bound), 0)
 
 
 def beam_answers(length, order, n_labels, beam, *, keep=None, combine=log_sum, **scores):

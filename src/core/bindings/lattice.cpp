@@ -41,7 +41,7 @@ struct Batch {
     std::optional<Input<Real, 2>> state;
     std::optional<Input<Real, 3>> edge;
     std::optional<Input<Real, 2>> table;
-    std::int64_t beam;
+    double beam;
     std::optional<Labels> keep;
     std::int64_t n_threads;
     bool general;
@@ -55,8 +55,9 @@ struct Batch {
 
     // Checked again at every use: Python may have written to the arrays since.
     LatticeBatch<Real> checked() const {
-        require(topology.n_labels >= 1 && topology.order >= 0 && beam >= 0 && n_threads >= 1,
-                "n_labels and n_threads are at least 1, order and beam at least 0");
+        require(topology.n_labels >= 1 && topology.order >= 0 && n_threads >= 1,
+                "n_labels and n_threads are at least 1, order at least 0");
+        require(Beam::is_valid(beam), "beam is a whole number, or a bound below 1");
         require(topology.is_manageable(), "n_labels^(order + 1) must be below 2^40");
         check_starts();
         check_scores();
@@ -252,7 +253,7 @@ void register_batch(nb::module_& m, const char* name) {
             "__init__",
             [](B* self, std::int64_t n_labels, std::int64_t order, Starts starts,
                std::optional<Input<Real, 2>> state, std::optional<Input<Real, 3>> edge,
-               std::optional<Input<Real, 2>> table, std::int64_t beam, std::optional<Labels> keep,
+               std::optional<Input<Real, 2>> table, double beam, std::optional<Labels> keep,
                std::int64_t n_threads, bool general) {
                 const B batch{{n_labels, order}, starts, state, edge, table, beam, keep, n_threads, general};
                 batch.checked();
@@ -261,7 +262,8 @@ void register_batch(nb::module_& m, const char* name) {
             nb::arg("n_labels"), nb::arg("order"), nb::arg("starts"), nb::arg("state").none(),
             nb::arg("edge").none(), nb::arg("table").none(), nb::arg("beam"), nb::arg("keep").none(),
             nb::arg("n_threads"), nb::arg("general"),
-            "Scores of a batch of sequences. beam=0 keeps every node.")
+            "Scores of a batch of sequences. beam=0 keeps every node; one below 1 is a bound on the "
+            "divergence.")
         .def("sum_over_paths", &sum_over_paths_of<Real>, nb::arg("want_state"), nb::arg("want_pair"),
              "(log Z, state marginals or None, pair marginals or None)")
         .def("sum_pairs", &sum_pairs_of<Real>, nb::arg("weights").none(), nb::arg("unit"),

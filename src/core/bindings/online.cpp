@@ -40,7 +40,7 @@ class MarginTrainer {
     MarginTrainer(const AttributeReader& reader, Input<std::int32_t, 1> gold, Input<double, 1> weights,
                   const Input<bool, 1>& kept, std::int64_t n_labels, std::int64_t order,
                   const Cells& forbidden, const LabelSet& never_last, bool bias, bool hamming, double margin,
-                  double growth, std::int64_t beam, bool early, bool summed, bool recorded)
+                  double growth, double beam, bool early, bool summed, bool recorded)
         : examples_(reader, std::move(gold), std::move(weights), n_labels),
           learner_(build(reader, kept, checked_topology(n_labels, order), bias,
                          {hamming, margin, growth, beam, early && beam > 0},
@@ -123,8 +123,8 @@ class MarginTrainer {
                                Forbidden forbidden, bool summed, bool recorded) {
         require(static_cast<std::int64_t>(kept.shape(0)) == reader.n_ids(),
                 "kept must have one value per attribute");
-        require(rules.margin >= 0 && rules.growth >= 0 && rules.beam >= 0,
-                "margin, growth and beam must be at least 0");
+        require(rules.margin >= 0 && rules.growth >= 0, "margin and growth must be at least 0");
+        require(Beam::is_valid(rules.beam), "beam is a whole number, or a bound below 1");
         const std::vector<std::uint8_t> mask(kept.data(), kept.data() + kept.shape(0));
         return {topology,
                 rules,
@@ -210,12 +210,11 @@ class StochasticTrainer {
     StochasticLearner learner_;
 };
 
-Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std::int64_t order,
-                       std::int64_t beam, const Input<std::int64_t, 1>& starts,
-                       const Input<std::int64_t, 1>& features, const Input<float, 1>& amounts,
-                       const Input<std::int64_t, 1>& survived, const Cells& forbidden,
-                       const LabelSet& never_last, const std::optional<Input<std::int32_t, 1>>& known,
-                       std::int64_t n_threads) {
+Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std::int64_t order, double beam,
+                       const Input<std::int64_t, 1>& starts, const Input<std::int64_t, 1>& features,
+                       const Input<float, 1>& amounts, const Input<std::int64_t, 1>& survived,
+                       const Cells& forbidden, const LabelSet& never_last,
+                       const std::optional<Input<std::int32_t, 1>>& known, std::int64_t n_threads) {
     const Topology topology = checked_topology(n_labels, order);
     const Forbidden constraints = checked_forbidden(topology, forbidden, never_last);
     require(!known || static_cast<std::int64_t>(known->shape(0)) == reader.n_positions(),
@@ -224,7 +223,8 @@ Array<double, 2> votes(const AttributeReader& reader, std::int64_t n_labels, std
         require(known->data()[t] < n_labels, "known labels must be below n_labels");
     const auto n_vectors = static_cast<std::int64_t>(survived.shape(0));
     const std::int64_t n_features = (reader.n_ids() + topology.n_rows()) * n_labels;
-    require(beam >= 0 && n_threads >= 1, "beam must be at least 0, and n_threads at least 1");
+    require(Beam::is_valid(beam), "beam is a whole number, or a bound below 1");
+    require(n_threads >= 1, "n_threads must be at least 1");
     require(static_cast<std::int64_t>(starts.shape(0)) == n_vectors + 1 && starts.data()[0] == 0 &&
                 starts.data()[n_vectors] == static_cast<std::int64_t>(features.shape(0)) &&
                 amounts.shape(0) == features.shape(0),
@@ -256,7 +256,7 @@ void register_online(nb::module_& m) {
         .def(
             nb::init<const AttributeReader&, Input<std::int32_t, 1>, Input<double, 1>, const Input<bool, 1>&,
                      std::int64_t, std::int64_t, const Cells&, const LabelSet&, bool, bool, double, double,
-                     std::int64_t, bool, bool, bool>(),
+                     double, bool, bool, bool>(),
             nb::keep_alive<1, 2>(), nb::arg("reader"), nb::arg("gold").noconvert(),
             nb::arg("weights").noconvert(), nb::arg("kept").noconvert(), nb::arg("n_labels"),
             nb::arg("order"), nb::arg("forbidden").noconvert(), nb::arg("never_last").noconvert(),

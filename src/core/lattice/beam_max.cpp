@@ -2,6 +2,8 @@
 // lattice.hpp with the Max semiring, so that both keep the same labels and find the same path, ties included.
 //
 //   m[t,y] = max over kept h of (m[t-1,h] + score(t,h,y));   the best m are kept
+//
+// With a bound, those are kept that hold all of the sum of exp(m[t,y]) over y but a small share.
 #include <cmath>
 #include <limits>
 
@@ -21,25 +23,27 @@ template <class Real>
 class BeamPath {
   public:
     BeamPath(const Scores<Real>& scores, std::int64_t k, const Beam& beam, const BeamWork<double>& work)
-        : scores_(scores), k_(k), width_(padded<double>(k)), room_(beam.size + 1), beam_(beam) {
+        : scores_(scores), k_(k), width_(padded<double>(k)), room_(beam.most(k) + 1), beam_(beam) {
         values_ = work.numbers;
         row_ = values_ + scores.length * room_;
         step_ = row_ + width_;
         labels_ = work.places;
         counts_ = labels_ + scores.length * room_;
+        heap_ = counts_ + scores.length;
     }
 
     double run(std::int32_t* labels) {
         for (std::int64_t t = 0; t < scores_.length; ++t) {
             reach(t);
-            keep_best(t);
+            beam_.bound > 0 ? keep_mass(t) : keep_best(t);
             if (counts_[t] == 0) return -INFINITY;
         }
         return trace(labels);
     }
 
-    static BeamSize size(std::int64_t k, std::int64_t beam, std::int64_t length) {
-        return {length * (beam + 1) + 2 * padded<double>(k), length * (beam + 2)};
+    static BeamSize size(std::int64_t k, const Beam& beam, std::int64_t length) {
+        const std::int64_t room = beam.most(k) + 1;
+        return {length * room + 2 * padded<double>(k), length * (room + 1) + k};
     }
 
   private:
@@ -93,11 +97,24 @@ class BeamPath {
                 least = row_[y] >= lowest && row_[y] < least ? row_[y] : least;
             best = cut(row_, width_, beam_.size, least, half_way);
         }
+        write_kept(t, take(row_, width_, best, label_to_keep(t), labels_ + t * room_));
+    }
+    // The same for a beam with a bound.
+    void keep_mass(std::int64_t t) {
+        double unused;
+        for (std::int64_t y = 0; y < k_; ++y) step_[y] = row_[y];
+        to_masses(step_, k_);
+        write_kept(t, take_mass(step_, width_, k_, beam_.allowance(), label_to_keep(t), labels_ + t * room_,
+                                heap_, &unused));
+    }
+    // -1 if no path goes there.
+    std::int64_t label_to_keep(std::int64_t t) const {
         const std::int64_t keep = beam_.keep ? beam_.keep[t] : -1;
-        const bool possible = keep >= 0 && row_[keep] >= lowest;
-        std::int32_t* labels = labels_ + t * room_;
-        counts_[t] = static_cast<std::int32_t>(take(row_, width_, best, possible ? keep : -1, labels));
-        for (std::int64_t i = 0; i < counts_[t]; ++i) values_[t * room_ + i] = row_[labels[i]];
+        return keep >= 0 && row_[keep] >= std::numeric_limits<double>::lowest() ? keep : -1;
+    }
+    void write_kept(std::int64_t t, std::int64_t n) {
+        counts_[t] = static_cast<std::int32_t>(n);
+        for (std::int64_t i = 0; i < n; ++i) values_[t * room_ + i] = row_[labels_[t * room_ + i]];
     }
 
     double trace(std::int32_t* labels) const {
@@ -122,7 +139,7 @@ class BeamPath {
     std::int64_t k_, width_, room_;
     Beam beam_;
     double *values_, *row_, *step_;
-    std::int32_t *labels_, *counts_;
+    std::int32_t *labels_, *counts_, *heap_;
 };
 
 template <class Real>
@@ -131,12 +148,20 @@ void beam_max(const Scores<Real>& scores, std::int64_t k, const Beam& beam, std:
     *score = BeamPath<Real>(scores, k, beam, work).run(labels);
 }
 
+std::int64_t keep_mass(double* logs, std::int64_t n, double allowance, std::int64_t also, std::int32_t* kept,
+                       std::int32_t* heap) {
+    double unused;
+    to_masses(logs, n);
+    return take_mass(logs, padded<double>(n), n, allowance, also, kept, heap, &unused);
+}
+
 }  // namespace
 
 template <class Real>
 void offer_beam_max(FastLane<Real>& lane) {
     lane.beam_max = beam_max<Real>;
     lane.beam_max_size = BeamPath<Real>::size;
+    lane.keep_mass = keep_mass;
 }
 template void offer_beam_max(FastLane<float>&);
 template void offer_beam_max(FastLane<double>&);

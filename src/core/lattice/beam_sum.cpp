@@ -11,8 +11,9 @@
 // largest). With edge scores, E[t] holds the whole score and S is 1.
 //
 // Certificate. The choice of labels is certain if the smallest kept number is far above the error of an
-// underflow (`kept`). The sums are certain if w[t] g[t] is (`safe`), as in sum_product.cpp. Otherwise the
-// caller uses the logarithmic sweep; no table has been changed by then.
+// underflow (`kept`); with a bound, also the smallest number that counts. The sums are certain if w[t] g[t]
+// is (`safe`), as in sum_product.cpp. Otherwise the caller uses the logarithmic sweep; no table has been
+// changed by then.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -57,7 +58,7 @@ class BeamChain {
         : scores_(scores),
           k_(k),
           width_(padded<Real>(k)),
-          room_(padded<Real>(beam.size + 1)),
+          room_(padded<Real>(beam.most(k) + 1)),
           beam_(beam),
           prepared_(prepared),
           shifts_(shifts) {
@@ -90,9 +91,9 @@ class BeamChain {
         return true;
     }
 
-    static BeamSize size(std::int64_t k, std::int64_t beam, std::int64_t length, bool per_position) {
-        const std::int64_t width = padded<Real>(k), room = padded<Real>(beam + 1);
-        return {(3 * length + 2) * room + 4 * length + (2 + (per_position ? beam + 1 : 0)) * width,
+    static BeamSize size(std::int64_t k, const Beam& beam, std::int64_t length, bool per_position) {
+        const std::int64_t most = beam.most(k) + 1, width = padded<Real>(k), room = padded<Real>(most);
+        return {(3 * length + 2) * room + 4 * length + (2 + (per_position ? most : 0)) * width,
                 (length + 1) * room + length};
     }
 
@@ -120,7 +121,7 @@ class BeamChain {
             } else {
                 reach_by_table(t);
             }
-            if (!keep_best(t)) return false;
+            if (!(beam_.bound > 0 ? keep_mass(t) : keep_best(t))) return false;
             sum += std::log(static_cast<double>(growth_[t])) + static_cast<double>(shift_[t]) +
                    static_cast<double>(edge_shift_[t]) + static_cast<double>(state_shift_[t]) +
                    static_cast<double>(table_shift(t));
@@ -235,18 +236,34 @@ class BeamChain {
         if (certain < beam_.size) return false;
         const std::int64_t also = beam_.keep ? beam_.keep[t] : -1;
         if (also >= 0 && !(row_[also] >= least)) return false;
-        std::int32_t* labels = labels_ + t * room_;
-        Real *values = values_ + t * room_, *inputs = inputs_ + t * room_;
         const Cut<Real> best = certain == beam_.size ? Cut<Real>{least, least, 0}
                                                      : cut(row_, width_, beam_.size, least, middle<Real>);
-        const std::int64_t n = counts_[t] = static_cast<std::int32_t>(take(row_, width_, best, also, labels));
-        for (std::int64_t i = n; i < room_; ++i) labels[i] = 0;
+        write_kept(t, take(row_, width_, best, also, labels_ + t * room_));
+        return true;
+    }
+
+    // The same for a beam with a bound.
+    bool keep_mass(std::int64_t t) {
+        const std::int64_t also = beam_.keep ? beam_.keep[t] : -1;
+        if (also >= 0 && !(row_[also] >= Certain<Real>::kept)) return false;
+        Real from;
+        const std::int64_t n = take_mass(row_, width_, k_, static_cast<Real>(beam_.allowance()), also,
+                                         labels_ + t * room_, offsets_, &from);
+        if (!(from >= Certain<Real>::kept)) return false;
+        write_kept(t, n);
+        return true;
+    }
+
+    void write_kept(std::int64_t t, std::int64_t n) {
+        std::int32_t* labels = labels_ + t * room_;
+        Real *values = values_ + t * room_, *inputs = inputs_ + t * room_;
+        counts_[t] = static_cast<std::int32_t>(n);
+        for (std::int64_t i = n; i < padded<Real>(n); ++i) labels[i] = 0;
         Real growth = 0;
         for (std::int64_t i = 0; i < n; ++i) growth += values[i] = row_[labels[i]];
         for (std::int64_t i = 0; i < n; ++i) values[i] /= growth;
         for (std::int64_t i = 0; i < n; ++i) inputs[i] = row_[width_ + labels[i]];
         growth_[t] = growth;
-        return true;
     }
 
     bool backward() {
@@ -294,7 +311,7 @@ class BeamChain {
         Real* v = terms_ + room_;
         for (std::int64_t i = 0; i < counts_[t]; ++i)
             v[i] = inputs_[t * room_ + i] * backward_[t * room_ + i];
-        for (std::int64_t i = counts_[t]; i < room_; ++i) v[i] = 0;
+        for (std::int64_t i = counts_[t]; i < padded<Real>(counts_[t]); ++i) v[i] = 0;
     }
     // terms[y] <- E[h_j,y] S[t,y] b[t,y] for the labels y kept at t; 0 after the last.
     void find_terms(std::int64_t t, const Sources& from, std::int64_t j) {

@@ -22,6 +22,9 @@ struct BeamSize {
     std::int64_t numbers, places;
 };
 
+// Numbers that kernels may write beyond the end of a row.
+constexpr std::int64_t kPadding = 16;
+
 constexpr std::int64_t kTogether = 6;  // sequences that advance together
 
 // From here on, pruned_max_sum is quicker than max_sum even where it can leave out little.
@@ -64,16 +67,23 @@ struct FastLane {
                            std::int32_t* labels, double* work, double* score);
     std::int64_t (*pruned_work_size)(std::int64_t n_labels, std::int64_t length);
 
-    // The same two for order 1 and a beam of fewer than n_labels. beam_sum adds to a table only if it returns
+    // The same two for order 1 and a beam. beam_sum adds to a table only if it returns
     // true; beam_max leaves the labels alone when there is no path.
     bool (*beam_sum)(const Scores<Real>& scores, std::int64_t n_labels, const Beam& beam,
                      const Real* prepared, const double* shifts, const Marginals<Real>& out,
                      const BeamWork<Real>& work, double* log_z);
-    BeamSize (*beam_sum_size)(std::int64_t n_labels, std::int64_t beam, std::int64_t length,
+    BeamSize (*beam_sum_size)(std::int64_t n_labels, const Beam& beam, std::int64_t length,
                               bool per_position);
     void (*beam_max)(const Scores<Real>& scores, std::int64_t n_labels, const Beam& beam,
                      std::int32_t* labels, const BeamWork<double>& work, double* score);
-    BeamSize (*beam_max_size)(std::int64_t n_labels, std::int64_t beam, std::int64_t length);
+    BeamSize (*beam_max_size)(std::int64_t n_labels, const Beam& beam, std::int64_t length);
+
+    // kept <- the fewest of n logarithms of masses that leave out at
+    // most the share `allowance` of the whole mass, and the index `also` unless it is negative; in increasing
+    // order. Of equals the first is kept. Returns how many. `logs`, with room
+    // for kPadding more, is overwritten; `heap` has room for n.
+    std::int64_t (*keep_mass)(double* logs, std::int64_t n, double allowance, std::int64_t also,
+                              std::int32_t* kept, std::int32_t* heap);
 };
 
 // The names of the instruction sets this processor has, best first, null at the end; and the one in use.

@@ -45,7 +45,7 @@ void fast_beam_best_path(const LatticeBatch<Real>& batch, double* score, std::in
     const FastLane<Real>& lane = fast_lane<Real>();
     batch.for_each_sequence([&] {
         return [&, room = BeamRoom<double>()](std::int64_t i) mutable {
-            const BeamSize size = lane.beam_max_size(batch.n_labels(), batch.beam, batch.length(i));
+            const BeamSize size = lane.beam_max_size(batch.n_labels(), batch.beam_of(i), batch.length(i));
             lane.beam_max(batch.scores(i), batch.n_labels(), batch.beam_of(i), labels + batch.first(i),
                           room.of(size), score + i);
         };

@@ -107,7 +107,7 @@ class Lattice {
         first_.assign({0, 1});
         for (std::int64_t t = 0; t < reader_.length(); ++t) {
             expand(t);
-            prune(first_.back(), beam_.size, state_to_keep(t), nodes_, semiring_);
+            prune(first_.back(), beam_, state_to_keep(t), nodes_, semiring_);
             semiring_.shift(first_.back());
             first_.push_back(static_cast<std::int64_t>(nodes_.size()));
         }

@@ -21,7 +21,7 @@ struct LatticeBatch {
     const Real* state;           // [positions, K]
     const Real* edge;            // [positions, K^order, K]
     const Real* table;           // [label contexts of every length 0..order, K]
-    std::int64_t beam;           // nodes to keep at each position; 0: all
+    double beam;                 // see Beam::of; 0: every node is kept
     const std::int32_t* keep;    // [positions]: see Beam
     std::int64_t n_threads;
     bool general;  // use only the general sweep of lattice.hpp, never the fast lane
@@ -38,8 +38,10 @@ struct LatticeBatch {
     std::int64_t pair_size() const { return topology.n_label_contexts() * n_labels(); }
     std::int64_t table_size() const { return topology.n_rows() * n_labels(); }
     bool has_fast_lane() const { return !general && beam == 0 && topology.order <= 1; }
-    bool has_fast_beam() const { return !general && beam > 0 && beam < n_labels() && topology.order == 1; }
-    Beam beam_of(std::int64_t i) const { return {beam, keep ? keep + first(i) : nullptr}; }
+    bool has_fast_beam() const {
+        return !general && beam > 0 && beam < static_cast<double>(n_labels()) && topology.order == 1;
+    }
+    Beam beam_of(std::int64_t i) const { return Beam::of(beam, keep ? keep + first(i) : nullptr); }
 
     Scores<Real> scores(std::int64_t i) const {
         return {length(i), state ? state + first(i) * n_labels() : nullptr,

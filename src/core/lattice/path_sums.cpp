@@ -109,8 +109,8 @@ class SumWorker {
 
     bool fast_beam(std::int64_t i, const Marginals<Real>& out, double* log_z) {
         const FastLane<Real>& lane = fast_lane<Real>();
-        const BeamSize size =
-            lane.beam_sum_size(batch_.n_labels(), batch_.beam, batch_.length(i), batch_.edge != nullptr);
+        const BeamSize size = lane.beam_sum_size(batch_.n_labels(), batch_.beam_of(i), batch_.length(i),
+                                                 batch_.edge != nullptr);
         return lane.beam_sum(batch_.scores(i), batch_.n_labels(), batch_.beam_of(i), prepared_.rows.data(),
                              prepared_.shifts, out, room_.of(size), log_z);
     }

@@ -1,5 +1,7 @@
-// Which labels of a position a beam keeps: those with the highest numbers of a row. The threshold is found by
-// bisection. Included only by files that are compiled once for each instruction set.
+// Which labels of a position a beam keeps: those with the highest numbers of a row. For a number of labels
+// the threshold is found by bisection. For a share of the sum nearly all labels are decided at once: numbers
+// so small that together they may be dropped, and numbers that alone may not. The few between are dropped one
+// by one, the smallest first. Included only by files that are compiled once for each instruction set.
 #pragma once
 
 #include <bit>
@@ -102,6 +104,113 @@ static inline std::int64_t take(const Real* row, std::int64_t n, const Cut<Real>
         if (also >= first && also < first + N) in |= 1u << (also - first);
         for (; in != 0; in &= in - 1)
             labels[kept++] = static_cast<std::int32_t>(first + std::countr_zero(in));
+    }
+    return kept;
+}
+
+// v where it is below x, otherwise 0.
+template <class Real, int N>
+static inline Vec<Real, N> where_below(Vec<Real, N> v, Vec<Real, N> x) {
+#if defined(__GNUC__)
+    return v < x ? v : Vec<Real, N>{};
+#else
+    return Vec<Real, N>::map([&](int i) { return v[i] < x[i] ? v[i] : Real(0); });
+#endif
+}
+
+// The indices of masses in a heap: the smallest first, of equals the last.
+template <class Real>
+class SmallestFirst {
+  public:
+    SmallestFirst(const Real* row, const std::int32_t* labels, std::int32_t* heap)
+        : row_(row), labels_(labels), heap_(heap) {}
+
+    // place: of the label in `labels`.
+    void add(std::int64_t place) { heap_[n_++] = static_cast<std::int32_t>(place); }
+    void order() {
+        for (std::int64_t i = n_ / 2; i-- > 0;) sink(i);
+    }
+    bool empty() const { return n_ == 0; }
+    std::int32_t place() const { return heap_[0]; }
+    Real mass() const { return row_[labels_[heap_[0]]]; }
+    void pop() {  // before the label changes
+        heap_[0] = heap_[--n_];
+        sink(0);
+    }
+
+  private:
+    bool before(std::int32_t a, std::int32_t b) const {
+        const Real of_a = row_[labels_[a]], of_b = row_[labels_[b]];
+        return of_a != of_b ? of_a < of_b : a > b;
+    }
+    void sink(std::int64_t i) {
+        while (2 * i + 1 < n_) {
+            std::int64_t child = 2 * i + 1;
+            if (child + 1 < n_ && before(heap_[child + 1], heap_[child])) ++child;
+            if (!before(heap_[child], heap_[i])) return;
+            const std::int32_t swap = heap_[i];
+            heap_[i] = heap_[child];
+            heap_[child] = swap;
+            i = child;
+        }
+    }
+
+    const Real* row_;
+    const std::int32_t* labels_;
+    std::int32_t* heap_;
+    std::int64_t n_ = 0;
+};
+
+// x <- exp(x - the largest x), for n numbers and as many more as fill a vector; 0 behind them. Minus infinity
+// becomes 0.
+static inline void to_masses(double* x, std::int64_t n) {
+    constexpr int N = kLanes<double>;
+    const std::int64_t width = padded<double>(n);
+    for (std::int64_t i = n; i < width; ++i) x[i] = -INFINITY;
+    const double most = largest(x, width);
+    for (std::int64_t i = 0; i < width; i += N)
+        store<N>(x + i, exponential<double, N>(load<N>(x + i) - (most == -INFINITY ? 0 : most)));
+}
+
+// labels <- the fewest indices that leave out at most the share `allowance` of the sum of the row, and `also`
+// unless it is negative, in increasing order. Of equal numbers the first is kept. Returns how many. The row
+// is padded with zeros. n_labels: without the padding. OUT: certain_from, a number below all that are kept
+// but for `also`. `heap` has room for all labels.
+template <class Real>
+static inline std::int64_t take_mass(const Real* row, std::int64_t n, std::int64_t n_labels, Real allowance,
+                                     std::int64_t also, std::int32_t* labels, std::int32_t* heap,
+                                     Real* certain_from) {
+    constexpr int N = kLanes<Real>;
+    Vec<Real, N> sum = fill<Real, N>(0), below = sum;
+    for (std::int64_t i = 0; i < n; i += N) sum += load<N>(row + i);
+    const Real budget = allowance * total<Real, N>(sum), small = budget / static_cast<Real>(n_labels);
+    *certain_from = small;
+    if (!(small > 0)) return 0;
+    const Vec<Real, N> least = fill<Real, N>(small);
+    std::int64_t n_tried = 0;
+    for (std::int64_t first = 0; first < n; first += N) {
+        const Vec<Real, N> v = load<N>(row + first);
+        std::uint32_t in = lanes_from<Real, N>(v, least);
+        below += where_below<Real, N>(v, least);
+        if (also >= first && also < first + N) in |= 1u << (also - first);
+        for (; in != 0; in &= in - 1)
+            labels[n_tried++] = static_cast<std::int32_t>(first + std::countr_zero(in));
+    }
+    Real left = budget - total<Real, N>(below);
+    SmallestFirst<Real> doubtful(row, labels, heap);
+    for (std::int64_t i = 0; i < n_tried; ++i)
+        if (row[labels[i]] >= small && row[labels[i]] <= left) doubtful.add(i);
+    doubtful.order();
+    while (!doubtful.empty() && doubtful.mass() <= left) {
+        const std::int32_t place = doubtful.place();
+        left -= doubtful.mass();
+        doubtful.pop();
+        if (labels[place] != also) labels[place] = -1;
+    }
+    std::int64_t kept = 0;
+    for (std::int64_t i = 0; i < n_tried; ++i) {
+        labels[kept] = labels[i];
+        kept += labels[i] >= 0;
     }
     return kept;
 }

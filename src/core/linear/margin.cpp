@@ -45,7 +45,13 @@ bool PathFinder::search(const float* table, const std::vector<double>& bounded) 
                      &score);
         return score != kMinusInfinity;
     }
-    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
+    const Beam beam = Beam::of(beam_);
+    if (topology_.order == 1) {
+        lane.beam_max(scores(table), k, beam, path_.data(), room_.of(lane.beam_max_size(k, beam, length_)),
+                      &score);
+        return score != kMinusInfinity;
+    }
+    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, beam);
     if (lattice.forward() == kMinusInfinity) return false;
     lattice.trace(1.0, path_.data());
     return true;
@@ -59,7 +65,8 @@ const std::vector<std::int32_t>& PathFinder::best(const float* table, const std:
 
 bool PathFinder::next_best(const float* table) {
     table = constrained(table);
-    Lattice<Best, ScoreReader<float>> lattice(topology_, second_, {topology_, scores(table)}, {beam_});
+    Lattice<Best, ScoreReader<float>> lattice(topology_, second_, {topology_, scores(table)},
+                                              Beam::of(beam_));
     lattice.forward();
     if (second_.value(lattice.goal(), 1) == kMinusInfinity) return false;
     lattice.trace(2.0, path_.data());
@@ -68,7 +75,7 @@ bool PathFinder::next_best(const float* table) {
 
 std::int64_t PathFinder::positions_with_gold(const float* table, const std::int32_t* gold) {
     table = constrained(table);
-    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, {beam_});
+    Lattice<Max, ScoreReader<float>> lattice(topology_, max_, {topology_, scores(table)}, Beam::of(beam_));
     lattice.forward();
     const std::int64_t whole = length_;
     for (std::int64_t t = 0; t < whole; ++t) {
@@ -243,7 +250,7 @@ void MarginLearner::change(std::int64_t feature, float amount) {
     if (recorded_) changes_.push_back({feature, amount});
 }
 
-Voter::Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam, const Forbidden& forbidden)
+Voter::Voter(const Topology& topology, std::int64_t n_ids, double beam, const Forbidden& forbidden)
     : k_(topology.n_labels),
       attributes_(std::vector<std::uint8_t>(static_cast<std::size_t>(n_ids), 1).data(), n_ids,
                   topology.n_labels, false),
@@ -280,7 +287,7 @@ void Voter::vote(const WeightVectors& vectors, std::int64_t first, std::int64_t 
     }
 }
 
-void add_votes(const WeightVectors& vectors, const Topology& topology, std::int64_t beam,
+void add_votes(const WeightVectors& vectors, const Topology& topology, double beam,
                const Forbidden& forbidden, const AttributeView& attributes, const std::int32_t* known,
                double* votes, std::int64_t n_threads) {
     const std::int64_t n = attributes.n_sequences, n_pieces = std::min(n, n_threads);

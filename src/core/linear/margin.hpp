@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lattice/beam_room.hpp"
 #include "lattice/fast_lane.hpp"
 #include "lattice/forbidden.hpp"
 #include "lattice/semiring.hpp"
@@ -27,11 +28,11 @@ struct Change {
 // Finds the best path of one sequence.
 class PathFinder {
   public:
-    // beam: the largest number of lattice nodes kept per position; 0 keeps all.
-    PathFinder(const Topology& topology, std::int64_t beam, Forbidden forbidden)
+    // beam: see Beam::of; 0 keeps all nodes.
+    PathFinder(const Topology& topology, double beam, Forbidden forbidden)
         : scores_topology_(topology),
           topology_(forbidden.lattice_of(topology)),
-          beam_(beam < topology.power(topology.memory()) ? beam : 0),
+          beam_(beam < static_cast<double>(topology.power(topology.memory())) ? beam : 0),
           forbidden_(std::move(forbidden)),
           second_(2) {}
 
@@ -72,13 +73,14 @@ class PathFinder {
 
     Topology scores_topology_;
     Topology topology_;  // of the lattice
-    std::int64_t beam_;
+    double beam_;
     Forbidden forbidden_;
     std::vector<float> table_;  // under the constraints
     bool found_ = true;
     std::int64_t length_ = 0;
     std::vector<float> label_scores_;
     std::vector<double> work_;
+    BeamRoom<double> room_;
     std::vector<std::int32_t> path_;
     Max max_;
     Best second_;
@@ -89,8 +91,8 @@ struct MarginRules {
     bool hamming;  // the margin applies to each wrong label; otherwise once to a wrong path
     double margin;
     double growth;
-    std::int64_t beam;  // 0: exact
-    bool early;         // learn only from the positions up to where the beam drops gold
+    double beam;  // see Beam::of; 0: exact
+    bool early;   // learn only from the positions up to where the beam drops gold
 };
 
 // Learns from batches of sequences: threads find the wrong paths of a batch under the same weights, then the
@@ -189,7 +191,7 @@ struct WeightVectors {
 // its best path, with the number of examples that it survived. Vectors must come in order.
 class Voter {
   public:
-    Voter(const Topology& topology, std::int64_t n_ids, std::int64_t beam, const Forbidden& forbidden);
+    Voter(const Topology& topology, std::int64_t n_ids, double beam, const Forbidden& forbidden);
 
     // Adds the votes of the vectors first..last to votes (positions, labels). starts: n_sequences + 1.
     // known: the label of each position, negative where it is free; or null.
@@ -205,7 +207,7 @@ class Voter {
 };
 
 // votes (positions, labels) += the votes of all vectors. Threads divide the sequences.
-void add_votes(const WeightVectors& vectors, const Topology& topology, std::int64_t beam,
+void add_votes(const WeightVectors& vectors, const Topology& topology, double beam,
                const Forbidden& forbidden, const AttributeView& attributes, const std::int32_t* known,
                double* votes, std::int64_t n_threads);
 

@@ -176,7 +176,7 @@ class Estimator(Explainable):
         return self._order
 
     @property
-    def _training_beam(self) -> int | None:
+    def _training_beam(self) -> float | None:
         """The beam of the lattices over training data."""
         return self._beam
 

@@ -317,7 +317,7 @@ def check_edge_columns(settings: Estimator) -> None:
         )
 
 
-def warn_of_wide_beam(beam: int | None, topology: Topology) -> None:
+def warn_of_wide_beam(beam: float | None, topology: Topology) -> None:
     """Warn if a beam keeps all label contexts."""
     if beam is not None and beam > topology.n_nodes:
         warn_user(

@@ -39,7 +39,7 @@ class ModelInference(Conventions):
     """What predictions are made of."""
 
     @property
-    def _beam(self) -> int | None:
+    def _beam(self) -> float | None:
         """The beam of prediction; None for estimators without one."""
         return self._value("beam") if "beam" in self._parameters else None
 

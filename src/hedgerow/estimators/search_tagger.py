@@ -113,7 +113,7 @@ class SearchTagger(MarginEstimator):
         return int(self.order)
 
     @property
-    def _training_beam(self) -> int | None:
+    def _training_beam(self) -> float | None:
         return None
 
     def _learner(self, training: TrainingData, earlier: Model | None) -> Learner:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from hedgerow.encoding.imputation import Treatment
 from hedgerow.estimators.parameters import AtLeast, AtMost, LessThan, MoreThan
-from hedgerow.estimators.value_types import PATH, WINDOW
+from hedgerow.estimators.value_types import BEAM, PATH, WINDOW
 
 WindowSize: TypeAlias = Annotated[
     int | tuple[int, int] | list[int],
@@ -15,17 +15,21 @@ WindowSize: TypeAlias = Annotated[
     "Neighbouring positions whose columns are read, as offsets. A wider window sees more context; the number of "
     "attributes grows with it.",
 ]
+_BOUND = (
+    "Smaller is faster and less exact; None keeps all. A number below 1 is a bound instead: as few label contexts are "
+    "kept as have a share of the probability whose -log is at most the bound, such as 99 % for 0.01."
+)
 Beam: TypeAlias = Annotated[
-    int | None,
-    AtLeast(1),
-    "Number of label contexts kept at each position, in training and prediction. Smaller is faster and less exact; "
-    "None keeps all.",
+    int | float | None,
+    BEAM,
+    "Number of label contexts kept at each position, in training and prediction.",
+    _BOUND,
 ]
 PredictionBeam: TypeAlias = Annotated[
-    int | None,
-    AtLeast(1),
-    "Number of label contexts kept at each position in prediction; training needs no lattice. Smaller is faster and "
-    "less exact; None keeps all.",
+    int | float | None,
+    BEAM,
+    "Number of label contexts kept at each position in prediction; training needs no lattice.",
+    _BOUND,
 ]
 # How missing values are handled: a sentence for each value of `missing`.
 WEIGHTING = '"weighting" sends a missing value to both sides of a split, with the shares of the known values.'

@@ -13,6 +13,7 @@ from hedgerow.encoding.window import WINDOW_RULE, Window
 from hedgerow.errors import InputError
 from hedgerow.estimators.parameters import LARGEST_INTEGER, ValueType, python_scalar
 from hedgerow.templates import Template, parse_template, template_from_json
+from hedgerow.utilities import BEAM_RULE, is_beam
 
 
 def _is_seed(value: Any) -> bool:
@@ -71,6 +72,26 @@ def _path(value: Any) -> str | None:
 
 
 PATH = ValueType("a str, a path or None", _is_path, convert=_path)
+
+
+def _parse_beam(text: Any) -> float | None:
+    if text is None or text == "None":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"beam must be {BEAM.words}; it is {text!r}") from None
+
+
+BEAM = ValueType(
+    BEAM_RULE,
+    lambda value: value is None or is_beam(value),
+    parse=_parse_beam,
+)
 
 
 def _is_window(value: Any) -> bool:

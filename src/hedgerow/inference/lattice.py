@@ -23,7 +23,7 @@ from hedgerow.constraints import Constraints
 from hedgerow.errors import InputError, no_path
 from hedgerow.inference.spans import CodedSpans, SpanRules
 from hedgerow.topology import Topology
-from hedgerow.utilities import Floats, Floats32, is_count
+from hedgerow.utilities import BEAM_RULE, Floats, Floats32, is_beam, is_count
 
 LARGEST_SCORE = 1e290  # sums of so many scores as memory can hold stay below the largest double
 
@@ -41,7 +41,9 @@ class Lattice:
     allowed
         (positions, labels): False forbids a label at a position. A position with a known label has a single True.
     beam
-        Number of nodes to keep at a position, the best ones. None, or at least `topology.n_nodes`, is exact.
+        Number of nodes to keep at a position, the best ones. None, or at least `topology.n_nodes`, is exact. A number
+        below 1 is a bound: as few nodes are kept as hold so much of the position's mass that -log of it is at most the
+        bound. The mass of a node is exp of its value: of the sum over the paths to it, or of the best of them.
     keep
         A label for each position (-1 for none): a path that the beam never drops. Its nodes are kept besides the best.
     normalised
@@ -60,20 +62,20 @@ class Lattice:
         table: Floats | None = None,
         normalised: bool = False,
         allowed: NDArray[np.bool_] | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         keep: NDArray[np.int32] | None = None,
         n_threads: int = 1,
         general: bool = False,
     ) -> None:
-        if beam is not None and (not is_count(beam) or beam < 1):
-            raise InputError(f"beam must be an integer of at least 1, or None for an exact lattice; it is {beam!r}")
+        if beam is not None and not is_beam(beam):
+            raise InputError(f"beam must be {BEAM_RULE} for an exact lattice; it is {beam!r}")
         scores = [x for x in (state, edge, table) if x is not None]
         single = bool(scores) and all(x.dtype == np.float32 for x in scores)
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self.topology = topology
         self._normalised = normalised and allowed is None and topology.constraints is None
-        self.beam = None if beam is None or beam >= topology.n_nodes else int(beam)
-        self._options: dict[str, Any] = {"beam": self.beam or 0, "n_threads": n_threads, "general": general}
+        self.beam = None if beam is None or beam >= topology.n_nodes else beam
+        self._options: dict[str, Any] = {"beam": float(self.beam or 0), "n_threads": n_threads, "general": general}
         self._keep = None if keep is None else _labels("keep", keep)
         self.starts = np.ascontiguousarray(starts, dtype=np.int64)
         self.state, self.edge, self.table = (

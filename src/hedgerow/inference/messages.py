@@ -129,7 +129,8 @@ class Messages:
         """The contexts in the beam, and `also`."""
         if self._beam is None or len(contexts) <= self._beam:
             return contexts, sums
-        best = np.argsort(-sums, kind="stable")[: self._beam]
+        ranked = np.argsort(-sums, kind="stable")
+        best = ranked[: int(self._beam) or _size_of_bound(sums[ranked], self._beam)]
         chosen = np.union1d(best, np.flatnonzero(contexts == also))
         return contexts[chosen], sums[chosen]
 
@@ -143,6 +144,13 @@ class Messages:
         if not labels or min(labels) < 0:
             return -1
         return sum(label * self._k**i for i, label in enumerate(labels))
+
+
+def _size_of_bound(falling: Floats64, bound: float) -> int:
+    """How many of these logarithms hold so much of the whole mass that -log of it is at most the bound."""
+    masses = np.exp(falling - falling[0])
+    dropped = np.cumsum(masses[::-1])
+    return int(np.count_nonzero(dropped > -np.expm1(-bound) * masses.sum()))
 
 
 def log_sum(values: Floats64, axis: int | None = None) -> Any:

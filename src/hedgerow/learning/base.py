@@ -67,7 +67,7 @@ class TrainingData:
     dev: DevData | None = None
     decode: Decode = "viterbi"
     n_threads: int = 1
-    beam: int | None = None  # nodes kept at a position, besides the gold one; None keeps all
+    beam: float | None = None  # nodes kept at a position, besides gold's, or a bound below 1; None keeps all
     constraints: Constraints | None = None  # which label sequences exist; gold keeps them
     allowed: NDArray[np.bool_] | None = None  # (positions, labels): labels that the softmax of a local model is over
     group: Group = ALONE

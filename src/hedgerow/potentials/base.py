@@ -104,7 +104,7 @@ class Potential(ABC):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
         temperature: float = 1.0,
     ) -> Answers:
@@ -120,7 +120,7 @@ class Potential(ABC):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
         temperature: float = 1.0,
     ) -> Iterator[Answers]:
@@ -158,7 +158,7 @@ class ScoredPotential(Potential):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
         temperature: float = 1.0,
     ) -> Lattice:
@@ -173,7 +173,7 @@ class ScoredPotential(Potential):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
         temperature: float = 1.0,
     ) -> Answers:

@@ -53,7 +53,7 @@ class LocalPotential(ScoredPotential):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
         temperature: float = 1.0,
     ) -> Lattice:

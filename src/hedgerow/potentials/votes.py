@@ -51,7 +51,7 @@ class VotedPotential(ScoredPotential):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
         temperature: float = 1.0,
     ) -> Lattice:
@@ -74,7 +74,7 @@ class VotedPotential(ScoredPotential):
         encoded: Encoded,
         constraints: Constraints | None = None,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
     ) -> NDArray[np.float64]:
         """(positions, labels): the votes of the vectors whose best path has the label there."""

@@ -75,7 +75,7 @@ class SearchPotential(Potential):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
         temperature: float = 1.0,
     ) -> BeamSearch:
@@ -90,7 +90,7 @@ class SearchPotential(Potential):
             n_grams=n_grams,
             starts=encoded.starts,
             state=self.state_scores(encoded, n_threads),
-            beam=all_hypotheses if beam is None else beam,
+            beam=all_hypotheses if beam is None else int(beam),
             backward=self.direction == "right-to-left",
             temperature=self.temperature * temperature,
             n_threads=n_threads,

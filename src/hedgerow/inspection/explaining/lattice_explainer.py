@@ -62,7 +62,7 @@ class LatticeExplainer:
         scope: Scope,
         *,
         predicted: NDArray[np.int32] | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         temperature: float = 1.0,
     ) -> None:
         lattice = potential.lattice(encoded, topology, beam=beam, temperature=temperature)

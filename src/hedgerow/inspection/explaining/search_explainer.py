@@ -66,7 +66,7 @@ class SearchExplainer:
         scope: Scope,
         *,
         predicted: NDArray[np.int32] | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         temperature: float = 1.0,
     ) -> None:
         self._potential, self._encoded, self._topology, self._beam = potential, encoded, topology, beam

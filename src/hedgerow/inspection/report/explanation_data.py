@@ -52,7 +52,7 @@ def scores_at_a_position(estimator: Estimator) -> int:
     if not isinstance(model.potential, ScoredPotential):
         return len(model.labels)
     contexts = int(len(model.labels) ** model.topology.lattice_order)
-    return len(model.labels) * (contexts if beam is None else min(contexts, beam))
+    return len(model.labels) * (contexts if beam is None or beam < 1 else min(contexts, int(beam)))
 
 
 def compared_label(labelling: Labelling, position: int) -> int | None:
