@@ -124,16 +124,22 @@ nb::tuple sum_over_paths_of(const Batch<Real>& batch, bool want_state, bool want
 }
 
 template <class Real>
-nb::tuple sum_pairs_of(const Batch<Real>& batch, const std::optional<Input<double, 1>>& weights,
-                       double unit) {
+nb::tuple sum_pairs_of(const Batch<Real>& batch, const std::optional<Input<double, 1>>& weights, double unit,
+                       const std::optional<Input<std::int64_t, 1>>& cells) {
     const LatticeBatch<Real> lattices = batch.checked();
     require(!weights || weights->shape(0) == batch.n_sequences(), "weights has one number for each sequence");
     Output<double, 1> log_z({batch.n_sequences()});
     Output<Real, 2> state({batch.n_positions(), batch.n_labels()});
     Output<double, 2> table({batch.n_rows(), batch.n_labels()});
+    const auto n_cells = static_cast<std::int64_t>(cells ? cells->shape(0) : 0);
+    const TableCells listed{data_or_null(cells), n_cells};
+    for (std::int64_t i = 0; i < n_cells; ++i)
+        require(cells->data()[i] >= 0 && cells->data()[i] < lattices.table_size(),
+                "cells are those of the table");
     {
         const nb::gil_scoped_release release;
-        sum_pairs(lattices, data_or_null(weights), unit, log_z.data(), state.data(), table.data());
+        sum_pairs(lattices, data_or_null(weights), unit, cells ? &listed : nullptr, log_z.data(),
+                  state.data(), table.data());
     }
     return nb::make_tuple(log_z.array(), state.array(), table.array());
 }
@@ -267,17 +273,18 @@ void register_batch(nb::module_& m, const char* name) {
         .def("sum_over_paths", &sum_over_paths_of<Real>, nb::arg("want_state"), nb::arg("want_pair"),
              "(log Z, state marginals or None, pair marginals or None)")
         .def("sum_pairs", &sum_pairs_of<Real>, nb::arg("weights").none(), nb::arg("unit"),
+             nb::arg("cells").none(),
              "(log Z, state marginals, pair marginals summed over positions by row of the table)\n\n"
-             "What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.")
+             "What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.\n"
+             "Of cells that are not listed only the sum of each label is defined.")
         .def("pseudo_sums", &pseudo_sums_of<Real>, nb::arg("gold"), nb::arg("allowed").none(),
              nb::arg("weights"), nb::arg("unit"),
-             "(log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by "
-             "row "
-             "of\nthe table or None)\n\nallowed: labels that the probability of a position is over. Terms of "
-             "the "
-             "table are rounded to multiples\nof the unit, a power of two.")
+             "(log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by\n"
+             "row of the table or None)\n\n"
+             "allowed: labels that the probability of a position is over. Terms of the table are rounded to\n"
+             "multiples of the unit, a power of two.")
         .def("evidence_sums", &evidence_sums_of<Real>, nb::arg("gold"),
-             "(log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of "
+             "(log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of\n"
              "labels)")
         .def("best_path", &best_path_of<Real>, "(scores, labels)")
         .def("best_paths", &best_paths_of<Real>, nb::arg("n"),

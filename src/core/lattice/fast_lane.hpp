@@ -25,10 +25,36 @@ struct BeamSize {
 // Numbers that kernels may write beyond the end of a row.
 constexpr std::int64_t kPadding = 16;
 
-constexpr std::int64_t kTogether = 6;  // sequences that advance together
+constexpr std::int64_t kMostLanes = 8;  // of a vector of doubles
+constexpr std::int64_t kTogether = 6;   // sequences that advance together
 
 // From here on, pruned_max_sum is quicker than max_sum even where it can leave out little.
 constexpr std::int64_t kManyLabels = 192;
+
+// A transition table of which only some cells are listed: see sparse_table.hpp. Numbers are exp(score -
+// shift).
+struct SparseCells {             // the listed cells by label context, or by label
+    const std::int32_t* order;   // [labels]: rows with equally many cells follow each other
+    const std::int32_t* firsts;  // [labels + 1]
+    const std::int32_t* others;  // [cells]: the labels, or the label contexts, in increasing order
+    const double* exps;          // [cells]
+    const double* excess;        // [cells]: exps less the base of the label
+};
+struct SparseTransitions {
+    std::int64_t n_labels, n_cells;
+    const double* start;  // [labels]: the start row
+    const double* base;   // [labels]: cells that are not listed
+    SparseCells by_context, by_label;
+    const double* shifts;  // [2]: of the start row, of all others
+};
+// Where the marginals of a sequence go; a null part is not computed.
+template <class Real>
+struct SparseOut {
+    Real* state;     // [length, K]
+    double* counts;  // [K + cells + K]: of the start row, the listed cells, and all other cells of each label
+    double weight;
+    double rounder = 0;
+};
 
 template <class Real>
 struct FastLane {
@@ -52,6 +78,15 @@ struct FastLane {
     void (*sum_products)(const Scores<Real>* scores, std::int64_t n, std::int64_t n_labels,
                          const Real* prepared, const double* shifts, const Marginals<Real>* out, Real* work,
                          double* log_z, bool* is_safe);
+
+    // The same for n <= sparse_together sequences of order 1 that share a sparse table, without edge scores.
+    // Counts are added to only for sequences that are safe.
+    void (*sparse_sums)(const SparseTransitions& table, const Scores<Real>* scores, std::int64_t n,
+                        const SparseOut<Real>* out, double* work, double* log_z, bool* is_safe);
+    std::int64_t (*sparse_work_size)(std::int64_t n_labels, std::int64_t n_cells, std::int64_t longest,
+                                     std::int64_t n);
+    std::int64_t sparse_together;
+    void (*exponentials)(double* x, std::int64_t n);  // x <- exp(x), for x of at most 100
 
     // Best path and its score; without a path the score is minus infinity and the labels are 0. Equal to the
     // Max semiring of lattice.hpp to the last bit. `work` holds padded doubles.

@@ -40,8 +40,19 @@ DualAscent::DualAscent(const AttributeView& attributes, const Features& features
       residuals_(static_cast<std::size_t>(attributes.n_positions() * topology.n_labels), 0.0f),
       n_gram_residuals_(static_cast<std::size_t>(n_batches) * cells_.size(), 0.0),
       table_(static_cast<std::size_t>(topology.n_rows() * topology.n_labels)),
-      prepared_(static_cast<std::size_t>(fast_lane<float>().table_size(topology.n_labels))),
+      has_biases_(!cells_.empty() && cells_.front() < topology.n_labels),
+      n_counts_(static_cast<std::int64_t>(table_.size())),
       cell_sums_(cells_.size()) {
+    if (topology.order == 1) {
+        const std::int64_t k = topology.n_labels;
+        for (const std::int64_t cell : forbidden_.cells) table_[cell] = Forbidden::kNever;
+        sparse_ = SparseTable::of(table_.data(), k, cells_.data(), static_cast<std::int64_t>(cells_.size()));
+        if (sparse_) n_counts_ = sparse_->n_counts();
+        for (const std::int64_t cell : cells_)
+            places_.push_back(sparse_ && cell >= k ? sparse_->place(cell / k - 1, cell % k) : cell);
+    }
+    if (!sparse_)
+        prepared_.resize(static_cast<std::size_t>(fast_lane<float>().table_size(topology.n_labels)));
     for (std::size_t f = 0; f < states_.size(); ++f) states_[f] = {0.0f, features.outputs[f]};
     std::size_t n_rows = 0, n_sequences = 0, n_features = 0, n_tasks = 0;
     for (std::int64_t b = 0; b < n_batches; ++b) {
@@ -53,7 +64,7 @@ DualAscent::DualAscent(const AttributeView& attributes, const Features& features
     }
     state_.resize(n_rows * static_cast<std::size_t>(topology.n_labels));
     changes_.resize(state_.size());
-    counts_.resize(n_sequences * table_.size());
+    counts_.resize(n_sequences * static_cast<std::size_t>(n_counts_));
     sums_.resize(n_features);
     parts_.resize(n_sequences + n_tasks);
 }
@@ -90,8 +101,11 @@ double DualAscent::learn(const Batches::Batch& batch, std::int64_t b, double cau
     fill_table();
     const auto n_sequences = static_cast<std::int64_t>(batch.sequences.size());
     const auto n_tasks = static_cast<std::int64_t>(batch.cuts.size()) - 1;
-    team.run(n_sequences, [&](std::int64_t s, std::int64_t thread) {
-        parts_[s].divergence = infer(batch, s, work_[thread]);
+    const std::int64_t together = sequences_together(n_sequences);
+    team.run((n_sequences + together - 1) / together, [&](std::int64_t task, std::int64_t thread) {
+        const std::int64_t first = task * together, last = std::min(first + together, n_sequences);
+        infer(batch, first, last, work_[thread]);
+        for (std::int64_t s = first; s < last; ++s) parts_[s].divergence = compare(batch, s);
     });
     double divergence = 0, curvature = sum_n_grams(batch, b);
     for (std::int64_t s = 0; s < n_sequences; ++s) divergence += parts_[s].divergence;
@@ -121,51 +135,102 @@ void DualAscent::move_residuals(const Batches::Sequence& sequence, double step) 
     for (std::int64_t i = 0; i < size; ++i) residuals[i] += by * changes[i];
 }
 
+// With a sparse table sequences share its reading; what one of them gets does not depend on the others.
+std::int64_t DualAscent::sequences_together(std::int64_t n_sequences) const {
+    const auto n_threads = static_cast<std::int64_t>(work_.size());
+    if (!sparse_) return 1;
+    return std::clamp<std::int64_t>((n_sequences + n_threads - 1) / n_threads, 1,
+                                    fast_lane<float>().sparse_together);
+}
+
 void DualAscent::fill_table() {
+    if (sparse_ && !has_biases_) {  // all other cells stay as they are
+        for (std::size_t i = 0; i < cells_.size(); ++i) table_[cells_[i]] = weight_of(n_grams_[i]);
+        return sparse_->read(table_.data());
+    }
     std::fill(table_.begin(), table_.end(), 0.0f);
     for (std::size_t i = 0; i < cells_.size(); ++i) table_[cells_[i]] = weight_of(n_grams_[i]);
     sum_shorter_contexts(topology_, table_.data());
     for (const std::int64_t cell : forbidden_.cells) table_[cell] = Forbidden::kNever;
-    if (topology_.order == 1)
+    if (sparse_)
+        sparse_->read(table_.data());
+    else if (topology_.order == 1)
         fast_lane<float>().prepare(table_.data(), topology_.n_labels, prepared_.data(), shifts_);
 }
 
-// changes_ <- weight (p - a) of sequence s of the batch, counts_ <- weight (expected - gold counts). Returns
-// the divergence of p and a.
-double DualAscent::infer(const Batches::Batch& batch, std::int64_t s, Work& work) {
+// changes_ <- p of these sequences of the batch, counts_ <- weight times expected counts.
+void DualAscent::infer(const Batches::Batch& batch, std::int64_t first, std::int64_t last, Work& work) {
+    const std::int64_t k = topology_.n_labels;
+    Scores<float> scores[kMostLanes];
+    SparseOut<float> sparse[kMostLanes];
+    for (std::int64_t s = first; s < last; ++s) {
+        const Batches::Sequence& sequence = batch.sequences[s];
+        const std::int64_t begin = attributes_.starts[sequence.index];
+        const std::int64_t length = attributes_.starts[sequence.index + 1] - begin;
+        const double weight = sequence_weights_[sequence.index];
+        float *state = state_.data() + sequence.row * k, *marginals = changes_.data() + sequence.row * k;
+        double* counts = counts_.data() + s * n_counts_;
+        scorer_.score_range(attributes_, begin, begin + length, 0, state);
+        forbidden_.apply_to_end(state + (length - 1) * k);
+        std::fill_n(counts, n_counts_, 0.0);
+        scores[s - first] = {length, state, nullptr, table_.data()};
+        sparse[s - first] = {marginals, counts, weight};
+        if (!sparse_) infer_all(scores[s - first], {marginals, nullptr, counts, weight}, work);
+    }
+    if (sparse_) infer_sparse(scores, last - first, sparse, work);
+}
+
+void DualAscent::infer_all(const Scores<float>& scores, const Marginals<float>& out, Work& work) {
     const std::int64_t k = topology_.n_labels, order = topology_.order;
+    if (order <= 1) {
+        const FastLane<float>& lane = fast_lane<float>();
+        const auto size = static_cast<std::size_t>(lane.work_size(k, order, scores.length, false));
+        if (work.numbers.size() < size) work.numbers.resize(size);
+        double log_z;
+        if (lane.sum_product(scores, k, order, prepared_.data(), shifts_, out, work.numbers.data(), &log_z))
+            return;
+        std::fill_n(out.table, n_counts_, 0.0);
+    }
+    work.general_sums(topology_, scores, {}, out);
+}
+
+void DualAscent::infer_sparse(const Scores<float>* scores, std::int64_t n, const SparseOut<float>* out,
+                              Work& work) {
+    const FastLane<float>& lane = fast_lane<float>();
+    const std::int64_t k = topology_.n_labels;
+    std::int64_t longest = 0;
+    for (std::int64_t j = 0; j < n; ++j) longest = std::max(longest, scores[j].length);
+    const auto size = static_cast<std::size_t>(lane.sparse_work_size(k, sparse_->n_cells(), longest, n));
+    if (work.sparse_numbers.size() < size) work.sparse_numbers.resize(size);
+    double log_z[kMostLanes];
+    bool is_safe[kMostLanes];
+    lane.sparse_sums(sparse_->rows(), scores, n, out, work.sparse_numbers.data(), log_z, is_safe);
+    for (std::int64_t j = 0; j < n; ++j) {
+        if (is_safe[j]) continue;
+        std::vector<double> table(table_.size(), 0.0);
+        work.general_sums(topology_, scores[j], {}, {out[j].state, nullptr, table.data(), out[j].weight});
+        for (std::int64_t cell = 0; cell < static_cast<std::int64_t>(table.size()); ++cell)
+            out[j].counts[cell < k ? cell : sparse_->place(cell / k - 1, cell % k)] += table[cell];
+    }
+}
+
+// After infer(): changes_ <- weight (p - a) of sequence s of the batch, counts_ <- weight (expected - gold
+// counts). Returns the divergence of p and a.
+double DualAscent::compare(const Batches::Batch& batch, std::int64_t s) {
+    const std::int64_t k = topology_.n_labels;
     const Batches::Sequence& sequence = batch.sequences[s];
     const std::int64_t begin = attributes_.starts[sequence.index];
     const std::int64_t length = attributes_.starts[sequence.index + 1] - begin;
     const double weight = sequence_weights_[sequence.index];
-    float* state = state_.data() + sequence.row * k;
     float* changes = changes_.data() + sequence.row * k;
-    double* counts = counts_.data() + s * static_cast<std::int64_t>(table_.size());
-    scorer_.score_range(attributes_, begin, begin + length, 0, state);
-    forbidden_.apply_to_end(state + (length - 1) * k);
-
-    const Scores<float> scores{length, state, nullptr, table_.data()};
-    const Marginals<float> out{changes, nullptr, counts, weight};
-    std::fill_n(counts, table_.size(), 0.0);
-    bool is_done = false;
-    if (order <= 1) {
-        const FastLane<float>& lane = fast_lane<float>();
-        const auto size = static_cast<std::size_t>(lane.work_size(k, order, length, false));
-        if (work.numbers.size() < size) work.numbers.resize(size);
-        double log_z;
-        is_done =
-            lane.sum_product(scores, k, order, prepared_.data(), shifts_, out, work.numbers.data(), &log_z);
-        if (!is_done) std::fill_n(counts, table_.size(), 0.0);
-    }
-    if (!is_done) work.general_sums(topology_, scores, {}, out);
-
+    double* counts = counts_.data() + s * n_counts_;
     const auto number = static_cast<float>(weight);
     float* residuals = residuals_.data() + begin * k;
     double divergence = 0;
     for (std::int64_t t = 0; t < length; ++t) {
         const std::int32_t gold = gold_[begin + t];
         const std::int64_t row = topology_.first_row(t) + topology_.label_context(gold_ + begin, t);
-        counts[row * k + gold] -= weight;
+        counts[sparse_ && t > 0 ? sparse_->place(row - 1, gold) : row * k + gold] -= weight;
         residuals[t * k + gold] += number;  // weight a
         float sum = 0;
         for (std::int64_t i = t * k; i < (t + 1) * k; ++i) {
@@ -220,19 +285,27 @@ double DualAscent::sum_attributes(const Batches::Batch& batch, std::int64_t task
 
 // The same for n-grams.
 double DualAscent::sum_n_grams(const Batches::Batch& batch, std::int64_t b) {
-    const auto size = static_cast<std::int64_t>(table_.size());
     for (std::size_t s = 1; s < batch.sequences.size(); ++s) {
-        const double* counts = counts_.data() + static_cast<std::int64_t>(s) * size;
-        for (std::int64_t cell = 0; cell < size; ++cell) counts_[cell] += counts[cell];
+        const double* counts = counts_.data() + static_cast<std::int64_t>(s) * n_counts_;
+        for (std::int64_t i = 0; i < n_counts_; ++i) counts_[i] += counts[i];
     }
-    sum_longer_contexts(topology_, counts_.data());
+    if (sparse_)
+        sum_biases();
+    else
+        sum_longer_contexts(topology_, counts_.data());
     double squares = 0;
     const double* before = n_gram_residuals_.data() + b * static_cast<std::int64_t>(cells_.size());
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-        cell_sums_[i] = counts_[cells_[i]] - before[i];
+        cell_sums_[i] = counts_[sparse_ ? places_[i] : cells_[i]] - before[i];
         squares += static_cast<double>(square_of(static_cast<float>(cell_sums_[i]), n_grams_[i]));
     }
     return squares;
+}
+
+// A bias applies to every cell of its label.
+void DualAscent::sum_biases() {
+    for (std::int64_t i = topology_.n_labels; has_biases_ && i < n_counts_; ++i)
+        counts_[sparse_->label(i)] += counts_[i];
 }
 
 void DualAscent::move_attributes(const Batches::Batch& batch, std::int64_t task, double step, Work& work) {

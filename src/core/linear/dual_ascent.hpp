@@ -17,12 +17,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "data/attribute_reader.hpp"
 #include "lattice/fast_lane.hpp"
 #include "lattice/forbidden.hpp"
 #include "lattice/general_sums.hpp"
+#include "lattice/sparse_table.hpp"
 #include "lattice/topology.hpp"
 #include "linear/batches.hpp"
 #include "linear/features.hpp"
@@ -65,6 +67,7 @@ class DualAscent {
     // What one thread needs.
     struct Work {
         std::vector<float> numbers;
+        std::vector<double> sparse_numbers;
         GeneralSums<float> general_sums;
         std::vector<float> row;
         std::vector<float> weights;
@@ -76,7 +79,12 @@ class DualAscent {
 
     double learn(const Batches::Batch& batch, std::int64_t b, double caution, TaskTeam& team);
     void fill_table();
-    double infer(const Batches::Batch& batch, std::int64_t s, Work& work);
+    std::int64_t sequences_together(std::int64_t n_sequences) const;
+    void infer(const Batches::Batch& batch, std::int64_t first, std::int64_t last, Work& work);
+    void infer_all(const Scores<float>& scores, const Marginals<float>& out, Work& work);
+    void infer_sparse(const Scores<float>* scores, std::int64_t n, const SparseOut<float>* out, Work& work);
+    double compare(const Batches::Batch& batch, std::int64_t s);
+    void sum_biases();
     double sum_attributes(const Batches::Batch& batch, std::int64_t task, Work& work);
     double sum_n_grams(const Batches::Batch& batch, std::int64_t b);
     void move_attributes(const Batches::Batch& batch, std::int64_t task, double step, Work& work);
@@ -106,13 +114,17 @@ class DualAscent {
     // Of the batch that is visited:
     std::vector<float> table_, prepared_;
     double shifts_[2] = {0, 0};
-    std::vector<float> state_;       // (rows, labels): scores
-    std::vector<float> changes_;     // (rows, labels): weight (p - a)
-    std::vector<double> counts_;     // (sequences, cells of the table): expected minus gold
-    std::vector<float> sums_;        // of changes over the occurrences of each feature
-    std::vector<double> cell_sums_;  // the same for cells_
-    std::vector<Part> parts_;        // of the tasks
-    std::vector<Work> work_;         // of the threads
+    std::optional<SparseTable> sparse_;  // the table, if most cells have no weight
+    std::vector<std::int64_t> places_;   // of cells_ among the counts of the sparse table
+    bool has_biases_;                    // whether cells_ has some of the start row, which apply to every row
+    std::vector<float> state_;           // (rows, labels): scores
+    std::vector<float> changes_;         // (rows, labels): weight (p - a)
+    std::int64_t n_counts_;              // cells of the table, or counts of the sparse table
+    std::vector<double> counts_;         // (sequences, n_counts_): expected minus gold
+    std::vector<float> sums_;            // of changes over the occurrences of each feature
+    std::vector<double> cell_sums_;      // the same for cells_
+    std::vector<Part> parts_;            // of the tasks
+    std::vector<Work> work_;             // of the threads
 };
 
 }  // namespace hedgerow

@@ -24,6 +24,8 @@ namespace hedgerow {
     template <class Real>                         \
     void offer_beam_sum(FastLane<Real>& lane);    \
     template <class Real>                         \
+    void offer_sparse_sums(FastLane<Real>& lane); \
+    template <class Real>                         \
     void offer_beam_max(FastLane<Real>& lane);    \
     template <class Real>                         \
     FastLane<Real> offer() {                      \
@@ -31,6 +33,7 @@ namespace hedgerow {
         offer_sum_product(lane);                  \
         offer_max_sum(lane);                      \
         offer_beam_sum(lane);                     \
+        offer_sparse_sums(lane);                  \
         offer_beam_max(lane);                     \
         return lane;                              \
     }                                             \

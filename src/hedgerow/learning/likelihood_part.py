@@ -87,6 +87,7 @@ class LikelihoodPart:
         self._features = [(space.state, 0)]
         if space.edge is not None:
             self._features.append((space.edge, training.order))
+        self._cells = space.n_grams.cells if training.order == 1 else None  # only their counts are wanted
         self._pages = MappedPages.of_columns(training.sequences.columns, training.codes)
         self._kept: dict[int, list[_core.LinearPostings]] = {}
         self._kept_bytes = 0
@@ -175,7 +176,7 @@ class LikelihoodPart:
         weights = training.weights[block.sequences]
         unit = 0.0 if self._double else self.limits.count_unit
         if edge is None:
-            log_z, state, counts = lattice.summed_pairs(weights, unit)
+            log_z, state, counts = lattice.summed_pairs(weights, unit, self._cells)
             answers = [state]
         else:
             log_z, state, pair = lattice.pair_marginals()
