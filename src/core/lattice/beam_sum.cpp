@@ -38,15 +38,6 @@ struct Certain<double> {
     static constexpr double kept = 1e-140, safe = 1e-140, apart = 1e6;
 };
 
-// The number half-way between low > 0 and high by their bits, so that bisection takes equally many steps at
-// every magnitude.
-template <class Real>
-Real middle(Real low, Real high) {
-    using Int = typename Bits<Real>::Int;
-    const Int a = std::bit_cast<Int>(low), b = std::bit_cast<Int>(high);
-    return std::bit_cast<Real>(a + (b - a) / 2);
-}
-
 template <class Real>
 class BeamChain {
     static constexpr int N = kSumLanes<Real>;
@@ -345,19 +336,39 @@ class BeamChain {
         prepare_terms(t);
         const Sources from = before(t);
         const double scale = 1 / (static_cast<double>(share) * growth_[t]);
+        const bool whole_rows = out.table && !out.pair && !scores_.edge && n * kWholeRows > k_;
+        if (whole_rows) spread(t);
         for (std::int64_t j = 0; j < from.n; ++j) {
-            find_terms(t, from, j);
+            if (!whole_rows) find_terms(t, from, j);
             const double weight = from.values[j] * scale;
             if (out.pair) {
                 Real* pair = out.pair + (t * k_ + from.context(j)) * k_;
                 for (std::int64_t i = 0; i < n; ++i) pair[labels[i]] = static_cast<Real>(weight * terms_[i]);
             }
-            if (out.table) {
-                double* row = out.table + from.row(j) * k_;
-                for (std::int64_t i = 0; i < n; ++i)
-                    row[labels[i]] += rounded(out.weight * weight * terms_[i], out.rounder);
+            if (!out.table) continue;
+            double* row = out.table + from.row(j) * k_;
+            if (whole_rows) {
+                add_row(prepared_ + from.row(j) * width_, out.weight * weight, out.rounder, row);
+                continue;
             }
+            for (std::int64_t i = 0; i < n; ++i)
+                row[labels[i]] += rounded(out.weight * weight * terms_[i], out.rounder);
         }
+    }
+
+    // Where more than one label in so many is kept, whole rows are quicker than single numbers.
+    static constexpr std::int64_t kWholeRows = 8;
+    // row_ <- v of prepare_terms, 0 for labels that are not kept.
+    void spread(std::int64_t t) {
+        for (std::int64_t i = 0; i < width_; ++i) row_[i] = 0;
+        for (std::int64_t i = 0; i < counts_[t]; ++i) row_[labels_[t * room_ + i]] = terms_[room_ + i];
+    }
+    // to[y] += weight E[y] v[y]
+    void add_row(const Real* exps, double weight, double rounder, double* to) const {
+        const Real* v = row_;
+#pragma omp simd
+        for (std::int64_t y = 0; y < k_; ++y)
+            to[y] += rounded(weight * static_cast<double>(exps[y] * v[y]), rounder);
     }
 
     Scores<Real> scores_;

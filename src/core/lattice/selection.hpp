@@ -172,6 +172,35 @@ static inline void to_masses(double* x, std::int64_t n) {
         store<N>(x + i, exponential<double, N>(load<N>(x + i) - (most == -INFINITY ? 0 : most)));
 }
 
+// The sum and the number of the numbers below x.
+template <class Real>
+struct Below {
+    Real sum;
+    std::int64_t n;
+};
+template <class Real>
+static inline Below<Real> below(const Real* row, std::int64_t n, Real x) {
+    constexpr int N = kLanes<Real>;
+    const Vec<Real, N> least = fill<Real, N>(x);
+    Vec<Real, N> sum = fill<Real, N>(0);
+    std::int64_t from = 0;
+    for (std::int64_t i = 0; i < n; i += N) {
+        const Vec<Real, N> v = load<N>(row + i);
+        sum += where_below<Real, N>(v, least);
+        from += std::popcount(lanes_from<Real, N>(v, least));
+    }
+    return {total<Real, N>(sum), n - from};
+}
+
+// The number half-way between low > 0 and high by their bits, so that bisection takes equally many steps at
+// every magnitude.
+template <class Real>
+static inline Real middle(Real low, Real high) {
+    using Int = typename Bits<Real>::Int;
+    const Int a = std::bit_cast<Int>(low), b = std::bit_cast<Int>(high);
+    return std::bit_cast<Real>(a + (b - a) / 2);
+}
+
 // labels <- the fewest indices that leave out at most the share `allowance` of the sum of the row, and `also`
 // unless it is negative, in increasing order. Of equal numbers the first is kept. Returns how many. The row
 // is padded with zeros. n_labels: without the padding. OUT: certain_from, a number below all that are kept
@@ -181,25 +210,46 @@ static inline std::int64_t take_mass(const Real* row, std::int64_t n, std::int64
                                      std::int64_t also, std::int32_t* labels, std::int32_t* heap,
                                      Real* certain_from) {
     constexpr int N = kLanes<Real>;
-    Vec<Real, N> sum = fill<Real, N>(0), below = sum;
+    constexpr std::int64_t kFew = 6;
+    Vec<Real, N> sum = fill<Real, N>(0);
     for (std::int64_t i = 0; i < n; i += N) sum += load<N>(row + i);
-    const Real budget = allowance * total<Real, N>(sum), small = budget / static_cast<Real>(n_labels);
-    *certain_from = small;
-    if (!(small > 0)) return 0;
-    const Vec<Real, N> least = fill<Real, N>(small);
+    const Real budget = allowance * total<Real, N>(sum);
+    // All numbers below `low` may be dropped, not all below `high`.
+    Real low = budget / static_cast<Real>(n_labels), high = budget + budget / 1024;
+    *certain_from = low;
+    if (!(low > 0)) return 0;
+    Below<Real> dropped = below(row, n, high);
+    std::int64_t n_high = dropped.n;
+    if (dropped.sum <= budget) {
+        low = high;
+    } else {
+        dropped = below(row, n, low);
+    }
+    while (n_high - dropped.n > kFew) {
+        const Real x = middle(low, high);
+        if (!(x > low && x < high)) break;
+        const Below<Real> tried = below(row, n, x);
+        if (tried.sum <= budget) {
+            low = x;
+            dropped = tried;
+        } else {
+            high = x;
+            n_high = tried.n;
+        }
+    }
+    const Vec<Real, N> least = fill<Real, N>(low);
     std::int64_t n_tried = 0;
     for (std::int64_t first = 0; first < n; first += N) {
-        const Vec<Real, N> v = load<N>(row + first);
-        std::uint32_t in = lanes_from<Real, N>(v, least);
-        below += where_below<Real, N>(v, least);
+        std::uint32_t in = lanes_from<Real, N>(load<N>(row + first), least);
         if (also >= first && also < first + N) in |= 1u << (also - first);
         for (; in != 0; in &= in - 1)
             labels[n_tried++] = static_cast<std::int32_t>(first + std::countr_zero(in));
     }
-    Real left = budget - total<Real, N>(below);
+    Real left = budget - dropped.sum;
+    if (n_high == dropped.n || !(left > 0)) return n_tried;
     SmallestFirst<Real> doubtful(row, labels, heap);
     for (std::int64_t i = 0; i < n_tried; ++i)
-        if (row[labels[i]] >= small && row[labels[i]] <= left) doubtful.add(i);
+        if (row[labels[i]] >= low && row[labels[i]] < high) doubtful.add(i);
     doubtful.order();
     while (!doubtful.empty() && doubtful.mass() <= left) {
         const std::int32_t place = doubtful.place();
