@@ -259,11 +259,12 @@ class LatticeBatch32:
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
-    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, unit: float) -> tuple:
+    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, unit: float, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
         """
         (log Z, state marginals, pair marginals summed over positions by row of the table)
 
-        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.
+        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing. Of cells that
+        are not listed only the sum of each label is defined.
         """
 
     def pseudo_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float) -> tuple:
@@ -307,11 +308,12 @@ class LatticeBatch64:
     def sum_over_paths(self, want_state: bool, want_pair: bool) -> tuple:
         """(log Z, state marginals or None, pair marginals or None)"""
 
-    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, unit: float) -> tuple:
+    def sum_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, unit: float, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
         """
         (log Z, state marginals, pair marginals summed over positions by row of the table)
 
-        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.
+        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing. Of cells that
+        are not listed only the sum of each label is defined.
         """
 
     def pseudo_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float) -> tuple:

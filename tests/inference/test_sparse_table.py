@@ -19,13 +19,14 @@ LENGTHS = [1, 9, 4, 2, 17, 3, 5, 8, 6, 6, 11]
 
 
 def sparse_scores(rng, k, *, n_cells=5, usual=0.0, scale=1.0, forbid=0.0, dtype=np.float64):
-    """(state, table, numbers of the cells that differ from the usual score of their label)"""
+    """(state, table, numbers of the cells that may differ from the usual score of their label)"""
     state = (scale * rng.normal(size=(sum(LENGTHS), k))).astype(dtype)
     state[rng.random(state.shape) < forbid] = -np.inf
     table = np.zeros((k + 1, k), dtype)
     table[1:] = usual
     cells = k + np.sort(rng.choice(k * k, size=n_cells * k, replace=False))
-    table.flat[cells] = scale * rng.normal(size=len(cells))
+    own = rng.random(len(cells)) < 0.8  # other listed cells have the usual score
+    table.flat[cells[own]] = scale * rng.normal(size=own.sum())
     table.flat[cells[rng.random(len(cells)) < forbid]] = -np.inf
     table[0] = rng.normal(size=k)
     return state, table, cells
@@ -178,3 +179,36 @@ def test_a_fitted_model_is_the_minimum_by_the_general_sweep(solver, constrained,
         cell = 1 + code[a], code[b]
         weight = table[cell] - table[0, cell[1]]  # the bias applies to every label context
         assert abs(change[cell] + 2 * 0.5 * weight) < 0.1
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("beam", [None, 5, 0.1])
+def test_trees_without_all_transitions_score_only_pairs_of_training(order, beam):
+    k = 50 if order == 1 else 12
+    X, y = chain(120, k)
+    settings = {"n_rounds": 5, "transitions": "table", "order": order, "beam": beam, "all_transitions": False}
+    model = hr.TreeCRF(**settings, n_jobs=2, random_state=0).fit(X, y)
+    table = model.model_.potential.table
+    code = {label: i for i, label in enumerate(model.classes_)}
+    seen = {(code[a], code[b]) for a, b in pairs_of(y)}
+    cells = {(row - 1, label) for row, label in np.argwhere(table).tolist() if 1 <= row <= k}
+    if order == 1:
+        assert cells == seen
+    else:  # rows of one label are those of second positions
+        assert cells < seen
+    assert model.score(X, y) > 0.5
+    one = hr.TreeCRF(**settings, n_jobs=1, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(one.model_.potential.table, table)
+
+
+def test_trees_learn_the_same_from_listed_counts_as_from_all():
+    """With every pair in training, leaving out the others leaves out nothing."""
+    k = 8
+    X, y = chain(60, k)
+    X += [[f"w{a}", f"w{b}"] for a in range(k) for b in range(k)]
+    y += [[f"L{a:03}", f"L{b:03}"] for a in range(k) for b in range(k)]
+    some, every = (
+        hr.TreeCRF(n_rounds=4, transitions="table", all_transitions=all_of_them, random_state=0).fit(X, y)
+        for all_of_them in (False, True)
+    )
+    np.testing.assert_array_equal(some.model_.potential.table, every.model_.potential.table)

@@ -76,6 +76,11 @@ class TreeCRF(TreeEstimator):
         'How the dependence on previous labels is learned: "trees" lets trees test previous labels, "table" learns a '
         'table of scores. "auto" uses trees for up to ten labels, unless they read label statistics or linear scores.',
     ] = "auto"
+    all_transitions: Annotated[
+        bool,
+        "Whether labels that never follow each other in training also get a score in the transition table. False is "
+        "faster with hundreds of labels.",
+    ] = True
     trees: Annotated[
         Literal["auto", "per-label", "shared"],
         'Whether a round grows one tree for each label or a single tree with a value for each label. "shared" is '
@@ -386,6 +391,7 @@ class TreeCRF(TreeEstimator):
             objective=self.objective,
             stopping=self._stopping(training),
             seed=self._seed,
+            all_transitions=self.all_transitions,
         )
 
     def _column_rules(self) -> ColumnRules:

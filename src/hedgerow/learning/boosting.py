@@ -65,6 +65,7 @@ class BoostingRules:
     objective: Objective = "likelihood"  # of the other rounds
     stopping: Stopping | None
     seed: int
+    all_transitions: bool = True  # whether label pairs that training never shows have scores in the table
 
 
 SCORE_UNIT = 2.0**-20  # scores are rounded to multiples of it where their sum must be exact
@@ -142,6 +143,7 @@ class BoostingLearner(Timed):
         self._n_start_rounds = len(self._earlier_records) - len(self._steps)  # rounds that `_start` holds
         self._has_ended = False
         self._running: RunningScores | None = None
+        self._cells: NDArray[np.int64] | None = None  # of the table whose expected counts are wanted; None: all
 
     def _empty_potential(self, tree_order: int) -> TreePotential:
         training, k = self.training, len(self.training.labels)
@@ -228,6 +230,8 @@ class BoostingLearner(Timed):
         observed = edge_counts(training) if running.table is not None else None
         stopper = EarlyStopper(rules.stopping, self._earlier_records)
         first = len(self._earlier_records) + 1
+        if observed is not None and not rules.all_transitions and training.order == 1:
+            self._cells = np.flatnonzero(observed)
         inference = self._infer(running, first)
         for at in range(first, 1 if stopper.is_over else rules.n_rounds + 1):
             loss = inference.loss
@@ -298,7 +302,7 @@ class BoostingLearner(Timed):
             if running.table is None:
                 log_z, _, marginals = lattice.pair_marginals()
             else:
-                log_z, state, expected = lattice.summed_pairs(training.weights, training.limits.count_unit)
+                log_z, state, expected = lattice.summed_pairs(training.weights, training.limits.count_unit, self._cells)
                 marginals = state[:, None, :]
             losses = log_z - lattice.score(training.codes)
         if expected is not None:
@@ -343,6 +347,8 @@ class BoostingLearner(Timed):
     def _table_step(self, observed: Floats64, expected: Floats64) -> Floats32:
         l2, max_step = self.rules.growth.l2, self.rules.growth.max_step
         newton = (observed - expected) / (np.maximum(expected, 0) + l2 + MIN_EXPECTED_COUNT)
+        if not self.rules.all_transitions:
+            newton[observed == 0] = 0
         return (self.rules.learning_rate * np.clip(newton, -max_step, max_step)).astype(np.float32)
 
     def _sample(self, at: int) -> NDArray[np.uint8] | None:
