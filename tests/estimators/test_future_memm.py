@@ -116,21 +116,20 @@ def test_none_may_be_asked_for():
     assert all(record["what"] != "discovery" for record in model.training_log_)
 
 
+def pattern_steps(**parameters):
+    model = hr.FutureMEMM(order=1, bag=3, max_future=1, **parameters).fit(*ahead(100, 0), *ahead(40, 1))
+    (found,) = [record for record in model.training_log_ if record["what"] == "discovery"]
+    return found["pattern_steps"]
+
+
 @pytest.mark.parametrize("newton", [True, False])
 def test_no_step_of_a_pattern_is_longer_than_allowed(newton):
-    X, y = ahead(100, 0)
-    dev = ahead(40, 1)
+    bound = max(pattern_steps(newton=newton)) / 2
+    assert max(pattern_steps(newton=newton, max_beta=bound)) <= bound
 
-    def pattern_steps(**parameters):
-        model = hr.FutureMEMM(order=1, bag=3, newton=newton, max_future=1, **parameters)
-        model.fit(X, y, *dev)
-        (found,) = [record for record in model.training_log_ if record["what"] == "discovery"]
-        return found["pattern_steps"]
 
-    free = pattern_steps()
-    bound = max(free) / 2
-    assert max(pattern_steps(max_beta=bound)) <= bound
-    assert pattern_steps(max_beta=1e9) == free
+def test_without_a_bound_steps_of_newton_trees_are_at_most_10():
+    assert pattern_steps(max_beta=1e9) == pattern_steps() == pattern_steps(max_beta=10.0)
 
 
 def test_the_log_has_every_step():
@@ -167,12 +166,55 @@ def test_windows_do_not_shift_features(window):
     assert model.score(*ahead(40, 5)) > 0.99
 
 
-def test_published_steps_are_long():
+def published(**parameters):
+    return hr.FutureMEMM.published(**{"order": 0, "bag": 6, "initial_log_odds": -7.0} | parameters)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_published_learns_the_synthetic_sets(kind):
+    """Table 5.3: from -7 one or two features are found, with long steps, and hardly a label is wrong."""
+    train, test = hr.datasets.future(kind, 400, seed=0), hr.datasets.future(kind, 100, seed=2)
+    model = published().fit(train.X, train.y)
+    assert model.score(test.X, test.y) > 0.99
+    assert 1 <= len(model.future_features_) <= 2
+    assert max(next(r for r in model.training_log_ if r["what"] == "discovery")["pattern_steps"]) >= 1000
+
+
+def test_published_steps_keep_their_bounds():
     train = hr.datasets.future("or", 200, seed=3)
-    model = hr.FutureMEMM.published(order=0, bag=6, random_state=0).fit(train.X, train.y)
-    found = next(record for record in model.training_log_ if record["what"] == "discovery")
-    assert max(found["pattern_steps"]) >= 1000
-    assert model.score(train.X, train.y) > 0.9
+    model = published(max_alpha=2.0, max_beta=20000.0, max_eta=0.5).fit(train.X, train.y)
+    log = model.training_log_
+    assert max(record["step_size"] for record in log if record["what"] == "round") <= 2.0
+    assert max(max(record["pattern_steps"]) for record in log if record["what"] == "discovery") <= 20000.0
+    assert all(-1e-6 < weight <= 0.5 for feature in model.future_features_ for weight in feature.weights.values())
+
+
+def test_published_iterations_can_be_chosen_by_hold_out_validation():
+    """n_rounds counts the trees of both levels; a fit with fewer is the beginning of a fit with more."""
+    train, dev = hr.datasets.future("xor", 100, seed=3), hr.datasets.future("xor", 50, seed=4)
+    whole = published().fit(train.X, train.y, dev.X, dev.y)
+    for record in whole.training_log_:
+        n = record["iterations"]
+        model = published(n_rounds=max(n, 1)).fit(train.X, train.y, dev.X, dev.y)
+        last = model.training_log_[-1]
+        assert last["iterations"] == max(n, 1)
+        assert last["dev_accuracy"] == record["dev_accuracy"] == model.score(dev.X, dev.y)
+        assert last["loss"] == record["loss"]
+
+
+def test_published_training_scores_are_those_of_the_model():
+    X, y = ahead(80, 2)
+    for order in (0, 1, 2):
+        model = hr.FutureMEMM.published(order=order, bag=2, max_leaves=3).fit(X, y, *ahead(40, 1))
+        assert model.future_features_
+        assert -model.training_log_[-1]["loss"] == pytest.approx(model.log_likelihood(X, y).mean(), abs=1e-4)
+        dev_loss = -model.log_likelihood(*ahead(40, 1)).mean()
+        assert model.training_log_[-1]["dev_loss"] == pytest.approx(dev_loss, rel=1e-4, abs=1e-4)
+
+
+def test_published_has_two_labels():
+    with pytest.raises(InputError, match="newton=False is the algorithm for two labels, but y has 3; use newton=True"):
+        hr.FutureMEMM.published().fit(*noise(5, 0, k=3))
 
 
 def test_a_bag_longer_than_any_sequence_is_said_once():

@@ -1,4 +1,4 @@
-"""The lower level: gradients by differences, and the published algorithm on pairs of an instance bag and a position."""
+"""The lower level: gradients and curvatures by differences, and the same sums in a group of processes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ import pytest
 import hedgerow as hr
 from builders.groups import part_of, run_group, shares
 from builders.trees import growth_rules
-from builders.trees import tree as tree_of
 from hedgerow import _core
 from hedgerow.encoding import HERE, AttributeReader, Encoder
-from hedgerow.future.discovery import FIRST_ORDER_STEPS, Discovery, DiscoveryData, DiscoveryRules
+from hedgerow.future.discovery import Discovery, DiscoveryData, DiscoveryRules
 from hedgerow.future.instance_bags import REST, InstanceBags
-from oracles import future as oracles_future
 
 GROWTH = {"l2": 1.0, "max_leaves": 6}
 
@@ -36,10 +34,10 @@ def data_of(k=2, seed=0, lengths=(1, 4, 9, 6, 12), weights=None):
     return DiscoveryData(rows, codes, weights, rng.normal(size=(n, k)) * 0.3, 1)
 
 
-def rules_of(size=3, initial_log_odds=-1.0, newton=False, l2=1.0, rounds=3, growth=None, **bounds):
+def rules_of(size=3, initial_log_odds=-1.0, l2=1.0, rounds=3, growth=None, **bounds):
     bags = InstanceBags(size=size or REST, initial_log_odds=initial_log_odds, lowest=-1e6, highest=1e6)
     growth = growth_rules(**GROWTH | (growth or {}))
-    return DiscoveryRules(instance_bags=bags, rounds=rounds, newton=newton, l2=l2, growth=growth, **bounds)
+    return DiscoveryRules(instance_bags=bags, rounds=rounds, l2=l2, growth=growth, **bounds)
 
 
 @pytest.mark.parametrize("back", [False, True])
@@ -70,7 +68,7 @@ def test_the_gradient_is_that_of_the_likelihood(size, back):
 def test_the_newton_weights_are_the_expected_curvature(back):
     """Sum over bags of Var_P(eta) (dQ_t / dG_s)^2, by differences of Q."""
     data = data_of(k=3, seed=4)
-    discovery = Discovery(rules_of(2, newton=True), data, None, back)
+    discovery = Discovery(rules_of(2), data, None, back)
     rng = np.random.default_rng(5)
     pattern = discovery._start(np.array([1.0, -0.5, -0.5]))
     assert pattern is not None
@@ -84,40 +82,6 @@ def test_the_newton_weights_are_the_expected_curvature(back):
         moved[at] += 1e-6
         slope = (discovery._q(moved) - q) / 1e-6
         assert weights[at] == pytest.approx((variance * slope**2).sum(), abs=1e-5)
-
-
-@pytest.mark.parametrize("back", [False, True])
-@pytest.mark.parametrize("size", [1, 2, 4, None])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_two_labels_are_the_published_algorithm(sign, size, back, monkeypatch):
-    """Round by round: the same tree as on all pairs of a bag and a position in it, and the same step."""
-    steps = FIRST_ORDER_STEPS[:5]  # longer ones would leave nothing to a second round
-    monkeypatch.setattr("hedgerow.future.discovery.FIRST_ORDER_STEPS", steps)
-    data = data_of(seed=7, lengths=(1, 14, 9, 16, 22))
-    discovery = Discovery(rules_of(size, growth={"max_leaves": 3}), data, None, back)
-    F = (data.scores[:, 1] - data.scores[:, 0]).tolist()
-    gold, starts = data.codes.tolist(), data.starts.tolist()
-    pattern = discovery._start(sign * np.array([-0.5, 0.5]))
-    assert pattern is not None
-    G, eta = [-1.0] * len(gold), float(sign)
-    for at in range(3):
-        tree, tests = oracles_future.lower_tree(data.instances, F, eta, G, gold, starts, size, back, 3, 1.0)
-        values = [oracles_future.says(tree, tests, s) for s in range(len(gold))]
-        step = oracles_future.best_step(steps.tolist(), values, F, eta, G, gold, starts, size, back)
-        assert pattern.steps[at] == pytest.approx(step)
-        assert _tests(tree_of(pattern.trees[at], 0)) == _tests(tree)
-        said = np.zeros((len(gold), 1, 1), np.float32)
-        pattern.trees[at].compiled(data.instances, 1, 0).add_scores(data.instances.reader, said, 1)
-        np.testing.assert_allclose(said[:, 0, 0], np.array(values) * step, rtol=1e-4, atol=step * 1e-8)
-        G = pattern.log_odds.tolist()
-        eta = float(pattern.eta[1] - pattern.eta[0])
-        if not discovery._add_tree(pattern):
-            break
-    assert len(pattern.trees) >= 2
-
-
-def _tests(tree):
-    return (tree["test"], _tests(tree["true"]), _tests(tree["false"])) if "test" in tree else None
 
 
 def test_the_direction_is_fitted_to_the_feature():
@@ -136,21 +100,20 @@ def test_the_direction_is_fitted_to_the_feature():
 def test_every_round_makes_gold_more_likely():
     data = data_of(k=3, seed=11, lengths=(40, 40))
     plain = data.log_likelihood(np.zeros(3), np.zeros(80))
-    discovery = Discovery(rules_of(2, newton=True, rounds=6, l2=0.0), data, None, False)
+    discovery = Discovery(rules_of(2, rounds=6, l2=0.0), data, None, False)
     pattern = discovery._start(np.array([1.0, -0.5, -0.5]))
     found = [one.log_likelihood for one in discovery._candidates(pattern)]
     assert all(later > earlier for earlier, later in pairwise(found))
     assert found[0] > plain
 
 
-@pytest.mark.parametrize("newton", [True, False])
-def test_bounds_of_steps_and_weights(newton):
+def test_bounds_of_steps_and_weights():
     """max_beta replaces the longer steps of the grid, and max_eta bounds what two labels' weights differ by."""
     data = data_of(k=3, seed=11, lengths=(40, 40))
-    free = Discovery(rules_of(2, newton=newton, rounds=4), data, None, False).best()
+    free = Discovery(rules_of(2, rounds=4), data, None, False).best()
     assert free is not None
     bound = float(np.ptp(free.feature.weights)) / 3
-    rules = rules_of(2, newton=newton, rounds=4, max_beta=max(free.steps) / 2, max_eta=bound)
+    rules = rules_of(2, rounds=4, max_beta=max(free.steps) / 2, max_eta=bound)
     assert rules.steps[-1] == max(free.steps) / 2
     found = Discovery(rules, data, None, False).best()
     assert found is not None
@@ -194,13 +157,12 @@ def test_sums_of_a_group_are_those_of_one_process(size):
     np.testing.assert_allclose(expected[4], (residuals**2).sum(axis=0), rtol=1e-9)
 
 
-@pytest.mark.parametrize("newton", [True, False])
 @pytest.mark.parametrize("back", [False, True])
-def test_a_group_finds_the_candidate_of_one_process(back, newton):
+def test_a_group_finds_the_candidate_of_one_process(back):
     """Also what is rounded to single precision in the feature is the same in double precision."""
     rng = np.random.default_rng(3)
     data = data_of(k=3, seed=11, lengths=rng.integers(1, 30, size=12), weights=rng.random(12) * 10)
-    rules = rules_of(2, newton=newton, rounds=4)
+    rules = rules_of(2, rounds=4)
     expected = Discovery(rules, data, None, back)
     started = [expected._start(eta) for eta in expected._directions()]
     best = expected.best()

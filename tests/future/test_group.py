@@ -33,6 +33,11 @@ def data(seed=0, n=N, missing=0.0):
     return X, y
 
 
+def two_labels(seed, n=N, missing=0.0):
+    X, y = data(seed, n, missing)
+    return X, [["+" if mark == "+" else "-" for mark in marks] for marks in y]
+
+
 def spans(seed):
     """Spans of positions with a z ahead, labelled with B-x, I-x and O."""
     X, y = data(seed)
@@ -57,6 +62,11 @@ def future_memm(**parameters):
     return lambda: hr.FutureMEMM(**{"bag": 3, "random_state": 0, "n_rounds": 12, "patience": 3} | parameters)
 
 
+def published(**parameters):
+    shared = {"bag": 3, "n_rounds": 100, "max_leaves": 4, "initial_log_odds": -1.0, "max_future": 2}
+    return lambda: hr.FutureMEMM.published(**shared | parameters)
+
+
 def found(records):
     return [record for record in records if record["what"] == "discovery"]
 
@@ -64,7 +74,8 @@ def found(records):
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("newton", [True, False])
 def test_a_group_finds_the_features_of_one_process(newton, order):
-    records = check(future_memm(order=order, newton=newton), *data(order), sizes=(1, 2, 3))
+    make, (X, y) = (future_memm(), data(order)) if newton else (published(), two_labels(order))
+    records = check(lambda: make().set_params(order=order), X, y, sizes=(1, 2, 3))
     assert found(records)
     assert all(len(record["examples"]) == 5 for record in found(records))
 
@@ -91,13 +102,16 @@ def test_bags_of_every_kind(bag_side, bag):
 @pytest.mark.parametrize("newton", [True, False])
 @pytest.mark.parametrize("missing", ["weighting", "learned", "impute", "indicator"])
 def test_missing_values(missing, newton):
-    make = future_memm(missing=missing, newton=newton, max_future=2, min_leaf=2)
-    assert found(check(make, *data(5, missing=0.2)))
+    make = (future_memm if newton else published)(missing=missing, max_future=2, min_leaf=2)
+    assert found(check(make, *(data if newton else two_labels)(5, missing=0.2)))
 
 
-def test_published_settings():
-    make = lambda: hr.FutureMEMM.published(bag=3, random_state=0, n_rounds=8, patience=2, max_leaves=5)  # noqa: E731
-    assert found(check(make, *data(6)))
+def test_published_with_dev_data_and_weights():
+    X, y = two_labels(9, 60)
+    weights = np.random.default_rng(0).random(N) * 3
+    records = check(published(bag_side="both"), X[:N], y[:N], X[N:], y[N:], sample_weight=weights)
+    assert found(records)
+    assert all("dev_accuracy" in record for record in records)
 
 
 def test_constraints_hold_in_every_part():

@@ -36,6 +36,7 @@ from hedgerow.inspection.future_features import (
 
 if TYPE_CHECKING:
     from hedgerow.future.learner import FutureLearner
+    from hedgerow.future.printed import PrintedLearner
     from hedgerow.learning.base import TrainingData
     from hedgerow.model import Model
     from hedgerow.typing import SequenceLike
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 # With Newton leaves, log-odds of patterns stay between this and its opposite: at larger log-odds the gradient of a
 # position vanishes, so later trees could not correct it.
 NEWTON_LOG_ODDS = 5.0
+PRINTED_BOUNDS = {"alpha": 40.0, "beta": 1e5, "eta": 10.0}  # the most frequent ones in table 5.3
 BEFORE = {"after": (False,), "before": (True,), "both": (False, True)}  # by bag_side: on which sides to try
 MIN_TRIAL = 5  # sequences; with fewer none is split off as dev data
 
@@ -111,21 +113,22 @@ class FutureMEMM(TreeEstimator):
     max_alpha: Annotated[
         float | None,
         MoreThan(0),
-        "Upper bound of the step alpha of a round over the features, with newton=False: the line search tries no "
-        "longer step. None is 100.",
+        "Upper bound of alpha, the step of a tree of the top level, with newton=False: the line search tries no longer "
+        "step. None is 40.",
     ] = None
     max_beta: Annotated[
         float | None,
         MoreThan(0),
-        "Upper bound of the step beta of a pattern's tree: the line search tries no longer step. None is 10 with "
-        "Newton leaves and 10^7 without.",
+        "Upper bound of beta, the step of a pattern's tree: the line search tries no longer step. None is 10, and 10^5 "
+        "with newton=False.",
     ] = None
     max_eta: Annotated[
         float | None,
         MoreThan(0),
-        "Upper bound of eta: the weights of a future feature for two labels differ by no more. None is no bound.",
+        "Upper bound of eta: the weights of a future feature for two labels differ by no more. None is no bound, and "
+        "10 with newton=False.",
     ] = None
-    n_rounds: NRounds = 400
+    n_rounds: Annotated[NRounds, "With newton=False the trees of patterns count as well."] = 400
     early_stopping: Annotated[
         StoppingChoice,
         "Score on the dev data that decides how far to go. When it no longer improves, the next pattern is searched; a "
@@ -148,8 +151,8 @@ class FutureMEMM(TreeEstimator):
     l2: Annotated[LeafL2, "Also the penalty on the weights of future features."] = 1.0
     newton: Annotated[
         bool,
-        "Whether leaves of both levels are Newton steps. If False they are mean gradients, with step lengths by line "
-        "search, as published.",
+        "Whether leaves of both levels are Newton steps. False is the printed algorithm, for two labels (see "
+        "`published`). It does not use learning_rate, early_stopping, patience and validation_fraction.",
     ] = True
     min_leaf: MinLeaf = 1
     missing: Annotated[
@@ -163,23 +166,28 @@ class FutureMEMM(TreeEstimator):
 
     @classmethod
     def published(cls, *, max_leaves: int = 10, **others: Any) -> Self:
-        """Make an estimator that is close to the algorithm of the dissertation (Hao 2009, chapter 5).
+        """Make an estimator with the algorithm of the dissertation (Hao 2009, section 5.3.2).
 
-        As printed: the gradients of propositions 5.1 and 5.2, the noisy-or over instance bags, at most ten rounds for
-        a pattern, the feature as a linear term and as 20 equally wide bins, Viterbi decoding. What differs from print:
+        There are two labels and one score F: the log-odds of the second label in sorted order. Trees of the top level
+        are fitted to the residuals of that label, with steps alpha, until the likelihood no longer improves. Then up to
+        ten trees of the lower level are fitted to the gradients of proposition 5.2, with steps beta, until the
+        likelihood no longer improves. The probability Q that an instance bag shows the pattern becomes a feature, in
+        20 equal bins of its range as thermometer code, and eta Q is added to F. The top level continues. Leaves are
+        means; only the number of leaves limits a tree. alpha, beta and eta are found by line search from 0 to
+        `max_alpha`, `max_beta` and `max_eta`.
 
-        - There is a score and a tree for each label; in print there are two labels with one score.
-        - eta is a weight for each label, fitted by damped Newton steps with the penalty `l2` after every tree of a
-          pattern, from several start directions. In print eta is a number, searched in a range when the pattern is
-          complete; its value before that is not given.
-        - alpha and beta are searched on grids of powers of ten. Print does not give the method of the line search;
-          the upper bounds are chosen by hold-out validation (here `max_alpha`, `max_beta` and `max_eta`).
-        - Leaves are shrunk by `l2`; chapter 5 limits only the number of leaves.
-        - The rounds over the features end after `patience` rounds without a better dev score, and return to the best
-          round. Of the rounds of a pattern the one with the best dev likelihood is kept. A feature that does not
-          help is dropped, and the fit ends. In print a level ends when the likelihood stops improving; on which data
-          is not said.
-        - Without dev data a trial on some of the sequences decides the numbers of rounds and features.
+        Where print is silent:
+
+        - The likelihood is that of the training data. A level ends when an iteration gains less than 0.001 in the mean
+          log-likelihood of a position; this gives numbers of iterations like those of table 5.3. Training ends when a
+          new feature and the iterations after it gain less, when the lower level gains nothing, or after `n_rounds`
+          iterations of both levels. Print chooses their number by hold-out validation: with X_dev, records of
+          `training_log_` have "iterations" and the dev accuracy.
+        - While a pattern is learned, eta is 1. Its line search follows, as printed. eta is never negative, so a
+          pattern can only support the second label; trees can use it for the first.
+        - The line search is a golden-section search with a precision of 0.1 %. The default bounds are the most
+          frequent ones of table 5.3: 40, 10^5 and 10.
+        - More than two labels are refused.
 
         Parameters
         ----------
@@ -196,10 +204,13 @@ class FutureMEMM(TreeEstimator):
         Examples
         --------
         >>> import hedgerow as hr
-        >>> hr.FutureMEMM.published().newton
-        False
+        >>> X = ["abz", "bab", "zab", "baz"] * 5
+        >>> y = [["no" if "z" not in x[t + 1 :] else "z" for t in range(3)] for x in X]
+        >>> model = hr.FutureMEMM.published(order=0).fit(X, y)
+        >>> model.predict_single("abbbz").tolist()
+        ['z', 'z', 'z', 'z', 'no']
         """
-        printed: dict[str, Any] = {"decode": "viterbi"}
+        printed: dict[str, Any] = {"decode": "viterbi", "l2": 0.0}
         return cls(max_leaves=max_leaves, pattern_leaves=max_leaves, newton=False, **printed | others)
 
     @property
@@ -297,21 +308,21 @@ class FutureMEMM(TreeEstimator):
             return training
         return with_dev_split(training, self.validation_fraction, content_order(training, seed))
 
-    def _learner(self, training: TrainingData, earlier: Model | None) -> FutureLearner:
+    def _learner(self, training: TrainingData, earlier: Model | None) -> FutureLearner | PrintedLearner:
+        self._warn(training)
+        return self._newton_learner(training) if self.newton else self._printed_learner(training)
+
+    def _newton_learner(self, training: TrainingData) -> FutureLearner:
         from hedgerow.future.discovery import DiscoveryRules
         from hedgerow.future.learner import FutureLearner
         from hedgerow.future.run import FutureRules
 
-        self._warn(training)
         seed = self._seed
         trial = self._trial(training, seed)
         stopping = self._stopping(trial)
-        size = REST if self.bag == "rest" else int(self.bag)
-        bound = max(NEWTON_LOG_ODDS, abs(self.initial_log_odds)) if self.newton else MAX_LOG_ODDS
         discovery = DiscoveryRules(
-            instance_bags=InstanceBags(size=size, initial_log_odds=self.initial_log_odds, lowest=-bound, highest=bound),
+            instance_bags=self._instance_bags(max(NEWTON_LOG_ODDS, abs(self.initial_log_odds))),
             rounds=self.pattern_rounds,
-            newton=self.newton,
             l2=self.l2,
             growth=self._growth(newton=False, max_leaves=self.pattern_leaves),
             max_beta=self.max_beta,
@@ -324,13 +335,34 @@ class FutureMEMM(TreeEstimator):
             n_rounds=self.n_rounds,
             learning_rate=self.learning_rate,
             growth=self._growth(),
-            max_alpha=self.max_alpha,
             discovery=discovery,
             decided_by=None if stopping is None or trial.dev is None else stopping.by,
             patience=self.patience,
             seed=seed,
         )
         return FutureLearner(training, trial, rules)
+
+    def _printed_learner(self, training: TrainingData) -> PrintedLearner:
+        from hedgerow.future.printed import PrintedLearner, PrintedRules
+
+        rules = PrintedRules(
+            window=self.window,
+            instance_bags=self._instance_bags(MAX_LOG_ODDS),
+            sides=BEFORE[self.bag_side],
+            max_future=self.max_future,
+            n_iterations=self.n_rounds,
+            pattern_iterations=self.pattern_rounds,
+            growth=self._growth(),
+            pattern_growth=self._growth(max_leaves=self.pattern_leaves),
+            max_alpha=PRINTED_BOUNDS["alpha"] if self.max_alpha is None else self.max_alpha,
+            max_beta=PRINTED_BOUNDS["beta"] if self.max_beta is None else self.max_beta,
+            max_eta=PRINTED_BOUNDS["eta"] if self.max_eta is None else self.max_eta,
+        )
+        return PrintedLearner(training, rules)
+
+    def _instance_bags(self, bound: float) -> InstanceBags:
+        size = REST if self.bag == "rest" else int(self.bag)
+        return InstanceBags(size=size, initial_log_odds=self.initial_log_odds, lowest=-bound, highest=bound)
 
     def _warn(self, training: TrainingData) -> None:
         lengths = training.sequences.lengths

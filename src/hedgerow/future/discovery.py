@@ -6,14 +6,13 @@ position s is
 
     g_s = q_s * sum over the instance bags B_t that contain s of r_t (1 - Q_t),    r_t = sum over labels l of eta_l R_tl
 
-(proposition 5.2, summed over all pairs of an instance bag and a position in it). A regression tree is fitted to it. The
-first-order leaf is the sum of g over (l2 + number of pairs); the step of a tree is searched over many powers of ten,
-because these gradients are tiny. A Newton leaf has the expected curvature in place of the number of pairs:
-q_s^2 * sum of Var_P(eta) (1 - Q_t)^2.
+(proposition 5.2, summed over all pairs of an instance bag and a position in it). A regression tree is fitted to it,
+whose leaves are Newton steps: the sum of g over l2 plus the expected curvature, q_s^2 * sum of Var_P(eta) (1 - Q_t)^2.
+A line search follows.
 
 A direction starts as one label against all others. For the labels with the largest residuals a first tree is grown, and
-the best of these patterns is continued. After each tree eta is fitted again. With two labels both signs of eta are
-tried, and the published score F is the difference of our two scores.
+the best of these patterns is continued. After each tree eta is fitted again. The printed algorithm, which differs in
+all of this, is in printed.py.
 """
 
 from __future__ import annotations
@@ -39,12 +38,8 @@ MAX_DIRECTIONS = 6  # labels for which a first tree is tried
 MAX_ETA_ITERATIONS = 10
 MAX_HALVINGS = 10
 MIN_GAIN = 1e-6  # in mean log-likelihood of a position: a round that gains less is the last
-MAX_NEWTON_LEAF = 4.0  # larger Newton leaves are clipped
-
-
-# Steps that the line search of a tree tries.
-FIRST_ORDER_STEPS = 10.0 ** np.arange(0, 7.25, 0.5)
-NEWTON_STEPS = 10.0 ** np.arange(-1, 1.25, 0.25)
+MAX_LEAF = 4.0  # larger leaves are clipped
+STEPS = 10.0 ** np.arange(-1, 1.25, 0.25)  # that the line search of a tree tries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +48,6 @@ class DiscoveryRules:
 
     instance_bags: InstanceBags
     rounds: int
-    newton: bool
     l2: float  # penalty on the direction
     growth: _core.GrowthRules  # of the pattern's trees; has an l2 of its own
     max_beta: float | None = None  # longest step of the line search
@@ -62,8 +56,7 @@ class DiscoveryRules:
     @property
     def steps(self) -> Floats:
         """The steps that the line search tries: a grid, and the longest step allowed instead of longer ones."""
-        grid = NEWTON_STEPS if self.newton else FIRST_ORDER_STEPS
-        return grid if self.max_beta is None else np.unique(np.minimum(grid, self.max_beta))
+        return STEPS if self.max_beta is None else np.unique(np.minimum(STEPS, self.max_beta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +154,6 @@ class Discovery:
             train.instances.reader, 0, rules.growth, train.n_threads, exchange=train.group
         )
         self._grower = _core.TreeGrower(data, train.scores.shape[1], rules.growth, None, exchange=train.group)
-        self._pairs = self._sum_over_bags(train.weights)  # by position: how many instance bags contain it
 
     def best(self) -> Candidate | None:
         """The feature with the best merit; None if no feature raises the training likelihood."""
@@ -202,9 +194,9 @@ class Discovery:
         tree = self._best_tree(pattern)
         if tree is None:
             return False
-        pattern.log_odds = bags.stepped(pattern.log_odds, _values(tree, self.train))
+        pattern.log_odds = bags.stepped(pattern.log_odds, tree_values(tree, self.train))
         if self.dev is not None and pattern.dev_log_odds is not None:
-            pattern.dev_log_odds = bags.stepped(pattern.dev_log_odds, _values(tree, self.dev))
+            pattern.dev_log_odds = bags.stepped(pattern.dev_log_odds, tree_values(tree, self.dev))
         pattern.trees.append(tree)
         pattern.eta = self._fitted_direction(pattern.eta, self._q(pattern.log_odds))
         pattern.log_likelihood = self.train.log_likelihood(pattern.eta, self._q(pattern.log_odds))
@@ -214,15 +206,13 @@ class Discovery:
         """A tree along the gradient, times the best step of the line search; None if no step gains."""
         bags, train = self.rules.instance_bags, self.train
         targets, weights = self._gradient(pattern)
-        # The mean over training positions brings Newton weights near 1, as l2 expects.
-        unit = total(weights, train.group) / train.total_weight if self.rules.newton else 1.0
+        # The mean over training positions brings the weights near 1, as l2 expects.
+        unit = total(weights, train.group) / train.total_weight
         if not unit > 0:
             return None
         grown, direction = self._grower.fit(targets / unit, weights / unit, 0)
-        tree = Trees.of_round(*grown)
-        if self.rules.newton:
-            direction = np.clip(direction, -MAX_NEWTON_LEAF, MAX_NEWTON_LEAF)
-            tree = replace(tree, values=np.clip(tree.values, -MAX_NEWTON_LEAF, MAX_NEWTON_LEAF))
+        tree, direction = Trees.of_round(*grown), np.clip(direction, -MAX_LEAF, MAX_LEAF)
+        tree = replace(tree, values=np.clip(tree.values, -MAX_LEAF, MAX_LEAF))
         best, best_step = pattern.log_likelihood + MIN_GAIN, 0.0
         for step in self.rules.steps:
             q = self._q(bags.stepped(pattern.log_odds, step * direction))
@@ -236,23 +226,15 @@ class Discovery:
 
     def _gradient(self, pattern: _Pattern) -> tuple[Floats, Floats]:
         """(targets, weights) of the tree, by position."""
-        train, size = self.train, self.rules.instance_bags.size
-        bag_q, rest = _core.bag_probabilities(pattern.log_odds, train.starts, size, self.back, train.n_threads)
+        train, bags = self.train, self.rules.instance_bags
+        bag_q, rest = bags.noisy_or(pattern.log_odds, train.starts, self.back, train.n_threads)
         residuals, variance = train.along(pattern.eta, bag_q)
+
+        def sums(values: Floats) -> Floats:
+            return bags.sums_where_contained(values, train.starts, self.back, train.n_threads)
+
         q = logistic(pattern.log_odds)
-        targets = q * self._sum_over_bags(residuals * rest)
-        if not self.rules.newton:
-            return targets, self._pairs
-        return targets, q**2 * self._sum_over_bags(variance * rest**2)
-
-    def _sum_over_bags(self, values: Floats) -> Floats:
-        """By position, the sum of the values of the instance bags that contain it.
-
-        The positions of these bags are an instance bag on the other side.
-        """
-        train, size = self.train, self.rules.instance_bags.size
-        sums: Floats = _core.bag_sums(values, train.starts, size, not self.back, train.n_threads)
-        return sums
+        return q * sums(residuals * rest), q**2 * sums(variance * rest**2)
 
     def _q(self, log_odds: Floats, data: DiscoveryData | None = None) -> Floats:
         data = data or self.train
@@ -310,7 +292,7 @@ class Discovery:
         )
 
 
-def _values(tree: Trees, data: DiscoveryData) -> NDArray[np.float32]:
+def tree_values(tree: Trees, data: DiscoveryData) -> NDArray[np.float32]:
     """The value of one tree at each position, computed as in prediction."""
     values = np.zeros((len(data.codes), 1, 1), np.float32)
     forest = replace(tree, labels=np.zeros(1, np.int32)).compiled(data.instances, 1, 0)

@@ -14,6 +14,7 @@ from hedgerow.data.columns import LocalNumericColumn, trusted
 from hedgerow.encoding import AttributeReader, Encoder
 from hedgerow.encoding.column_spec import ColumnSpec
 from hedgerow.encoding.encoded import Encoded
+from hedgerow.errors import InputError
 from hedgerow.future.instance_bags import Floats, InstanceBags
 from hedgerow.potentials.trees import Trees
 
@@ -51,6 +52,14 @@ class FutureFeature:
 def feature_name(number: int) -> str:
     """The name of the column that holds a feature; the first feature is number 0."""
     return f"future feature {number + 1}"
+
+
+def check_names(sequences: Encoded, max_future: int) -> None:
+    """Raise InputError if a column has the name of a future feature."""
+    names = {column.name for column in sequences.columns}
+    for name in map(feature_name, range(max_future)):
+        if name in names:
+            raise InputError(f"column {name!r} has the name of a future feature; rename the column")
 
 
 def with_features(sequences: Encoded, features: Sequence[Floats]) -> Encoded:

@@ -40,8 +40,19 @@ class InstanceBags:
 
     def probabilities(self, log_odds: Floats, starts: NDArray[np.int64], back: bool, n_threads: int = 1) -> Floats:
         """Q of the bag of each position; with `back` bags are before their position."""
-        p: Floats = _core.bag_probabilities(log_odds, starts, self.size, back, n_threads)[0]
-        return p
+        return self.noisy_or(log_odds, starts, back, n_threads)[0]
+
+    def noisy_or(
+        self, log_odds: Floats, starts: NDArray[np.int64], back: bool, n_threads: int = 1
+    ) -> tuple[Floats, Floats]:
+        """(Q, 1 - Q) of the bag of each position."""
+        q, rest = _core.bag_probabilities(log_odds, starts, self.size, back, n_threads)
+        return q, rest
+
+    def sums_where_contained(self, values: Floats, starts: NDArray[np.int64], back: bool, n_threads: int = 1) -> Floats:
+        """By position, the sum of the values of the bags that contain it, which lie on its other side."""
+        sums: Floats = _core.bag_sums(values, starts, self.size, not back, n_threads)
+        return sums
 
     def stepped(self, log_odds: Floats, step: NDArray[np.floating[Any]]) -> Floats:
         """The log-odds after one more tree."""

@@ -18,8 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import InputError
-from hedgerow.future.features import feature_name
+from hedgerow.future.features import check_names
 from hedgerow.future.potential import FuturePotential
 from hedgerow.future.run import FutureRules, TrainingRun
 from hedgerow.learning.base import Record, TrainingData
@@ -31,10 +30,7 @@ class FutureLearner:
     """The learner of FutureMEMM; `trial` is the training data with dev data split off, or the training data itself."""
 
     def __init__(self, training: TrainingData, trial: TrainingData, rules: FutureRules) -> None:
-        names = {column.name for column in training.sequences.columns}
-        for i in range(rules.max_future):
-            if feature_name(i) in names:
-                raise InputError(f"column {feature_name(i)!r} has the name of a future feature; rename the column")
+        check_names(training.sequences, rules.max_future)
         if rules.decided_by is not None:
             check_dev_data(Stopping(rules.decided_by), trial.dev)
         self.training, self.rules = training, rules

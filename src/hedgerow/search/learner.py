@@ -29,6 +29,7 @@ from hedgerow.errors import InputError
 from hedgerow.future.features import with_features
 from hedgerow.future.learner import FutureLearner
 from hedgerow.future.potential import FuturePotential
+from hedgerow.future.printed import PrintedLearner
 from hedgerow.learning.base import DevData, Record, TrainingData
 from hedgerow.learning.early_stopping import Stopping, check_dev_data, stop_early
 from hedgerow.learning.epochs import batch_size, epoch_orders, frequent_attributes
@@ -64,7 +65,9 @@ class SearchRules:
 class SearchLearner:
     """The learner of SearchTagger; `future` finds the future features that the search reads."""
 
-    def __init__(self, training: TrainingData, rules: SearchRules, future: FutureLearner | None = None) -> None:
+    def __init__(
+        self, training: TrainingData, rules: SearchRules, future: FutureLearner | PrintedLearner | None = None
+    ) -> None:
         SparseNGrams(np.zeros(0, np.int64), len(training.labels), rules.order)  # refuses an order that is too high
         check_dev_data(rules.stopping, training.dev)
         self.training, self.rules = training, rules
