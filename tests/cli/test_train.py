@@ -178,6 +178,25 @@ def test_constraints_are_a_scheme_or_pairs(hedgerow):
         assert hedgerow("train", "train.txt", "-m", "linear", "--config", "c.toml", "-o", "o.hedgerow").code == 2
 
 
+def test_rules_of_induction_are_json_or_a_table(hedgerow):
+    flags = ("-m", "linear", "--max-iter", "3", "--template", "none", "--label", "2")
+    rules = {"every": 2, "features": 9, "proportions": [0.5]}
+    done = hedgerow("train", "train.txt", *flags, "--induce", json.dumps(rules), "-o", "m.hedgerow")
+    assert done.code == 0, done.err
+    assert hr.load("m.hedgerow").induce == rules
+    hedgerow.write("c.toml", "[parameters.induce]\nevery = 2\nfeatures = 9\nproportions = [0.5]\n")
+    assert hedgerow("train", "train.txt", *flags, "--config", "c.toml", "-o", "n.hedgerow").code == 0
+    assert hr.load("n.hedgerow").induce == rules
+    assert hedgerow("train", "train.txt", *flags, "--induce", "mccallum", "-o", "o.hedgerow").code == 0
+    for text, message in (
+        ("often", "--induce must be mccallum, none or a JSON object"),
+        ('{"every": 0}', "at least 1"),
+    ):
+        refused = hedgerow("train", "train.txt", *flags, "--induce", text, "-o", "p.hedgerow")
+        assert refused.code == 2
+        assert message in refused.err
+
+
 def test_auto_is_the_race(hedgerow):
     done = hedgerow("train", "train.txt", "--model", "auto", "--budget", "2s", "-o", "m.hedgerow")
     assert done.code == 0, done.err

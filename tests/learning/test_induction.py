@@ -16,7 +16,7 @@ from builders.training import training_of
 from hedgerow import Sequences, _core
 from hedgerow.encoding import PADDING, AttributeReader, Conjunctions, Encoder, Scaling, Window
 from hedgerow.errors import InputError, ModelFileError
-from hedgerow.learning.induction import INDUCTION_PERIOD, MAX_PROBABILITY, Candidates, candidates, enlarged
+from hedgerow.learning.induction import Candidates, candidates, enlarged
 from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.quasi_newton import ROUNDING
 from hedgerow.potentials.base import Stored
@@ -89,12 +89,15 @@ def valued_attributes(rows):
     l2=st.sampled_from([0.025, 0.5, 3.0]),
     min_count=st.sampled_from([1, 2]),
     observed_only=st.booleans(),
+    threshold=st.sampled_from([0.3, 0.95]),
     window=st.sampled_from([0, 1]),
     weighted=st.booleans(),
 )
-@example(seed=3482799, l2=0.025, min_count=1, observed_only=False, window=1, weighted=False)  # plain Newton cycles
+@example(
+    seed=3482799, l2=0.025, min_count=1, observed_only=False, threshold=0.95, window=1, weighted=False
+)  # plain Newton cycles
 @settings(max_examples=30, deadline=None)
-def test_gains_and_choice_equal_the_naive_twin(seed, l2, min_count, observed_only, window, weighted):
+def test_gains_and_choice_equal_the_naive_twin(seed, l2, min_count, observed_only, threshold, window, weighted):
     rng = np.random.default_rng(seed)
     X, y = made(rng, weighted=weighted)
     training = training_of(X, y, weights=rng.integers(0, 3, len(X)) * 0.5)
@@ -104,15 +107,13 @@ def test_gains_and_choice_equal_the_naive_twin(seed, l2, min_count, observed_onl
         space = enlarged(space, features)
     probabilities = rng.dirichlet(np.ones(3), size=len(training.codes))
     gold = training.codes
-    there = np.flatnonzero(
-        (probabilities[np.arange(len(gold)), gold] < MAX_PROBABILITY) & (training.position_weights > 0)
-    )
+    there = np.flatnonzero((probabilities[np.arange(len(gold)), gold] < threshold) & (training.position_weights > 0))
     twin = NaiveInduction(
         shown_at(space.attributes(training), there), valued, members_of(space), l2, min_count, observed_only
     )
     expected = twin.ranked(probabilities[there], gold[there], training.position_weights[there])
     for n in (10**6, 7):
-        found = candidates(space, training, probabilities, l2, n, min_count, observed_only)
+        found = candidates(space, training, probabilities, l2, n, min_count, observed_only, threshold)
         assert len(found.gains) == min(n, len(expected))
         np.testing.assert_allclose(found.gains, [e[0] for e in expected[:n]], rtol=1e-6, atol=1e-9)
         by_feature = {tuple(e[2:]): e[:2] for e in expected}
@@ -197,7 +198,7 @@ XOR = [["same" if p["a"] == p["b"] else "other" for p in x] for x in NOTES]
 
 
 def induced(**given_parameters):
-    return hr.LinearCRF(induce="mccallum", random_state=0, **{"l2": 0.05, "max_iter": 60, **given_parameters})
+    return hr.LinearCRF(**{"induce": "mccallum", "random_state": 0, "l2": 0.05, "max_iter": 60} | given_parameters)
 
 
 def test_learns_what_needs_conjunctions():
@@ -234,8 +235,8 @@ def test_history_counts_iterations_and_features():
     assert grown[0] == INDUCTION_PERIOD + 1
     assert all((step - 1) % INDUCTION_PERIOD == 0 for step in grown)
     assert model.training_log_[0]["n_sequences"] == round(0.2 * len(NOTES))
-    assert model.training_log_[INDUCTION_PERIOD]["n_sequences"] == round(0.5 * len(NOTES))
-    assert model.training_log_[INDUCTION_PERIOD]["n_features"] > 0
+    assert model.training_log_[8]["n_sequences"] == round(0.5 * len(NOTES))
+    assert model.training_log_[8]["n_features"] > 0
     assert model.training_log_[-1]["n_sequences"] == len(NOTES)
     assert model.training_log_[-1]["n_features"] == len(model.state_features_)
     objectives = [r["loss"] for r in model.training_log_ if r["n_sequences"] == len(NOTES)]
@@ -309,7 +310,14 @@ def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"induce": "yes"}, "induce must be one of 'mccallum' or None"),
+        ({"induce": "yes"}, "induce must be \"mccallum\", a dict of its rules, or None; it is 'yes'"),
+        ({"induce": {"often": 3}}, "induce must be a dict of every, features, threshold, proportions; it has 'often'"),
+        ({"induce": {"every": 0}}, "LinearCRF: induce: every must be an integer of at least 1; it is 0"),
+        ({"induce": {"features": 2.5}}, "LinearCRF: induce: features must be an integer of at least 1; it is 2.5"),
+        ({"induce": {"threshold": 1.5}}, "LinearCRF: induce: threshold must be .*; it is 1.5"),
+        ({"induce": {"proportions": [0.5, 0]}}, "induce: proportions must be a list of numbers above 0 and at most 1"),
+        ({"induce": {"proportions": "all"}}, "induce: proportions must be a list of numbers above 0 and at most 1"),
+        ({"induce": {"every": 2}, "solver": "owlqn"}, 'induce needs solver="lbfgs"'),
         ({"solver": "owlqn"}, 'needs solver="lbfgs"'),
         ({"edge_features": True, "order": 0}, "but order is 0; use order=1 or higher"),
     ],
@@ -317,6 +325,43 @@ def test_damaged_conjunctions_in_a_file_are_refused(tmp_path):
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(InputError, match=message):
         induced().set_params(**parameters).fit(NOTES, XOR)
+
+
+def test_the_defaults_of_rules_are_mccallums():
+    named, said = induced().fit(NOTES, XOR), induced(induce={"every": 8, "features": 500}).fit(NOTES, XOR)
+    spelled = {"every": 8, "features": 500, "threshold": 0.95, "proportions": (0.2, 0.5, 0.8)}
+    for other in (said, induced(induce={}).fit(NOTES, XOR), induced(induce=spelled).fit(NOTES, XOR)):
+        assert other.state_features_ == named.state_features_
+
+
+def test_rules_are_followed():
+    rules = {"every": np.int64(3), "features": 2, "threshold": 0.9, "proportions": [0.5]}
+    model = induced(induce=rules, max_iter=20, tol=1e-12).fit(NOTES, XOR)
+    log = model.training_log_
+    assert [record["n_sequences"] for record in log[:4]] == [round(0.5 * len(NOTES))] * 3 + [len(NOTES)]
+    assert [record["n_features"] for record in log[:7]] == [0, 0, 0, 2, 2, 2, 4]
+
+
+def test_the_first_induction_may_read_all_sequences():
+    """Also where the model without features is optimal from the start, because labels are equally frequent."""
+    X = [["a", "b"], ["b", "a"], ["a", "a"], ["b", "b"]]
+    y = [["x" if c == "a" else "y" for c in x] for x in X]
+    model = induced(induce={"proportions": ()}, order=0).fit(X, y)
+    assert {record["n_sequences"] for record in model.training_log_} == {len(X)}
+    assert model.score(X, y) == 1.0
+
+
+def test_a_lower_threshold_reads_fewer_positions():
+    """Where the first iterations have made every gold label probable enough, nothing is added."""
+    strict = induced(induce={"threshold": 1e-6}, max_iter=20).fit(NOTES, XOR)
+    assert not strict.state_features_
+    assert induced(max_iter=20).fit(NOTES, XOR).state_features_
+
+
+def test_rules_are_stored(tmp_path):
+    rules = {"every": 4, "features": 30, "proportions": (0.4,)}
+    induced(induce=rules, max_iter=10).fit(NOTES, XOR).save(tmp_path / "m.hedgerow")
+    assert hr.load(tmp_path / "m.hedgerow").induce == {**rules, "proportions": [0.4]}
 
 
 def test_bad_samples_are_refused():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import with_parameters
+from hedgerow.estimators.induction_rules import INDUCE, RULES, check_rules, rules_of
 from hedgerow.estimators.linear_estimator import LinearEstimator
 from hedgerow.estimators.parameters import AtLeast, MoreThan
 from hedgerow.estimators.shared_parameters import (
@@ -98,9 +99,10 @@ class LinearCRF(LinearEstimator):
         "`features` has columns of `hedgerow.templates.edges`, only these get such weights, and no others.",
     ] = False
     induce: Annotated[
-        Literal["mccallum"] | None,
+        Any,
+        INDUCE,
         '"mccallum" starts without attributes and adds, every 8 iterations, the 500 conjunctions of attributes with '
-        "the largest gain.",
+        f"the largest gain. A dict sets rules: {RULES}.",
     ] = None
     scale: Scale = True
     missing: Imputed = "indicator"
@@ -158,6 +160,7 @@ class LinearCRF(LinearEstimator):
         )
 
     def _check_combination(self) -> None:
+        check_rules(self.induce)
         if self.l1 > 0 and self._solver != "owlqn":
             raise InputError(
                 f'LinearCRF: solver="{self.solver}" has no L1 penalty, but l1 is {self.l1}; use solver="auto"'
@@ -170,7 +173,7 @@ class LinearCRF(LinearEstimator):
             )
         if self.induce is not None and self._solver != "lbfgs":
             raise InputError(
-                f'LinearCRF: induce="{self.induce}" needs solver="lbfgs", but the solver is "{self._solver}"; '
+                f'LinearCRF: induce needs solver="lbfgs", but the solver is "{self._solver}"; '
                 'use solver="lbfgs" and l1=0'
             )
 
@@ -191,6 +194,7 @@ class LinearCRF(LinearEstimator):
             training,
             space,
             self._quasi_newton_rules(training),
+            rules_of(self.induce),
             min_freq=self.min_freq,
             observed_only=self.observed_only,
             seed=fit_seeds(self.random_state)[0],

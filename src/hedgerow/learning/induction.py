@@ -9,8 +9,8 @@ of the sequences.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
@@ -28,11 +28,15 @@ from hedgerow.learning.quasi_newton import QuasiNewtonRules, likelihood_minimize
 from hedgerow.potentials.linear import Features
 from hedgerow.utilities import Floats64
 
-# The values that McCallum recommended to the author of the dissertation.
-INDUCTION_PERIOD = 8  # iterations between inductions
-N_FEATURES = 500  # added at once, at most
-MAX_PROBABILITY = 0.95  # candidates come from positions whose gold label is less probable
-FIRST_SHARES = (0.2, 0.5, 0.8)  # of the sequences, for the steps before each of the first inductions
+
+@dataclass(frozen=True, kw_only=True)
+class InductionRules:
+    """When features are added, how many, and from where."""
+
+    every: int  # iterations between inductions
+    features: int  # added at once, at most
+    threshold: float  # candidates come from positions whose gold label is less probable
+    proportions: Sequence[float]  # of the sequences, for the steps before each of the first inductions
 
 
 class InductionLearner(LinearLearner):
@@ -43,37 +47,40 @@ class InductionLearner(LinearLearner):
         training: TrainingData,
         space: LinearSpace,
         rules: QuasiNewtonRules,
+        induction: InductionRules,
         *,
         min_freq: int,
         observed_only: bool,
         seed: int,
     ) -> None:
         super().__init__(training, space, rules.penalty.l2, rules.stopping)
-        self.rules, self.min_freq, self.observed_only, self.seed = rules, min_freq, observed_only, seed
+        self.rules, self.induction = rules, induction
+        self.min_freq, self.observed_only, self.seed = min_freq, observed_only, seed
 
     def _steps(self) -> Iterator[Record]:
-        n_done, finishing, max_iter, growing = 0, False, self.rules.max_iter, 0.0
+        n_done, max_iter, growing = 0, self.rules.max_iter, 0.0
+        finishing = grown = False  # no feature is left to add; features were added by what all sequences show
         for subset in chain(self._shares(), repeat(self.training)):
             whole = subset is self.training
-            limit = max_iter if finishing else min(n_done + INDUCTION_PERIOD, max_iter)
+            limit = max_iter if finishing else min(n_done + self.induction.every, max_iter)
             before = n_done
             for record in self._descend(subset, n_done, limit):
                 n_done = record["step"]
                 yield {**record, "growing_seconds": growing}
                 growing = 0.0
-            if n_done == max_iter or (whole and n_done == before):
+            if n_done == max_iter or (grown and n_done == before):
                 return
             began = time.perf_counter()
             nothing_new = self._grow(subset) == 0
             growing += time.perf_counter() - began
             if finishing and nothing_new:
                 return
-            finishing = whole and nothing_new
+            finishing, grown = whole and nothing_new, whole
 
     def _shares(self) -> Iterator[TrainingData]:
         training, n = self.training, len(self.training.weights)
         rng = np.random.default_rng(self.seed)
-        for share in FIRST_SHARES:
+        for share in self.induction.proportions:
             chosen = np.sort(rng.permutation(n)[: max(round(share * n), 1)])
             there = np.repeat(np.isin(np.arange(n), chosen), training.sequences.lengths)
             yield replace(
@@ -99,8 +106,9 @@ class InductionLearner(LinearLearner):
         """Add the best candidates with weight 0; returns how many."""
         probabilities = self.training.answers(self.potential, subset.sequences).marginals()[1]
         found = candidates(
-            self.space, subset, probabilities, self.rules.penalty.l2, N_FEATURES, self.min_freq, self.observed_only
-        )
+            self.space, subset, probabilities, self.rules.penalty.l2, self.induction.features, self.min_freq,
+            self.observed_only, self.induction.threshold,
+        )  # fmt: skip
         grown = enlarged(self.space, found)
         state, edge, n_grams = self.space.split(self._weights)
         weights = [_carry_weights(state, self.space.state, grown.state)]
@@ -128,14 +136,16 @@ def candidates(
     n: int,
     min_freq: int = 1,
     observed_only: bool = True,
+    threshold: float = 1.0,
 ) -> Candidates:
     """The n best candidates, given the probability of each label at each position.
 
-    Positions that the model labels wrong are always among those considered, because their gold label is improbable.
+    They come from positions whose gold label is less probable than the threshold. With a threshold of one half or more,
+    these include all that the model labels wrong.
     """
     codes, weights = training.codes, training.position_weights
     probable = probabilities[np.arange(len(codes)), codes]
-    there = np.flatnonzero((probable < MAX_PROBABILITY) & (weights > 0))
+    there = np.flatnonzero((probable < threshold) & (weights > 0))
     conjunctions = space.conjunctions
     return Candidates(*_core.induce(
         space.attributes(training).reader, space.state.core, conjunctions.starts, conjunctions.members, there,
