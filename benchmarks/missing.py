@@ -32,7 +32,7 @@ REPEATS = few(5, 1)
 def trained(kind: str, window: int, method: Any, X: hr.Sequences, y: Any) -> tuple[hr.TreeCRF, float]:
     """The model, and milliseconds a round."""
     make = hr.TreeCRF.published if kind == "published" else hr.TreeCRF
-    model = make(window=window, n_rounds=N_ROUNDS, missing=method, n_jobs=1).fit(X, y)
+    model = make(window=window, n_rounds=N_ROUNDS, n_jobs=1).set_params(missing=method).fit(X, y)
     first, *_, last = model.training_log_
     return model, 1000 * (last["seconds"] - first["seconds"]) / (len(model.training_log_) - 1)
 

@@ -160,7 +160,16 @@ MISSING = {
     "LinearCRF missing": (MIXED, lambda: hr.LinearCRF(window=1, max_iter=30)),
     **{
         f"TreeCRF missing {policy}": (MIXED, partial(hr.TreeCRF, missing=policy, **TREES))
-        for policy in ("weighting", "surrogate", "learned", "indicator", "impute")
+        for policy in (
+            "weighting",
+            "surrogate",
+            "learned",
+            "indicator",
+            "impute",
+            "published-weighting",
+            "published-surrogate",
+            "published-indicator",
+        )
     },
     "MEMM missing": (MIXED, lambda: hr.MEMM(window=1, n_rounds=6, max_leaves=6, random_state=0)),
 }

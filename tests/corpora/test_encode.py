@@ -35,7 +35,7 @@ FEATURES = {
 }
 
 
-@pytest.mark.parametrize("missing", [None, "impute", "indicator"])
+@pytest.mark.parametrize("missing", [None, "impute", "indicator", "published-indicator"])
 @pytest.mark.parametrize("kind", DATA)
 def test_every_array_is_that_of_one_read(kind: str, missing: Any, tmp_path: Path) -> None:
     X = DATA[kind]

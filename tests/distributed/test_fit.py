@@ -32,6 +32,9 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "shared": lambda: hr.TreeCRF(n_rounds=3, trees="shared", label_statistics=False, max_leaves=9, random_state=1),
     "published": lambda: hr.TreeCRF.published(n_rounds=3, max_leaves=8, order=2),
     "samples": lambda: hr.TreeCRF(n_rounds=4, subsample=0.5, max_features=0.5, influence_trim=0.01, random_state=2),
+    "samples of examples": lambda: hr.TreeCRF(
+        n_rounds=4, subsample=0.5, sample_by="example", influence_trim=0.05, trim_by="example", random_state=2
+    ),
     "pseudo-likelihood": lambda: hr.TreeCRF(n_rounds=4, pseudo_rounds=2, transitions="table", random_state=2),
     "virtual evidence": lambda: hr.TreeCRF(n_rounds=4, objective="virtual-evidence", random_state=2),
     "line search": lambda: hr.TreeCRF(n_rounds=3, line_search=True, learning_rate=1.0, random_state=2),
@@ -65,7 +68,12 @@ def test_two_workers_fit_the_published_future_features(client: Any) -> None:
     assert_identical(fitted(make, X, y), fitted(make, X, y, client=client))
 
 
-@pytest.mark.parametrize("policy", ["weighting", "surrogate", "learned", "impute", "indicator"])
+METHODS = ("weighting", "surrogate", "learned", "impute", "indicator")
+
+
+@pytest.mark.parametrize(
+    "policy", [*METHODS, *(f"published-{name}" for name in ("weighting", "surrogate", "indicator"))]
+)
 def test_missing_values(policy: Any, client: Any) -> None:
     X, y = data(1, missing=0.2)
 

@@ -54,7 +54,7 @@ def encoder_of(parts: list[Sequences], missing: Any, features: Any, order: int =
 
 
 @pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("missing", [None, "impute", "indicator"])
+@pytest.mark.parametrize("missing", [None, "impute", "indicator", "published-indicator"])
 @pytest.mark.parametrize(("kind", "template"), CASES)
 def test_merged_statistics_give_the_encoder_of_all_data(kind: str, template: str, missing: Any, order: int) -> None:
     X, features = DATA[kind], TEMPLATES[template]

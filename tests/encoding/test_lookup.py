@@ -60,7 +60,7 @@ def outcome(encode: Callable[[], Encoded]) -> Any:
 def test_looking_up_equals_reading_then_encoding(form: str, data: st.DataObject) -> None:
     X = data.draw(sequences_of(positions[form.removesuffix(" of other kinds")]))
     new = data.draw(sequences_of(positions[form]))
-    treatment = data.draw(st.sampled_from([None, "impute", "indicator"]))
+    treatment = data.draw(st.sampled_from([None, "impute", "indicator", "published-indicator"]))
     try:
         encoder = Encoder.fit(Sequences(X), treatment)
     except InputError:

@@ -81,6 +81,36 @@ def test_a_seed_decides_what_is_drawn():
     assert (scores(1) != scores(2)).any()
 
 
+def test_a_sample_is_drawn_by_sequence_or_by_example():
+    x, y = noisy()
+
+    def counts(**how):
+        model = hr.TreeCRF.published(n_rounds=1, random_state=1, **how).fit(x, y)
+        return [int(model.model_.potential.trees.nodes["count"][i]) for i in model.model_.potential.trees.starts[:-1]]
+
+    n = sum(map(len, x))
+    assert counts() == [n, n]
+    by_sequence = counts(subsample=0.5)
+    assert by_sequence[0] == by_sequence[1] < n
+    by_example = counts(subsample=0.5, sample_by="example")
+    assert by_example[0] != by_example[1]  # each tree has a sample of its own
+    assert n / 2 < min(by_example) < n  # a position of two examples is there if either is
+    assert counts(subsample=1.0, sample_by="example") == [n, n]
+
+
+def test_residuals_are_trimmed_by_position_or_by_example():
+    x, y = noisy()
+
+    def losses(**how):
+        model = hr.TreeCRF.published(n_rounds=4, l2=1.0, random_state=1, **how).fit(x, y)
+        return [record["loss"] for record in model.training_log_]
+
+    assert losses(trim_by="example") == losses()
+    by_position, by_example = losses(influence_trim=0.3), losses(influence_trim=0.3, trim_by="example")
+    assert by_position != by_example
+    assert by_example[-1] < by_example[0]
+
+
 def test_previous_labels_are_learned_where_inputs_say_nothing():
     x = ["xxxxxx"] * 20
     y = [list("ABABAB")] * 10 + [list("BABABA")] * 10
@@ -133,6 +163,7 @@ VARIANTS = [
     {"transitions": "table"},
     {"trees": "shared"},
     {"subsample": 0.5, "max_features": 0.5, "random_state": 3},
+    {"subsample": 0.5, "sample_by": "example", "influence_trim": 0.05, "trim_by": "example", "random_state": 3},
     {"learning_rate": 500.0, "max_step": 50.0},
 ]
 
@@ -279,6 +310,8 @@ def test_few_labels_use_trees_and_many_a_table():
         ({"influence_trim": float("nan")}, "influence_trim must be a number of at least 0"),
         ({"trees": "shared", "transitions": "trees"}, "cannot test previous labels"),
         ({"trees": "shared", "category_splits": "subset"}, "splits off one value at a time"),
+        ({"trees": "shared", "sample_by": "example"}, 'sample_by is "example"; use "sequence"'),
+        ({"trees": "shared", "trim_by": "example"}, 'trim_by is "example"; use "position"'),
     ],
 )
 def test_bad_parameters_are_refused(change, message):

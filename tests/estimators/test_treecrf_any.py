@@ -45,6 +45,12 @@ def data(draw):
     return X, y
 
 
+METHODS = (
+    "weighting", "surrogate", "learned", "impute", "indicator", "published-weighting", "published-surrogate",
+    "published-indicator",
+)  # fmt: skip
+
+
 @st.composite
 def parameters(draw):
     chosen = {
@@ -67,7 +73,9 @@ def parameters(draw):
     if draw(st.booleans()):
         return chosen | {"trees": "shared", "missing": draw(st.sampled_from(["impute", "indicator"]))}
     return chosen | {
-        "missing": draw(st.sampled_from(["weighting", "surrogate", "learned", "impute", "indicator"])),
+        "sample_by": draw(st.sampled_from(["sequence", "example"])),
+        "trim_by": draw(st.sampled_from(["position", "example"])),
+        "missing": draw(st.sampled_from(METHODS)),
         "transitions": draw(st.sampled_from(["trees", "table"])),
         "category_splits": draw(st.sampled_from(["one-hot", "subset"])),
     }

@@ -24,7 +24,7 @@ AUTO = dict.fromkeys(
         "validation_fraction",
     ),
     "auto",
-) | {"category_splits": "one-hot"}
+) | {"category_splits": "one-hot", "sample_by": "sequence", "trim_by": "position"}
 
 
 def worded(n=60, seed=0):
@@ -58,6 +58,11 @@ def test_what_is_given_stays():
     assert {"trees": "per-label", "learning_rate": 0.7, "max_leaves": 3}.items() <= adapted(
         Situation(10**6, 99, False), given
     ).items()
+
+
+@pytest.mark.parametrize("name", ["sample_by", "trim_by"])
+def test_labels_share_no_tree_where_examples_are_left_out(name):
+    assert adapted(Situation(1000, 30, False), AUTO | {name: "example"})["trees"] == "per-label"
 
 
 @pytest.mark.parametrize("data", [worded, lettered])

@@ -9,7 +9,7 @@ import hedgerow as hr
 from builders.missing import NEW, TRAIN, Y, assert_same
 from hedgerow.potentials.trees import NODE
 
-METHODS = ("weighting", "surrogate", "learned")
+METHODS = ("weighting", "published-weighting", "surrogate", "published-surrogate", "learned")
 MAKES = {
     "published": hr.TreeCRF.published(n_rounds=4, window=1),
     "modern": hr.TreeCRF(n_rounds=4, window=1),
@@ -116,6 +116,46 @@ def test_what_is_missing_may_tell_the_label():
     assert hr.TreeCRF(n_rounds=10, missing="indicator").fit(X, y).score(X, y) == 1.0
 
 
+@pytest.mark.parametrize("name", ["modern", "published"])
+def test_published_indicators_are_zeros_with_marks(name):
+    """As the user would fill in and mark the data: no value of the column, and an indicator."""
+    zeros = {"word": None, "size": 0.0, "has": []}
+
+    def by_hand(position):
+        filled = {n: zeros[n] if value is None else value for n, value in position.items()}
+        marks = {f"{n} missing": "missing" for n, value in position.items() if value is None}
+        return {n: value for n, value in filled.items() if value is not None} | marks
+
+    def filled(X):
+        return [[by_hand(position) for position in x] for x in X]
+
+    def make(missing):
+        return hr.TreeCRF(**{**MAKES[name].get_params(), "missing": missing})
+
+    model = make("published-indicator").fit(TRAIN, Y)
+    assert_same(model, make("impute").fit(filled(TRAIN), Y), NEW, filled(NEW))
+    assert model.training_log_[0]["missing"]["method"] == "published-indicator"
+
+
+def test_published_means_the_printed_rules():
+    for method in ("weighting", "surrogate", "indicator"):
+        assert hr.TreeCRF.published(missing=method).missing == f"published-{method}"
+        assert hr.TreeCRF.published(missing=f"published-{method}").missing == f"published-{method}"
+    assert hr.TreeCRF.published().missing == "published-weighting"
+    for method in ("learned", "impute"):
+        assert hr.TreeCRF.published(missing=method).missing == method
+
+
+def test_published_surrogates_are_one_for_each_other_column_and_offset():
+    model = hr.TreeCRF.published(n_rounds=2, window=1, missing="surrogate").fit(TRAIN, Y)
+    nodes = model.model_.potential.trees.nodes
+    tests = nodes["attribute"] >= 0
+    assert tests.any()
+    assert nodes["n_surrogates"][tests].max() == 3 * 3 - 1
+    assert nodes["n_surrogates"][tests].min() > 5  # fewer where a column has no value at all in the node
+    assert not nodes["n_surrogates"][~tests].any()
+
+
 def test_the_report_names_method_and_rates(missing):
     report = hr.TreeCRF(n_rounds=2, missing=missing).fit(TRAIN, Y).training_log_[0]["missing"]
     assert report["method"] == missing
@@ -132,5 +172,7 @@ def test_a_tree_says_where_missing_values_go():
     assert "copy is A?" in text["surrogate"]
     assert "; missing: v is a, else no)" in text["surrogate"]
     assert "; missing: no)" in text["learned"]
+    assert "positions; missing: 33% yes)" in text["published-weighting"]
+    assert "; missing: v is a, else no)" in text["published-surrogate"]
     assert "missing" not in hr.TreeCRF(**make, missing="impute").fit(X, y).tree(1, "A")
     assert "missing" not in hr.TreeCRF(**make).fit(whole(X), y).tree(1, "A")

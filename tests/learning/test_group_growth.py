@@ -49,7 +49,7 @@ def test_threads_grow_what_one_process_grows(size, order, newton):
 @pytest.mark.parametrize("newton", [False, True])
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("rate", [0.3, 0.02])
-@pytest.mark.parametrize("method", ["weighting", "surrogate", "learned"])
+@pytest.mark.parametrize("method", ["weighting", "published-weighting", "surrogate", "published-surrogate", "learned"])
 @pytest.mark.parametrize("size", SIZES)
 def test_groups_treat_missing_values_like_one_process(size, method, rate, order, newton):
     case = damaged_case(size, order, rate=rate)
@@ -65,6 +65,8 @@ def test_groups_treat_missing_values_like_one_process(size, method, rate, order,
         {"influence_trim": 0.3},
         {"min_leaf": 4},
         {"category_splits": "subset", "min_leaf": 3, "max_features": 0.7},
+        {"example_share": 0.6},
+        {"trim_by": "example", "influence_trim": 0.1, "example_share": 0.8, "category_splits": "subset"},
     ],
     ids=lambda changed: "-".join(changed),
 )
@@ -87,6 +89,8 @@ def test_groups_weigh_and_sample_positions(order, newton, method):
     check_group(3, *case, weights=weights, **how)
     check_group(3, *case, in_sample=in_sample, **how)
     check_group(3, *case, weights=weights, in_sample=in_sample, **how)
+    check_group(3, *case, in_sample=in_sample, example_share=0.7, influence_trim=0.2, **how)
+    check_group(3, *case, weights=weights, trim_by="example", influence_trim=0.1, **how)
 
 
 @pytest.mark.parametrize("missing", ["weighting", "surrogate", "learned"])

@@ -15,6 +15,7 @@ from hedgerow import _core
 from hedgerow.data.alphabet import Alphabet
 from hedgerow.data.columns import LocalColumn, NumericColumn
 from hedgerow.encoding import AttributeReader, Binning, Window
+from hedgerow.learning.growers import weighted_grower
 from hedgerow.potentials.trees import NODE, Trees
 from oracles import lattice as oracles
 from oracles import trees as oracles_trees
@@ -186,6 +187,76 @@ def test_residuals_near_zero_are_left_out():
     assert tree(trees, 0) == in_single(
         oracles_trees.fit_regression_tree(kept, features, 8, oracles_trees.Rules(2.0, newton=True))
     )
+
+
+@pytest.mark.parametrize("kept", [{"trim": 0.1}, {"share": 0.5, "seed": 5}, {"trim": 0.03, "share": 0.8}], ids=str)
+@pytest.mark.parametrize("newton", [False, True])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_examples_left_out_do_not_count(order, newton, kept):
+    """Influence trimming and sampling by example: the tree is that of the expanded table of the other examples."""
+    rng = np.random.default_rng(order)
+    rows = random_rows(rng, [5, 1, 6, 4, 3], 1, bag=True, numeric=True)
+    starts = rows.sequences.starts.tolist()
+    gold = rng.integers(0, 2, size=starts[-1]).astype(np.int32)
+    marginals = random_marginals(rng, starts, order, 2)
+    rules = {"newton": newton, "min_leaf": 2, "trim_by": "example", "influence_trim": kept.get("trim", 0.0)}
+    trees, scores = grow(rows, order, 2, marginals, gold, example_share=kept.get("share", 1.0),
+                         seed=kept.get("seed", 0), **rules)  # fmt: skip
+    features = oracles_trees.features_of(rows, order, 2)
+    for label in range(2):
+        examples = oracles_trees.examples_of(marginals, gold, starts, label, order, 2)
+        some = oracles_trees.kept_examples(examples, label, 2, **kept)
+        assert 0 < len(some) < len(examples)
+        expected = oracles_trees.fit_regression_tree(some, features, 8, oracles_trees.Rules(2.0, newton, min_leaf=2))
+        assert tree(trees, label) == in_single(expected)
+    assert not scores.any()  # a Forest adds the values to all positions
+
+
+def test_positions_are_trimmed_by_the_residuals_of_examples_that_are_drawn():
+    rng = np.random.default_rng(3)
+    rows = random_rows(rng, [8, 9], 1)
+    starts = rows.sequences.starts.tolist()
+    gold = rng.integers(0, 3, size=17).astype(np.int32)
+    marginals = random_marginals(rng, starts, 1, 3)
+    trees, _ = grow(rows, 1, 3, marginals, gold, influence_trim=0.3, example_share=0.6, seed=1)
+    examples = oracles_trees.examples_of(marginals, gold, starts, 0, 1, 3)
+    drawn = oracles_trees.kept_examples(examples, 0, 3, share=0.6, seed=1)
+    size = np.zeros(17)
+    for t, _, residual in drawn:
+        size[t] += abs(residual)
+    kept = [e for e in drawn if size[e[0]] >= int(0.3 * oracles_trees.UNIT)]
+    assert 0 < len(kept) < len(drawn)
+    features = oracles_trees.features_of(rows, 1, 3)
+    assert tree(trees, 0) == in_single(oracles_trees.fit_regression_tree(kept, features, 8, oracles_trees.Rules(2.0)))
+
+
+@pytest.mark.parametrize("trim_by", ["position", "example"])
+def test_a_weight_of_all_positions_is_a_factor_of_the_penalty(trim_by):
+    """Residuals are trimmed as they are, whatever the weights."""
+    rng = np.random.default_rng(4)
+    rows = random_rows(rng, [9, 8, 7], 1)
+    gold = rng.integers(0, 2, size=24).astype(np.int32)
+    marginals = random_marginals(rng, rows.sequences.starts, 1, 2)
+    rules = growth_rules(influence_trim=0.3, trim_by=trim_by, l2=1.0)
+    data = _core.TreeData(rows.reader, 1, rules, 1)
+
+    def nodes(grower):
+        return Trees.of_round(*grower.grow(marginals, gold, np.zeros_like(marginals), None, 1.0, 0, 1)).nodes
+
+    weighted = nodes(weighted_grower(data, 2, rules, np.full(24, 4.0)))
+    plain = nodes(_core.TreeGrower(data, 2, growth_rules(influence_trim=0.3, trim_by=trim_by, l2=0.25), None))
+    assert len(plain) > 5
+    np.testing.assert_array_equal(weighted["attribute"], plain["attribute"])
+    np.testing.assert_array_equal(weighted["count"], plain["count"])
+
+
+def test_trees_of_all_labels_refuse_samples_of_examples():
+    rng = np.random.default_rng(4)
+    rows = random_rows(rng, [9], 0)
+    gold = rng.integers(0, 2, size=9).astype(np.int32)
+    for rules in ({"example_share": 0.5}, {"trim_by": "example", "influence_trim": 0.1}):
+        with pytest.raises(ValueError, match="whole positions"):
+            grow(rows, 0, 2, random_marginals(rng, [0, 9], 0, 2), gold, shared=True, **rules)
 
 
 def test_phases_are_measured_on_demand():
@@ -404,6 +475,9 @@ def test_weights_of_one_change_nothing_and_zero_leaves_out():
         ({"marginals": np.zeros((3, 1, 2), dtype=np.float32)}, "labels\\^order"),
         ({"max_leaves": 1}, "max_leaves must be at least 2"),
         ({"weights": np.ones(2)}, "one weight"),
+        ({"example_share": 0.0}, "example_share must be above 0"),
+        ({"trim_by": "label"}, "trim_by must be position or example"),
+        ({"missing": "impute"}, "missing must be weighting"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, message):

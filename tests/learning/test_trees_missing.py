@@ -17,7 +17,7 @@ from oracles import missing as oracles_missing
 
 pytestmark = pytest.mark.kernel
 
-METHODS = ("weighting", "surrogate", "learned")
+METHODS = ("weighting", "published-weighting", "surrogate", "published-surrogate", "learned")
 
 
 def a_case(seed, lengths, order, k, window, **how):
@@ -28,7 +28,7 @@ def a_case(seed, lengths, order, k, window, **how):
 
 
 def check_node(trees, first, at, expected, rounded):
-    """The node and all below it are those of the oracle."""
+    """The node and all below it are those of the oracle; False where one of equal splits ended the comparison."""
     node = trees.nodes[first + at]
     attribute, lag, label, if_true, if_false = (
         int(node[name]) for name in ("attribute", "lag", "label", "if_true", "if_false")
@@ -37,39 +37,48 @@ def check_node(trees, first, at, expected, rounded):
         assert attribute < 0
         assert lag < 0
         assert float(trees.values[first + at, 0]) == pytest.approx(expected["value"], rel=1e-3, abs=1e-4)
-        return
+        return True
     feature, _, ties = expected["split"]
     key = ("id", attribute) if attribute >= 0 else ("lag", lag, label)
     if node["n_alternatives"]:
         key = "any of", key, *((*key[:-1], other) for other in trees.alternatives_of(node))
     if key in ties and rounded:
-        return  # parts are rounded: of equals it may be another, and what is below differs
+        return False  # parts are rounded: of equals it may be another, and what is below differs
     assert key == feature.key
     assert float(node["gain"]) == pytest.approx(expected["gain"], rel=1e-3, abs=1e-4)
     assert float(node["true_fraction"]) == pytest.approx(expected["share"], abs=1e-6)
     found = [(("id", i if i >= 0 else ~i), i < 0) for i in trees.surrogates_of(node)]
-    assert found == [(other.key, opposite) for other, opposite, _ in expected["surrogates"]]
-    check_node(trees, first, if_true, expected["true"], rounded)
-    check_node(trees, first, if_false, expected["false"], rounded)
+    expected_surrogates = oracles_missing.first_of_slots(expected["surrogates"], feature.slot)
+    assert found == [(other.key, opposite) for other, opposite, _ in expected_surrogates]
+    yes = check_node(trees, first, if_true, expected["true"], rounded)
+    no = check_node(trees, first, if_false, expected["false"], rounded)
+    return yes and no
 
 
-def check(case, method, *, newton=False, l2=2.0, min_leaf=1, max_leaves=10, subsets=False):
+def check(case, method, *, newton=False, l2=2.0, min_leaf=1, max_leaves=10, subsets=False, weights=None, **kept):
+    """Trees equal the oracle's. weights: of positions; kept: which examples are, see `kept_examples`."""
     rows, order, k, marginals, gold = case
     kinds = [column.kind for column in rows.sequences.columns for _ in rows.window.offsets]
     categorical = {slot for slot, kind in enumerate(kinds) if kind == "categorical"} if subsets else None
     trees, _ = grow(rows, order, k, marginals, gold, missing=method, newton=newton, l2=l2, min_leaf=min_leaf,
-                    max_leaves=max_leaves, category_splits="subset" if subsets else "one-hot")  # fmt: skip
+                    max_leaves=max_leaves, category_splits="subset" if subsets else "one-hot", weights=weights,
+                    trim_by="example", influence_trim=kept.get("trim", 0.0), example_share=kept.get("share", 1.0),
+                    seed=kept.get("seed", 0))  # fmt: skip
     features = oracles_missing.features_of(rows, order, k)
     rules = oracles_missing.Rules(l2, newton, 1.0, min_leaf)
     scores = np.zeros_like(marginals)
     trees.compiled(rows, k, order).add_scores(rows.reader, scores, 1)
     starts = rows.sequences.starts.tolist()
     for y in range(k):
-        examples = oracles_missing.examples_of(marginals, gold, starts, y, order, k)
+        every = oracles_missing.examples_of(marginals, gold, starts, y, order, k)
+        examples = oracles_missing.examples_of(marginals, gold, starts, y, order, k, **kept)
+        if weights is not None:
+            examples = [e._replace(weight=float(weights[e.position])) for e in examples]
         expected = oracles_missing.fit_tree(examples, features, max_leaves, rules, method, categorical)
-        check_node(trees, int(trees.starts[y]), 0, expected, rounded=method == "weighting")
-        at = dict.fromkeys((e.position for e in examples), -1)
-        for e in examples:
+        if not check_node(trees, int(trees.starts[y]), 0, expected, rounded="weighting" in method):
+            continue
+        at = dict.fromkeys((e.position for e in every), -1)
+        for e in every:
             at[e.position] += 1
             assert scores[e.position, at[e.position], y] == pytest.approx(
                 oracles_missing.evaluate(expected, e), rel=1e-3, abs=1e-4
@@ -83,6 +92,23 @@ def test_trees_equal_the_oracle(method, newton, order, window):
         lengths = np.random.default_rng(seed + 100).integers(1, 7, size=6)
         case = a_case(seed, lengths, order, 2 if order == 2 else 3, window)
         check(case, method, newton=newton)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("method", METHODS)
+def test_nodes_that_have_few_of_many_values(method, order):
+    """Histograms of which only the entries that occur are read; surrogates may hold nowhere in a node."""
+    rng = np.random.default_rng(order)
+
+    def position():
+        made = {name: str(rng.integers(0, 40)) if rng.random() < 0.6 else "0" for name in ("word", "tag")}
+        return {name: None if rng.random() < 0.3 else value for name, value in made.items()}
+
+    X = [[position() for _ in range(n)] for n in (9, 14, 11, 8)]
+    X[0][0] = {"word": "0", "tag": "0"}
+    rows = AttributeReader(hr.Sequences(X), Window.of(1), {})
+    gold = rng.integers(0, 2, size=42).astype(np.int32)
+    check((rows, order, 2, random_marginals(rng, rows.sequences.starts, order, 2), gold), method, max_leaves=15)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -104,9 +130,43 @@ def test_sets_of_values_equal_the_oracle(method, newton, order):
         check(case, method, newton=newton, subsets=True)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS[:3], "learned"])
 def test_leaves_have_as_many_positions_as_they_must(method):
     check(a_case(2, [7] * 12, 0, 2, 1), method, newton=True, min_leaf=5)
+
+
+KEPT = {
+    "trimmed": {"trim": 0.12},
+    "drawn": {"share": 0.6, "seed": 3},
+    "both": {"trim": 0.05, "share": 0.7, "seed": 2**63 + 1},
+}
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("newton", "order"), [*product([False, True], [0, 1, 2])])
+def test_examples_left_out_equal_the_oracle(method, newton, order, kept):
+    for seed in range(3):
+        case = a_case(seed, [5, 1, 7, 4], order, 2 if order == 2 else 3, 1)
+        check(case, method, newton=newton, **KEPT[kept])
+
+
+@pytest.mark.parametrize("method", ["weighting", "published-surrogate"])
+@pytest.mark.parametrize(("newton", "order"), [*product([False, True], [1, 2])])
+def test_examples_left_out_of_weighted_sequences_and_sets_of_values(method, newton, order):
+    for seed in range(3):
+        case = a_case(seed, [5, 3, 6, 4], order, 2, 1, columns=("letter", "number"))
+        weights = np.repeat(np.array([1.0, 0.5, 0.25, 0.75]), [5, 3, 6, 4])
+        check(case, method, newton=newton, weights=weights, **KEPT["both"])
+        check(case, method, newton=newton, subsets=True, **KEPT["both"])
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize(("newton", "subsets"), [*product([False, True], repeat=2)])
+def test_large_nodes_with_examples_left_out(newton, subsets, kept):
+    """Without missing values: nodes so large that slots are counted in groups and histograms are subtracted."""
+    case = a_case(2, [7] * 25, 1, 3, 1, columns=("letter", "flag"), rate=0.0)
+    check(case, "weighting", newton=newton, subsets=subsets, min_leaf=2, max_leaves=12, **KEPT[kept])
 
 
 @pytest.mark.parametrize("method", METHODS)

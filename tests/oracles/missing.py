@@ -19,7 +19,7 @@ class Example(NamedTuple):
     context: tuple
     residual: float
     weight: float = 1.0
-    counted: bool = True  # a position in parts counts where the larger part of it goes
+    counted: bool = True  # a position in parts counts where the larger part of it goes, or by the published rule twice
 
 
 class Feature(NamedTuple):
@@ -29,8 +29,10 @@ class Feature(NamedTuple):
     known: object
 
 
-def examples_of(*case):
-    found = oracles_trees.examples_of(*case)
+def examples_of(marginals, gold, starts, label, order, k, **kept):
+    found = oracles_trees.examples_of(marginals, gold, starts, label, order, k)
+    if kept:
+        found = oracles_trees.kept_examples(found, label, k, **kept)
     return [Example(t, context, residual / oracles_trees.UNIT) for t, context, residual in found]
 
 
@@ -182,6 +184,31 @@ def surrogates_of(examples, feature, features):
     return found[:MOST_SURROGATES], 2 * sum(votes.values()) >= len(votes)
 
 
+def printed_surrogates_of(examples, feature, features):
+    """[(feature, opposite)] as section 4.3 prints it: all other features, by how many examples they predict; and
+    what most examples show.
+
+    A boolean feature predicts by its value or by the opposite. The first of equals comes first.
+    """
+    known = [e for e in examples if feature.known(e)]
+    found = []
+    for other in (f for f in features if f.slot is not None and f.key != feature.key):
+        both = [e for e in known if other.known(e)]
+        agree = sum(other.holds(e) == feature.holds(e) for e in both)
+        if both:
+            found.append((other, 2 * agree < len(both), max(agree, len(both) - agree) / len(both)))
+    found.sort(key=lambda one: -one[2])
+    return found, 2 * sum(feature.holds(e) for e in known) >= len(known)
+
+
+def first_of_slots(surrogates, slot):
+    """The surrogates that can decide: values of a slot are missing together, so only its first one does."""
+    firsts = {}
+    for one in surrogates:
+        firsts.setdefault(one[0].slot, one)
+    return [one for other, one in firsts.items() if other != slot]
+
+
 def divide(node, examples, features, rules, method):
     """(where the test holds, where not), and in the node what becomes of missing values."""
     feature, direction, _ = node["split"]
@@ -193,11 +220,15 @@ def divide(node, examples, features, rules, method):
         n_yes, n_no = (rules.sums(side)[2] for side in (yes, no))
         node["share"] = float(n_yes >= n_no if direction is None else direction)
         (yes if node["share"] else no).extend(gone)
-    elif method == "weighting":
+    elif method in ("weighting", "published-weighting"):
         node["share"] = share = rules.n(yes) / (rules.n(yes) + rules.n(no))
-        yes, no = yes + scaled(gone, share), no + rest_of(gone, share)
+        parts = scaled(gone, share), rest_of(gone, share)
+        if method == "published-weighting":  # a part counts where it is
+            parts = [[e._replace(counted=whole.counted) for e, whole in zip(part, gone, strict=True)] for part in parts]
+        yes, no = yes + parts[0], no + parts[1]
     else:
-        node["surrogates"], most = surrogates_of(examples, feature, features)
+        find = surrogates_of if method == "surrogate" else printed_surrogates_of
+        node["surrogates"], most = find(examples, feature, features)
         node["share"] = float(most)
         for e in gone:
             (yes if goes(node, e) else no).append(e)

@@ -25,6 +25,31 @@ def examples_of(marginals, gold, starts, label, order, k):
     return found
 
 
+GOLDEN_RATIO, OF_SAMPLES = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
+
+
+def mix_bits(x):
+    """SplitMix64."""
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) % 2**64
+    return x ^ (x >> 31)
+
+
+def is_drawn(seed, label, position, context, k, share):
+    """Whether the sample of a label's tree has this example; seed: of the round."""
+    number = 0
+    for v in context:
+        number = number if v is None else number * k + v
+    seed = (seed * GOLDEN_RATIO + label) % 2**64
+    key = mix_bits(((seed ^ OF_SAMPLES) + GOLDEN_RATIO * (position + 1)) % 2**64)
+    return mix_bits((key + GOLDEN_RATIO * (number + 1)) % 2**64) >> 11 < share * 2**53
+
+
+def kept_examples(examples, label, k, *, trim=0.0, share=1.0, seed=0):
+    """Sampling and influence trimming by example: those that are drawn, without those whose |residual| is small."""
+    return [e for e in examples if abs(e[2]) >= int(trim * UNIT) and is_drawn(seed, label, e[0], e[1], k, share)]
+
+
 def features_of(rows, order, k):
     """[(key, test of an example)] in the order that breaks ties: attributes by id, then lag by lag, start last."""
     reads = {}

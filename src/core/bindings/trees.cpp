@@ -6,11 +6,14 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
@@ -25,17 +28,27 @@
 namespace hedgerow {
 namespace {
 
+constexpr std::array<std::pair<const char*, Missing>, 5> kNamesOfMissing{{
+    {"weighting", Missing::weighting},
+    {"published-weighting", Missing::published_weighting},
+    {"surrogate", Missing::surrogate},
+    {"published-surrogate", Missing::published_surrogate},
+    {"learned", Missing::learned},
+}};
+
 Missing missing_of(const std::string& name) {
-    if (name == "weighting") return Missing::weighting;
-    if (name == "surrogate") return Missing::surrogate;
-    require(name == "learned", "missing must be weighting, surrogate or learned");
-    return Missing::learned;
+    for (const auto& [known, missing] : kNamesOfMissing) {
+        if (name == known) return missing;
+    }
+    throw std::invalid_argument(
+        "missing must be weighting, surrogate, learned, or published- and one of the first two");
 }
 
 const char* name_of(Missing missing) {
-    return missing == Missing::weighting   ? "weighting"
-           : missing == Missing::surrogate ? "surrogate"
-                                           : "learned";
+    for (const auto& [name, known] : kNamesOfMissing) {
+        if (missing == known) return name;
+    }
+    return "";
 }
 
 CategorySplits category_splits_of(const std::string& name) {
@@ -44,18 +57,30 @@ CategorySplits category_splits_of(const std::string& name) {
     return CategorySplits::subset;
 }
 
+TrimBy trim_by_of(const std::string& name) {
+    if (name == "position") return TrimBy::position;
+    require(name == "example", "trim_by must be position or example");
+    return TrimBy::example;
+}
+
+const char* name_of(TrimBy trim_by) {
+    return trim_by == TrimBy::example ? "example" : "position";
+}
+
 const char* name_of(CategorySplits splits) {
     return splits == CategorySplits::subset ? "subset" : "one-hot";
 }
 
 GrowthRules growth_rules(double l2, bool newton, double max_step, std::int64_t min_leaf,
-                         std::int64_t max_leaves, double influence_trim, const std::string& category_splits,
-                         double max_features, const std::string& missing) {
+                         std::int64_t max_leaves, double influence_trim, const std::string& trim_by,
+                         double example_share, const std::string& category_splits, double max_features,
+                         const std::string& missing) {
     require(l2 >= 0, "l2 must be at least 0");
     require(max_step > 0, "max_step must be more than 0");
     require(min_leaf >= 1, "min_leaf must be at least 1");
     require(max_leaves >= 2, "max_leaves must be at least 2");
     require(influence_trim >= 0, "influence_trim must be at least 0");
+    require(example_share > 0 && example_share <= 1, "example_share must be above 0 and at most 1");
     require(max_features > 0, "max_features must be more than 0");
     return {.l2 = l2,
             .newton = newton,
@@ -63,6 +88,8 @@ GrowthRules growth_rules(double l2, bool newton, double max_step, std::int64_t m
             .min_leaf = min_leaf,
             .max_leaves = max_leaves,
             .influence_trim = influence_trim,
+            .trim_by = trim_by_of(trim_by),
+            .example_share = example_share,
             .category_splits = category_splits_of(category_splits),
             .max_features = max_features,
             .missing = missing_of(missing)};
@@ -137,6 +164,7 @@ class TreeGrower {
         require(grower_.data().order == 0, "a tree for all labels does not test previous ones");
         require(!grower_.rules().uses_subsets(), "a tree for all labels does not split categories into sets");
         require(!grower_.data().has_missing(), "a tree for all labels takes no missing values");
+        require(!grower_.rules().leaves_out_examples(), "a tree for all labels counts whole positions");
         check(marginals, gold, scores, in_sample, n_threads);
         TreeRecords trees;
         {
@@ -150,7 +178,8 @@ class TreeGrower {
     nb::tuple fit(const Input<double, 1>& targets, const Input<double, 1>& weights, std::uint64_t seed) {
         const auto n = static_cast<std::size_t>(grower_.data().n_positions);
         const GrowthRules& rules = grower_.rules();
-        require(grower_.data().order == 0 && !rules.newton && rules.influence_trim == 0,
+        require(grower_.data().order == 0 && !rules.newton && rules.influence_trim == 0 &&
+                    !rules.leaves_out_examples(),
                 "a tree is fitted to targets of order 0, by its own weights alone");
         require(targets.shape(0) == n && weights.shape(0) == n, "a target and a weight for each position");
         for (std::size_t t = 0; t < n; ++t) {
@@ -262,14 +291,17 @@ void register_trees(nb::module_& m) {
         .def(
             "__init__",
             [](GrowthRules* self, double l2, bool newton, double max_step, std::int64_t min_leaf,
-               std::int64_t max_leaves, double influence_trim, const std::string& category_splits,
-               double max_features, const std::string& missing) {
-                new (self) GrowthRules(growth_rules(l2, newton, max_step, min_leaf, max_leaves,
-                                                    influence_trim, category_splits, max_features, missing));
+               std::int64_t max_leaves, double influence_trim, const std::string& trim_by,
+               double example_share, const std::string& category_splits, double max_features,
+               const std::string& missing) {
+                new (self)
+                    GrowthRules(growth_rules(l2, newton, max_step, min_leaf, max_leaves, influence_trim,
+                                             trim_by, example_share, category_splits, max_features, missing));
             },
             nb::kw_only(), nb::arg("l2") = defaults.l2, nb::arg("newton") = defaults.newton,
             nb::arg("max_step") = defaults.max_step, nb::arg("min_leaf") = defaults.min_leaf,
             nb::arg("max_leaves") = defaults.max_leaves, nb::arg("influence_trim") = defaults.influence_trim,
+            nb::arg("trim_by") = name_of(defaults.trim_by), nb::arg("example_share") = defaults.example_share,
             nb::arg("category_splits") = name_of(defaults.category_splits),
             nb::arg("max_features") = defaults.max_features, nb::arg("missing") = name_of(defaults.missing))
         .def_ro("l2", &GrowthRules::l2)
@@ -278,6 +310,8 @@ void register_trees(nb::module_& m) {
         .def_ro("min_leaf", &GrowthRules::min_leaf)
         .def_ro("max_leaves", &GrowthRules::max_leaves)
         .def_ro("influence_trim", &GrowthRules::influence_trim)
+        .def_prop_ro("trim_by", [](const GrowthRules& rules) { return name_of(rules.trim_by); })
+        .def_ro("example_share", &GrowthRules::example_share)
         .def_prop_ro("category_splits",
                      [](const GrowthRules& rules) { return name_of(rules.category_splits); })
         .def_ro("max_features", &GrowthRules::max_features)

@@ -10,8 +10,10 @@ constexpr std::int64_t kFewOfAll = 4;  // a layer with fewer than 1 / kFewOfAll 
 double n_examples(const Examples& examples, const Layer& layer, const NodeContexts& contexts,
                   std::int64_t i) {
     const std::int32_t c = layer.order.cells[i];
-    return examples.rounded(examples.weight(c) * layer.fractions[i] *
-                            contexts.n_examples[examples.data.depth_at[c]]);
+    const bool counts_kept = examples.leaves_out && !examples.objective.newton;
+    const double n = counts_kept ? static_cast<double>(examples.n_examples(contexts, c))
+                                 : contexts.n_examples[examples.data.depth_at[c]];
+    return examples.rounded(examples.weight(c) * layer.fractions[i] * n);
 }
 
 }  // namespace
@@ -34,6 +36,7 @@ Division FractionalPartitioner::divide(const GrowingNode& parent) {
     Division division;
     division.true_fraction = yes_is_smaller ? small_fraction : 1 - small_fraction;
     division.yes_is_smaller = yes_is_smaller;
+    division.counts_twice = counts_twice_ && known.n_missing > 0;
     division.if_true = side(parent, {});
     division.if_false = side(parent, {});
     GrowingNode& small = yes_is_smaller ? division.if_true : division.if_false;
@@ -158,8 +161,10 @@ void FractionalPartitioner::move_fractions(GrowingNode& small, GrowingNode& larg
     const bool small_counts = (true_fraction >= 0.5) == small_is_yes;
     for (const std::int32_t i : missing_) {
         to.order.place(j, cells[i]);
-        to.sums[j] = examples_.objective.times(from.sums[i], small_fraction, small_counts);
+        const std::int64_t counted = examples_.objective.count(from.sums[i]);
+        to.sums[j] = examples_.objective.times(from.sums[i], small_fraction, small_counts || counts_twice_);
         from.sums[i] -= to.sums[j];
+        if (counts_twice_) from.sums[i].packed += counted * examples_.objective.packing.one();
         const float yes = from.fractions[i] * static_cast<float>(true_fraction), no = from.fractions[i] - yes;
         to.fractions[j++] = small_is_yes ? yes : no;
         from.fractions[i] = small_is_yes ? no : yes;

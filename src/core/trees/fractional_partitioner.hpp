@@ -1,7 +1,8 @@
 // Weighting (C4.5): a position whose value is missing goes to both sides, a fraction to each, as large as
 // that side's share of the examples whose value is known. The sums of a fraction are rounded to whole
 // numbers, and the rest is on the other side: nothing is lost, so histograms can still be subtracted. The
-// larger fraction counts as the position.
+// larger fraction counts as the position. By the published rule both fractions do, so that a side needs no
+// whole position; then counts, and so histograms, do not subtract.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,12 @@ namespace hedgerow {
 
 class FractionalPartitioner : public Partitioner {
   public:
-    FractionalPartitioner(const Examples& examples, Layers& layers, const Group* group)
-        : data_(examples.data), examples_(examples), layers_(layers), group_(group) {}
+    FractionalPartitioner(const Examples& examples, Layers& layers, Missing rule, const Group* group)
+        : data_(examples.data),
+          examples_(examples),
+          layers_(layers),
+          counts_twice_(rule == Missing::published_weighting),
+          group_(group) {}
 
     Division divide(const GrowingNode& parent) override;
 
@@ -49,6 +54,7 @@ class FractionalPartitioner : public Partitioner {
     const TreeData& data_;
     const Examples& examples_;
     Layers& layers_;
+    bool counts_twice_;   // whether a position in parts counts on both sides
     const Group* group_;  // null if this process grows trees alone
     std::vector<std::int32_t> places_;
     std::vector<std::int32_t> missing_;  // places of the positions whose value is missing

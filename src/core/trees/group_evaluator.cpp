@@ -128,10 +128,11 @@ void GroupEvaluator::reduce(const std::vector<Received>& usable) {
 
 void GroupEvaluator::evaluate_sides(GrowingNode& parent, Division& division) {
     GrowingNode &yes = division.if_true, &no = division.if_false;
-    if (parent.best.attribute >= 0) {
+    if (parent.best.attribute >= 0 && !division.counts_twice) {
         evaluate_position_split(parent, division.yes_is_smaller ? yes : no,
                                 division.yes_is_smaller ? no : yes);
-    } else if (parent.histogram && examples_.order == 1 && contexts_subtract(parent)) {
+    } else if (parent.best.attribute < 0 && parent.histogram && examples_.order == 1 &&
+               contexts_subtract(parent)) {
         evaluate_context_split(parent, yes, no);
     } else {
         release(parent);

@@ -27,10 +27,11 @@ Grower::Grower(const TreeData& data, std::int64_t n_labels, const GrowthRules& r
                const double* weights, const GroupLayout* layout)
     : data_(data),
       rules_(rules),
-      trim_(static_cast<std::int64_t>(rules.influence_trim * kResidualUnit)),
+      trim_(rules.trims_positions() ? units_of_residual(rules.influence_trim) : 0),
       splits_positions_(splits_positions(data, rules.missing)),
-      examples_{data, Objective{rules.l2, rules.newton, rules.max_step, rules.min_leaf, packing}, n_labels,
-                data.order, weights},
+      examples_{data,     Objective{rules.l2, rules.newton, rules.max_step, rules.min_leaf, packing},
+                n_labels, data.order,
+                weights,  rules.leaves_out_examples()},
       histograms_(data, rules, layout ? layout->lists_entries : data.lists_entries()),
       group_(layout ? std::make_unique<Group>(*layout) : nullptr),
       evaluator_(make_evaluator(examples_, layers_, histograms_, rules, group_.get())),
@@ -107,6 +108,7 @@ GrowingNode Grower::make_root(const std::uint8_t* in_sample) {
 Range Grower::select(const std::uint8_t* in_sample) {
     CellOrder& order = layers_[0].order;
     order.indexed = true;
+    if (examples_.leaves_out) return select_kept(in_sample);
     if (!in_sample && trim_ == 0) return order.fill(data_);
     if (trim_ > 0 && examples_.width == 1) return select_large(in_sample);
     return order.fill(data_, [&](std::int64_t t) {
@@ -115,6 +117,22 @@ Range Grower::select(const std::uint8_t* in_sample) {
         const std::int32_t* row = examples_.row(data_.cell[t]);
         for (std::int64_t h = 0; h < examples_.width; ++h) size += std::abs(std::int64_t{row[h]});
         return size >= trim_;
+    });
+}
+
+// The positions that have an example.
+Range Grower::select_kept(const std::uint8_t* in_sample) {
+    const NodeContexts all(LabelContextSet(examples_.k, examples_.order), examples_.order, rules_.newton);
+    return layers_[0].order.fill(data_, [&](std::int64_t t) {
+        if (in_sample && !in_sample[t]) return false;
+        const std::int32_t* row = examples_.row(data_.cell[t]);
+        std::int64_t size = 0, n = 0;
+        for (const std::int32_t h : all.members[data_.depth[t]]) {
+            const KeptSums one = KeptSums::of(row[h]);
+            size += std::abs(one.residual);
+            n += one.n;
+        }
+        return n > 0 && size >= trim_;
     });
 }
 
@@ -145,6 +163,14 @@ void Grower::load(const GrowingNode& root) {
     const std::int64_t unit = examples_.example_weight(), one = examples_.objective.packing.one();
     if (examples_.sums_by_cell) {
         for (std::int64_t i = 0; i < n; ++i) layer.sums[i] = examples_.sums_by_cell[cells[i]];
+        return;
+    }
+    if (examples_.leaves_out) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int32_t c = cells[i];
+            const KeptSums kept = examples_.kept(root.contexts->members[data_.depth_at[c]], c);
+            layer.sums[i] = examples_.position_sums(kept.residual, kept.n, c);
+        }
         return;
     }
     std::vector<std::int64_t> n_examples;  // by depth

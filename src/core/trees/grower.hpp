@@ -71,6 +71,7 @@ class Grower {
     GrowingNode make_root(const std::uint8_t* in_sample);
     Range select(const std::uint8_t* in_sample);
     Range select_large(const std::uint8_t* in_sample);
+    Range select_kept(const std::uint8_t* in_sample);
     void load(const GrowingNode& root);
     Children split(GrowingNode& parent, bool is_last);
     Division divide(const GrowingNode& parent);
@@ -85,7 +86,7 @@ class Grower {
     GrowthTimes* times_ = nullptr;
     const TreeData& data_;
     GrowthRules rules_;
-    std::int64_t trim_;  // influence_trim in units of residuals
+    std::int64_t trim_;  // of positions, in units of residuals; 0 trims none
     bool splits_positions_;
     Examples examples_;
     Layers layers_;

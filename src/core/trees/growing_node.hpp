@@ -49,6 +49,7 @@ struct Division {
     double true_fraction = -1;
     std::vector<std::int32_t> surrogates;
     bool yes_is_smaller = false;  // whether fewer positions of all members are on that side
+    bool counts_twice = false;    // whether the split of an attribute lets positions count on both sides
 };
 
 }  // namespace hedgerow

@@ -50,7 +50,7 @@ HistogramBuilder::HistogramBuilder(const TreeData& data, const GrowthRules& rule
       groups_(data.groups()),
       rules_(rules),
       uses_entry_map_(data.n_entries > TreeData::kFewEntries && !lists_entries &&
-                      rules.missing != Missing::surrogate),
+                      !uses_surrogates(rules.missing)),
       reads_(static_cast<double>(n_reads(data)) /
              static_cast<double>(std::max<std::int64_t>(1, data.n_positions))),
       all_(data),

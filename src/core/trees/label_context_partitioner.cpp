@@ -47,6 +47,7 @@ Division LabelContextPartitioner::divide(const GrowingNode& parent) {
 
 // The sums of each position over the label contexts of either side.
 void LabelContextPartitioner::load_children(GrowingNode& yes, GrowingNode& no) {
+    if (examples_.leaves_out) return load_kept(yes, no);
     const auto &in = yes.contexts->members, &out = no.contexts->members;
     if (examples_.is_additive() && !yes.has_fractions && examples_.order == 1 && size_of(in[1]) == 1)
         return load_single_label(yes, no);
@@ -91,30 +92,61 @@ void LabelContextPartitioner::load_single_label(GrowingNode& yes, GrowingNode& n
                });
 }
 
+// Where examples are left out, a side has the positions of which it has an example.
+void LabelContextPartitioner::load_kept(GrowingNode& yes, GrowingNode& no) {
+    const auto &in = yes.contexts->members, &out = no.contexts->members;
+    const bool in_parts = yes.has_fractions;
+    distribute_to(
+        yes, no,
+        [&](std::int32_t c, std::int64_t depth, const Sums& both, double fraction, Sums& to_yes,
+            Sums& to_no) -> Sides {
+            const std::int64_t counted = examples_.objective.count(both);
+            const auto sums = [&](const KeptSums& kept) {
+                return in_parts ? examples_.position_sums(kept.residual, kept.n, c, fraction, counted)
+                                : examples_.position_sums(kept.residual, kept.n, c);
+            };
+            const KeptSums of_yes = examples_.kept(in[depth], c), of_no = examples_.kept(out[depth], c);
+            to_yes = sums(of_yes);
+            to_no = sums(of_no);
+            return {of_yes.n > 0, of_no.n > 0};
+        });
+}
+
 // load(cell, depth, sums before, fraction, yes, no) writes the sums of a position on both sides; `no` may be
 // the same memory as the sums before. The sums of a side without an example are written too and overwritten
 // by the next position: that is faster than a branch.
 template <class Load>
 void LabelContextPartitioner::distribute(GrowingNode& yes, GrowingNode& no, Load load) {
+    distribute_to(yes, no,
+                  [load, yes_has = yes.contexts->has.data(), no_has = no.contexts->has.data()](
+                      std::int32_t c, std::int64_t depth, const Sums& both, double fraction, Sums& to_yes,
+                      Sums& to_no) -> Sides {
+                      load(c, depth, both, fraction, to_yes, to_no);
+                      return {yes_has[depth], no_has[depth]};
+                  });
+}
+
+// The same where load() returns which sides have an example of the position.
+template <class Load>
+void LabelContextPartitioner::distribute_to(GrowingNode& yes, GrowingNode& no, Load load) {
     Layer &to_yes = layers_[yes.layer], &to_no = layers_[no.layer];
     std::int32_t *yes_cells = to_yes.order.cells.data(), *yes_where = to_yes.order.where.data();
     Sums *yes_sums = to_yes.sums.data(), *no_sums = to_no.sums.data();
     float *yes_fractions = to_yes.fractions.data(), *no_fractions = to_no.fractions.data();
-    const std::uint8_t *depths = examples_.data.depth_at.data(), *yes_has = yes.contexts->has.data(),
-                       *no_has = no.contexts->has.data();
+    const std::uint8_t* depths = examples_.data.depth_at.data();
     const std::int64_t end = no.counted.end;
     const bool indexed = to_yes.order.indexed;
     std::int64_t i = 0, j = no.counted.begin;
     for (std::int64_t at = j; at < end; ++at) {
         const std::int32_t c = to_no.order.cells[at];
         const float fraction = splits_positions_ ? no_fractions[at] : 1.0f;
-        load(c, depths[c], no_sums[at], fraction, yes_sums[i], no_sums[j]);
+        const Sides has = load(c, depths[c], no_sums[at], fraction, yes_sums[i], no_sums[j]);
         if (splits_positions_) yes_fractions[i] = no_fractions[j] = fraction;
         yes_cells[i] = c;
         if (indexed) yes_where[c] = static_cast<std::int32_t>(i);
         if (j != at) to_no.order.place(j, c);
-        i += yes_has[depths[c]];
-        j += no_has[depths[c]];
+        i += has.yes;
+        j += has.no;
     }
     yes.counted.end = i;
     no.counted.end = j;

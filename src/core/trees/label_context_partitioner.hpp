@@ -18,10 +18,18 @@ class LabelContextPartitioner {
     Division divide(const GrowingNode& parent);
 
   private:
+    // Whether a side has an example of a position: 1, or 0.
+    struct Sides {
+        std::int64_t yes, no;
+    };
+
     void load_children(GrowingNode& yes, GrowingNode& no);
     void load_single_label(GrowingNode& yes, GrowingNode& no);
+    void load_kept(GrowingNode& yes, GrowingNode& no);
     template <class Load>
     void distribute(GrowingNode& yes, GrowingNode& no, Load load);
+    template <class Load>
+    void distribute_to(GrowingNode& yes, GrowingNode& no, Load load);
 
     const Examples& examples_;
     Layers& layers_;

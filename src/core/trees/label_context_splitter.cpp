@@ -86,33 +86,29 @@ LabelContextSplitter::PrefixSums LabelContextSplitter::sum_prefixes(const Growin
             ranks[m].push_back(rank[contexts.set.label(h, static_cast<std::int64_t>(m), lag)]);
     }
     const Layer& layer = layers_[node.layer];
-    const auto position_sums = [&](std::int64_t residual, std::int64_t n, std::int64_t i) {
+    const auto position_sums = [&](const KeptSums& kept, std::int64_t i) {
         const std::int32_t c = layer.order.cells[i];
-        if (!node.has_fractions) return examples_.position_sums(residual, n, c);
-        return examples_.position_sums(residual, n, c, layer.fractions[i],
+        if (!node.has_fractions) return examples_.position_sums(kept.residual, kept.n, c);
+        return examples_.position_sums(kept.residual, kept.n, c, layer.fractions[i],
                                        examples_.objective.count(layer.sums[i]));
     };
     PrefixSums sums{std::vector<Sums>(labels.size()), std::vector<Sums>(labels.size())};
-    std::vector<std::int64_t> residual(labels.size() + 1), n_examples(labels.size() + 1);
+    std::vector<KeptSums> by_rank(labels.size() + 1);
     for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
         const std::int32_t c = layer.order.cells[i], depth = examples_.data.depth_at[c];
         const std::vector<std::int32_t>& members = contexts.members[depth];
-        std::fill(residual.begin(), residual.end(), 0);
-        std::fill(n_examples.begin(), n_examples.end(), 0);
-        std::int64_t all = 0;
+        std::fill(by_rank.begin(), by_rank.end(), KeptSums{});
+        KeptSums all, sum;
         for (std::size_t j = 0; j < members.size(); ++j) {
-            const std::int64_t r = examples_.row(c)[members[j]];
-            residual[ranks[depth][j]] += r;
-            ++n_examples[ranks[depth][j]];
-            all += r;
+            const KeptSums one = KeptSums::of(examples_.row(c)[members[j]]);
+            by_rank[ranks[depth][j]] += one;
+            all += one;
         }
-        const auto n_all = static_cast<std::int64_t>(members.size());
-        std::int64_t sum = 0, n = 0;
         for (std::size_t r = 0; r < labels.size(); ++r) {
-            sum += residual[r];
-            n += n_examples[r];
-            if (n > 0) sums.yes[r] += position_sums(sum, n, i);
-            if (n < n_all) sums.no[r] += position_sums(all - sum, n_all - n, i);
+            sum += by_rank[r];
+            const KeptSums rest = all - sum;
+            if (sum.n > 0) sums.yes[r] += position_sums(sum, i);
+            if (rest.n > 0) sums.no[r] += position_sums(rest, i);
         }
     }
     return sums;

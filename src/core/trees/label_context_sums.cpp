@@ -12,12 +12,14 @@ LabelContextSums::LabelContextSums(const Examples& examples, const Layers& layer
     : examples_(examples),
       layers_(layers),
       by_label_(static_cast<std::size_t>(examples.k) + 1),
+      kept_by_label_(static_cast<std::size_t>(examples.k) + 1),
       fractional_by_label_(static_cast<std::size_t>(examples.k) + 1) {}
 
 void LabelContextSums::sum(GrowingNode& node) {
     if (!node.contexts->divisible) return;
     node.label_sums.assign(static_cast<std::size_t>(entry(examples_.order, 0)), Sums{});
     if (node.has_fractions) return sum_fractions(node);
+    if (examples_.leaves_out) return sum_kept(node);
     return examples_.is_additive() ? sum_columns(node) : sum_by_position(node);
 }
 
@@ -30,7 +32,7 @@ void LabelContextSums::add_labels(const NodeContexts& contexts, std::int64_t m, 
     const std::int64_t k = examples_.k;
     const std::vector<std::int32_t>& members = contexts.members[m];
     const auto n_members = static_cast<std::int64_t>(members.size());
-    Real all = 0;
+    Real all{};
     for (const std::int32_t h : members) all += columns[h];
     for (std::int64_t lag = 0; lag < examples_.order; ++lag) {
         if (contexts.set.size(lag) < 2) continue;
@@ -38,7 +40,7 @@ void LabelContextSums::add_labels(const NodeContexts& contexts, std::int64_t m, 
             put(entry(lag, k), all, n_members);
             continue;
         }
-        std::fill(by_label.begin(), by_label.end(), Real{0});
+        std::fill(by_label.begin(), by_label.end(), Real{});
         for (const std::int32_t h : members)
             by_label[m == 1 ? h : contexts.set.label(h, m, lag)] += columns[h];
         const std::int64_t n_values = contexts.set.size(lag) - contexts.set.allowed(lag, k);
@@ -92,6 +94,39 @@ void LabelContextSums::sum_by_position(GrowingNode& node) {
     }
 }
 
+// Where examples are left out: position by position, since each may have other ones.
+void LabelContextSums::sum_kept(GrowingNode& node) {
+    const std::int32_t* cells = layers_[node.layer].order.cells.data();
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+        const std::int32_t c = cells[i];
+        add_kept_labels(*node.contexts, c, [&](std::int64_t at, const KeptSums& kept) {
+            node.label_sums[at] += examples_.position_sums(kept, c);
+        });
+    }
+}
+
+// put(entry, examples of a position) for each entry to which it may contribute; without a branch, because
+// which examples are left out cannot be predicted.
+template <class Put>
+void LabelContextSums::add_kept_labels(const NodeContexts& contexts, std::int32_t c, Put put) {
+    const std::int64_t m = examples_.data.depth_at[c];
+    const std::vector<std::int32_t>& members = contexts.members[m];
+    if (examples_.order == 1 && m == 1) {  // a context is a label
+        const std::int32_t* row = examples_.row(c);
+        const KeptSums all = examples_.kept(members, c);
+        for (const std::int32_t v : members) {
+            const KeptSums one = KeptSums::of(row[v]), rest = all - one;
+            put(entry(0, v), one);
+            put(entry(0, v) + 1, rest);
+        }
+        return;
+    }
+    kept_.resize(static_cast<std::size_t>(examples_.width));
+    for (const std::int32_t h : members) kept_[h] = KeptSums::of(examples_.row(c)[h]);
+    add_labels(contexts, m, kept_.data(), kept_by_label_,
+               [&](std::int64_t at, const KeptSums& kept, std::int64_t) { put(at, kept); });
+}
+
 // The same in vectors for narrow rows; returns how many cells, in left_, are not summed yet: those at a
 // start.
 std::int64_t LabelContextSums::sum_newton_columns(GrowingNode& node) {
@@ -120,7 +155,9 @@ std::int64_t LabelContextSums::sum_newton_columns(GrowingNode& node) {
 // Where fractions of positions are there: exact sums in floating point, of terms that are rounded once.
 void LabelContextSums::sum_fractions(GrowingNode& node) {
     node.fractional_label_sums.assign(node.label_sums.size(), FractionalSums{});
-    if (!examples_.objective.newton) {
+    if (examples_.leaves_out) {
+        sum_kept_fractions(node);
+    } else if (!examples_.objective.newton) {
         sum_fraction_columns(node);
     } else if (examples_.order == 1 && examples_.k <= kNarrow) {
         sum_newton_fraction_columns(node);
@@ -144,6 +181,23 @@ void LabelContextSums::sum_newton_fractions(GrowingNode& node) {
                        to.weight += examples_.rounded(fraction * curvature(r));
                        to.count += counted;
                    });
+    }
+}
+
+void LabelContextSums::sum_kept_fractions(GrowingNode& node) {
+    const Layer& layer = layers_[node.layer];
+    for (std::int64_t i = node.counted.begin; i < node.counted.end; ++i) {
+        const std::int32_t c = layer.order.cells[i];
+        const double fraction = examples_.weight(c) * layer.fractions[i];
+        const auto counted = static_cast<double>(examples_.objective.count(layer.sums[i]));
+        add_kept_labels(*node.contexts, c, [&](std::int64_t at, const KeptSums& kept) {
+            const double r = static_cast<double>(kept.residual) / kResidualUnit;
+            const double weight = examples_.objective.newton ? curvature(r) : static_cast<double>(kept.n);
+            FractionalSums& to = node.fractional_label_sums[at];
+            to.residual += examples_.rounded(fraction * r);
+            to.weight += examples_.rounded(fraction * weight);
+            to.count += kept.n > 0 ? counted : 0;
+        });
     }
 }
 

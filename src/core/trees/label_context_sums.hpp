@@ -31,17 +31,22 @@ class LabelContextSums {
     void sum_columns(GrowingNode& node);
     void sum_by_position(GrowingNode& node);
     std::int64_t sum_newton_columns(GrowingNode& node);
+    void sum_kept(GrowingNode& node);
     void sum_fractions(GrowingNode& node);
+    void sum_kept_fractions(GrowingNode& node);
     void sum_newton_fractions(GrowingNode& node);
     void sum_newton_fraction_columns(GrowingNode& node) const;
     void sum_fraction_columns(GrowingNode& node);
     template <class Column, class Real, class Put>
     void add_labels(const NodeContexts& contexts, std::int64_t m, const Column* columns,
                     std::vector<Real>& by_label, Put put) const;
+    template <class Put>
+    void add_kept_labels(const NodeContexts& contexts, std::int32_t c, Put put);
 
     const Examples& examples_;
     const Layers& layers_;
     std::vector<std::int64_t> by_label_, columns_, n_cells_;
+    std::vector<KeptSums> kept_, kept_by_label_;
     std::vector<double> fractional_by_label_, fractional_columns_;
     std::vector<std::int32_t> left_;
 };

@@ -30,11 +30,16 @@ void LocalEvaluator::evaluate_root(GrowingNode& root) {
 
 void LocalEvaluator::evaluate_sides(GrowingNode& parent, Division& division) {
     GrowingNode &yes = division.if_true, &no = division.if_false;
-    if (parent.best.attribute >= 0) {
-        evaluate_position_split(parent, yes, no);
-    } else {
-        evaluate_context_split(parent, yes, no);
-    }
+    if (parent.best.attribute < 0) return evaluate_context_split(parent, yes, no);
+    if (division.counts_twice) return evaluate_anew(parent, yes, no);
+    evaluate_position_split(parent, yes, no);
+}
+
+// From the positions of both sides, where sums do not subtract.
+void LocalEvaluator::evaluate_anew(GrowingNode& parent, GrowingNode& yes, GrowingNode& no) {
+    release(parent);
+    evaluate_node(yes);
+    evaluate_node(no);
 }
 
 void LocalEvaluator::sum_sides(GrowingNode& parent, Division& division) {
@@ -109,12 +114,8 @@ void LocalEvaluator::evaluate_position_split(GrowingNode& parent, GrowingNode& y
 // After a split on a single previous label, residuals and examples of `no` are those of the parent minus
 // those of `yes`.
 void LocalEvaluator::evaluate_context_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no) {
-    if (!parent.histogram || !contexts_subtract(parent) || !histograms_.is_large(yes.counted)) {
-        release(parent);
-        evaluate_node(yes);
-        evaluate_node(no);
-        return;
-    }
+    if (!parent.histogram || !contexts_subtract(parent) || !histograms_.is_large(yes.counted))
+        return evaluate_anew(parent, yes, no);
     evaluate_node(yes);
     const ContextSubtraction subtract(examples_, parent.best, no);
     no.histogram = std::move(parent.histogram);

@@ -19,6 +19,7 @@ class LocalEvaluator : public NodeEvaluator {
   private:
     void evaluate_node(GrowingNode& node);
     void evaluate_histogram(GrowingNode& node);
+    void evaluate_anew(GrowingNode& parent, GrowingNode& yes, GrowingNode& no);
     void evaluate_position_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no);
     void evaluate_context_split(GrowingNode& parent, GrowingNode& yes, GrowingNode& no);
     void count(const GrowingNode& node, Histogram& histogram, bool marking);

@@ -11,9 +11,9 @@ std::unique_ptr<Partitioner> make_partitioner(const Examples& examples, Layers& 
                                               const Group* group) {
     const TreeData& data = examples.data;
     if (splits_positions(data, rules.missing))
-        return std::make_unique<FractionalPartitioner>(examples, layers, group);
-    if (rules.missing == Missing::surrogate)
-        return std::make_unique<SurrogatePartitioner>(examples, layers, histograms, group);
+        return std::make_unique<FractionalPartitioner>(examples, layers, rules.missing, group);
+    if (uses_surrogates(rules.missing))
+        return std::make_unique<SurrogatePartitioner>(examples, layers, histograms, rules.missing, group);
     return std::make_unique<DirectedPartitioner>(data, layers, rules);
 }
 

@@ -16,7 +16,7 @@ namespace hedgerow {
 
 // Whether splits send fractions of positions to both sides.
 inline bool splits_positions(const TreeData& data, Missing missing) {
-    return missing == Missing::weighting && data.has_missing();
+    return uses_weighting(missing) && data.has_missing();
 }
 
 class Partitioner {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "trees/example_selection.hpp"
 #include "trees/group_evaluator.hpp"
 #include "trees/packing.hpp"
 #include "util/lockstep.hpp"
@@ -84,10 +85,14 @@ void RoundGrower::join_group() {
     MessageWriter to(own);
     to.put(std::int64_t{!weights_.empty()});
     to.put(bytes_of_label());
+    to.put(data_->n_positions);
     const std::vector<Received> all = exchange_->gather(own);
+    std::int64_t member = 0;
     for (MessageReader from : readers_of(all)) {
         weighted |= from.get<std::int64_t>() != 0;
         most_bytes = std::max(most_bytes, from.get<std::int64_t>());
+        const auto n_positions = from.get<std::int64_t>();
+        if (member++ < layout_->rank) first_position_ += n_positions;
     }
     // A member without positions gets a weight that is not read: without weights it would pack sums
     // otherwise.
@@ -106,7 +111,7 @@ std::int64_t RoundGrower::bytes_of_label() const {
 }
 
 bool RoundGrower::adds_scores(bool samples) const {
-    return !samples && rules_.influence_trim == 0;
+    return !samples && rules_.influence_trim == 0 && !rules_.leaves_out_examples();
 }
 
 TreeRecords RoundGrower::grow(const RoundInput& round) {
@@ -157,6 +162,7 @@ void RoundGrower::grow_label(Grower& grower, const RoundInput& round, const std:
                              std::int64_t i, Trees& trees) {
     std::int32_t* of_label = residuals_.of_label(i);
     const std::uint64_t seed = round.seed * kGoldenRatio64 + static_cast<std::uint64_t>(labels[i]);
+    leave_out_examples(*data_, rules_, k_, residuals_.width(), first_position_, seed, of_label);
     trees[labels[i]] = grower.grow(of_label, residuals_.width(), round.in_sample, seed);
     n_counted_[labels[i]] = grower.n_counted();
     if (adds_scores(round.in_sample != nullptr)) grower.put_values(round.step, of_label);

@@ -80,6 +80,7 @@ class RoundGrower {
     GrowthRules rules_;
     std::vector<double> weights_;
     std::shared_ptr<Exchange> exchange_;   // null if this process grows trees alone
+    std::int64_t first_position_ = 0;      // of this member, among those of all members in order
     std::unique_ptr<GroupLayout> layout_;  // null likewise
     std::int64_t group_block_ = 0;         // labels of a block
     TransposedResiduals residuals_;

@@ -11,6 +11,9 @@
 namespace hedgerow {
 
 constexpr double kResidualUnit = 1 << 30;
+inline std::int64_t units_of_residual(double residual) {
+    return static_cast<std::int64_t>(residual * kResidualUnit);
+}
 
 // How the number `packed` of Sums is divided: a count of positions above bit count_shift, and below it a
 // weight in units of 1 / weight_unit. The sums over all positions must fit: see choose_packing().

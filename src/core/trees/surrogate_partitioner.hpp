@@ -1,6 +1,11 @@
 // Surrogates (CART): a position whose value is missing goes where the first surrogate sends it whose own
 // value is known. A surrogate is the test of another slot that agrees most often with the split; the best
 // surrogate comes first.
+//
+// The published rule ranks the tests of all other slots, whether or not they hold at positions of the node,
+// by the share of the examples that they predict. All values of a slot are missing together, so only the best
+// test of a slot can decide: the others are not stored. Otherwise positions are counted, a surrogate must
+// agree more often than sending all positions to the larger side, and there are at most kMostSurrogates.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +19,7 @@ namespace hedgerow {
 
 class SurrogatePartitioner : public Partitioner {
   public:
-    SurrogatePartitioner(const Examples& examples, Layers& layers, HistogramBuilder& histograms,
+    SurrogatePartitioner(const Examples& examples, Layers& layers, HistogramBuilder& histograms, Missing rule,
                          const Group* group);
 
     Division divide(const GrowingNode& parent) override;
@@ -24,9 +29,15 @@ class SurrogatePartitioner : public Partitioner {
         const TreeData::Slot* slot;
         std::int32_t code;
         bool opposite;
-        double agreement;  // the fraction of positions where it goes the same way as the split
+        double agreement;  // the fraction of votes for the way that it goes
     };
-    // For each entry the number of positions that have it and go to `yes`, minus those that go to `no`.
+    // What the other tests are compared with: the surrogates, and whether most votes are for `yes`.
+    struct Ranking {
+        std::vector<Surrogate> surrogates;
+        bool most_hold;
+    };
+    // For each entry the votes for `yes` minus those for `no`, of the positions that have it, and the number
+    // of these votes as `packed`.
     struct Votes {
         const EntryMap& map;
         const Histogram& histogram;
@@ -34,20 +45,24 @@ class SurrogatePartitioner : public Partitioner {
         Sums total;
     };
 
-    std::vector<Surrogate> find(const GrowingNode& parent, const TreeData::Slot& slot, Range missing);
-    void vote(const GrowingNode& parent, Range voters, Range missing, std::int64_t sign, Histogram& votes,
+    Ranking find(const GrowingNode& parent, const TreeData::Slot& slot, Range missing);
+    Sums vote(const GrowingNode& parent, Range voters, Range missing, std::int64_t sign, Histogram& votes,
               bool marking);
-    std::vector<Surrogate> find_in_group(const GrowingNode& parent, const TreeData::Slot& slot, Range voters,
-                                         Range missing, std::int64_t sign);
+    Ranking find_in_group(const GrowingNode& parent, const TreeData::Slot& slot, Range voters, Range missing,
+                          std::int64_t sign);
+    bool counts_by_rest(const GrowingNode& parent) const {
+        return !published_ && parent.histogram != nullptr;
+    }
     void add_rest(const GrowingNode& parent, std::int64_t sign, Histogram& votes) const;
-    Sums total_of(const GrowingNode& parent) const;
     std::vector<Surrogate> share(const std::vector<Surrogate>& own) const;
-    static void keep_best(std::vector<Surrogate>& found);
+    void keep_best(std::vector<Surrogate>& found) const;
     std::vector<Surrogate> rank(const TreeData::Slot& slot, const Votes& votes) const;
     void consider(std::size_t s, const Votes& votes, std::vector<Surrogate>& found) const;
     bool decide(const std::vector<Surrogate>& surrogates, std::int32_t c, bool otherwise) const;
 
     const TreeData& data_;
+    const Examples& examples_;
+    bool published_;
     Packing packing_;
     Layers& layers_;
     HistogramBuilder& histograms_;

@@ -267,7 +267,7 @@ void TreeData::add_slots(const std::vector<ColumnSource>& sources) {
             require(entries < kIndexLimit,
                     "columns and window must make fewer than 2^31 tests; shorten the window or use fewer "
                     "columns");
-            slots.push_back({&columns[j], offset, first_id, n_entries});
+            slots.push_back({&columns[j], offset, first_id, n_entries, sources[j].padded});
             slots.back().usual = usual_code(slots.back());
             n_entries += slots.back().n_entries();
             first_id += sources[j].n_values + (sources[j].padded ? 1 : 0);

@@ -75,8 +75,10 @@ class TreeData {
         std::int64_t offset;
         std::int32_t first_id;
         std::int32_t first_entry;
+        bool padded = false;      // whether padding is a test
         std::int32_t usual = -1;  // the code that more than half of the positions have; -1 if there is none
         std::int32_t n_entries() const { return column->n_codes + 2 + column->has_missing; }
+        std::int32_t n_tests() const { return column->n_codes + padded; }
         std::int32_t absent_entry() const { return first_entry + column->absent_code(); }
         std::int32_t missing_code() const { return column->missing_code(); }
         std::int32_t end() const { return first_entry + n_entries(); }

@@ -32,7 +32,12 @@ def add_to(app: typer.Typer) -> None:
             int, typer.Option("--min-freq", metavar="N", help="Leave out values at fewer than N positions.")
         ] = 1,
         missing: Annotated[
-            str | None, typer.Option("--missing", metavar="HOW", help="Replace missing values: impute or indicator.")
+            str | None,
+            typer.Option(
+                "--missing",
+                metavar="HOW",
+                help="Replace missing values: impute, indicator or published-indicator.",
+            ),
         ] = None,
         like: Annotated[
             str | None, typer.Option("--like", metavar="FOLDER|MODEL", help="Use its alphabets; for dev and test data.")

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 from hedgerow.corpora.job import EncodingJob, remove_scratch
 from hedgerow.corpora.records import Progress, ProgressBar
@@ -17,6 +17,7 @@ from hedgerow.encoding.corpus_folder import partial_folder
 from hedgerow.encoding.corpus_view import Recipe
 from hedgerow.encoding.encoded import Encoded
 from hedgerow.encoding.encoder import Encoder
+from hedgerow.encoding.imputation import Treatment
 from hedgerow.errors import InputError, type_name
 from hedgerow.estimators.base import Estimator
 from hedgerow.estimators.parameters import CountOrAll, python_scalar
@@ -32,7 +33,7 @@ def encode(
     *,
     features: Template | None = None,
     min_freq: int = 1,
-    missing: Literal["impute", "indicator"] | None = None,
+    missing: Treatment | None = None,
     like: Encoded | Estimator | None = None,
     format: str | None = None,  # noqa: A002 - the word of the field
     label: str | int | bool | None = None,
@@ -64,7 +65,7 @@ def encode(
         Columns to derive; see `hedgerow.templates`. They are part of the corpus: an estimator needs no `features`.
     min_freq : int >= 1, default=1
         Values of an attribute that occur at fewer positions of the data are left out.
-    missing : {"impute", "indicator"}, optional
+    missing : {"impute", "indicator", "published-indicator"}, optional
         How missing values are replaced, as the parameter `missing` of estimators says. None leaves them.
     like : Encoded or fitted estimator, optional
         Its columns and alphabets are used, and nothing is learned: for dev and test data.
@@ -142,8 +143,8 @@ def _check(features: object, missing: object, like: object, overwrite: bool, tar
             f"features must be a template of hedgerow.templates or None, but got {type_name(features)}; use "
             "hedgerow.templates.words() or another one"
         )
-    if missing not in (None, "impute", "indicator"):
-        raise InputError(f'missing must be "impute", "indicator" or None; it is {missing!r}')
+    if missing is not None and missing not in get_args(Treatment):
+        raise InputError(f'missing must be "impute", "indicator", "published-indicator" or None; it is {missing!r}')
     if like is not None and not isinstance(like, (Encoded, Estimator)):
         raise InputError(
             f"like must be an Encoded or a fitted estimator, but got {type_name(like)}; open a corpus with "

@@ -40,6 +40,7 @@ from hedgerow.encoding.folding import refold
 from hedgerow.encoding.imputation import (
     INDICATOR,
     Treatment,
+    adds_indicators,
     fill_missing,
     fill_value,
     indicator_column,
@@ -88,7 +89,8 @@ class Encoder:
             The training sequences.
         treatment
             "impute" learns fill values. "indicator" also adds an indicator column for every column that has missing
-            values in `sequences`. None leaves missing values as they are.
+            values in `sequences`; "published-indicator" does so too, and fills in zeros. None leaves missing values as
+            they are.
         features
             Which columns to derive; None for none.
         n_threads
@@ -106,9 +108,10 @@ class Encoder:
         if treatment is not None:
             pairs = zip(specs, sequences.columns, strict=True)
             specs = tuple(
-                replace(spec, fill_value=fill_value(_align(column, spec, n_threads)[0])) for spec, column in pairs
+                replace(spec, fill_value=fill_value(_align(column, spec, n_threads)[0], treatment))
+                for spec, column in pairs
             )
-        if treatment == "indicator":
+        if adds_indicators(treatment):
             names = [column.name for column in sequences.columns]
             specs += indicator_specs(names, [column.name for column in sequences.columns if column.n_missing])
         raw = cls(specs)

@@ -41,7 +41,7 @@ from hedgerow.encoding.derivation import (
 )
 from hedgerow.encoding.encoder import Encoder, indicator_specs, refuse_names_twice
 from hedgerow.encoding.encoder_draft import EncoderDraft
-from hedgerow.encoding.imputation import Treatment
+from hedgerow.encoding.imputation import FillValue, Treatment, adds_indicators, zero_value
 from hedgerow.encoding.key_placement import outer_names, placed
 from hedgerow.encoding.rules import Part, Plan, Template
 from hedgerow.encoding.text_parts import part_codes
@@ -178,7 +178,7 @@ class EncoderStatistics:
             raise InputError("X holds nothing but empty dicts; give at least one attribute")
         specs = tuple(self._spec(column, treatment, min_freq) for column in columns)
         incomplete = [column.name for column in columns if column.n_missing]
-        if treatment == "indicator":
+        if adds_indicators(treatment):
             specs += indicator_specs([column.name for column in columns], incomplete)
         raw = Encoder(specs)
         approximate = frozenset(column.name for column in columns if column.approximate)
@@ -199,11 +199,20 @@ class EncoderStatistics:
             column.name,
             column.kind,
             alphabet,
-            None if treatment is None else column.fill_value(kept, self.n_positions),
+            self._fill_value(column, treatment, kept),
             presence=column.presence(self.n_positions, self.n_sequences),
             folded=column.folded,
             characters=column.characters,
         )
+
+    def _fill_value(
+        self, column: ColumnStatistics, treatment: Treatment | None, kept: NDArray[np.bool_]
+    ) -> FillValue | None:
+        if treatment is None:
+            return None
+        if treatment == "published-indicator":
+            return zero_value(column.kind)
+        return column.fill_value(kept, self.n_positions)
 
     def _prototype(self, columns: list[ColumnStatistics]) -> Sequences:
         """One position without values that has the columns and alphabets of all data: what a template reads."""

@@ -13,7 +13,7 @@ from hedgerow.data.columns import ABSENT, BagColumn, CategoricalColumn, Column, 
 from hedgerow.data.ragged import starts_of
 from hedgerow.errors import InputError
 
-Treatment: TypeAlias = Literal["impute", "indicator"]
+Treatment: TypeAlias = Literal["impute", "indicator", "published-indicator"]
 
 INDICATOR = "missing"  # the only value of an indicator column
 
@@ -30,7 +30,26 @@ class FillBag:
 FillValue: TypeAlias = int | float | FillBag
 
 
-def fill_value(column: Column) -> FillValue:
+def adds_indicators(treatment: Treatment | None) -> bool:
+    """Whether columns mark where values were missing."""
+    return treatment in ("indicator", "published-indicator")
+
+
+def zero_value(kind: Kind) -> FillValue:
+    """What replaces missing values by the published rule of indicators: all boolean features of the column are 0.
+
+    Absent for a categorical column, 0 for a numeric one, the empty bag for a bag.
+    """
+    zeros: dict[Kind, FillValue] = {"categorical": ABSENT, "numeric": 0.0, "bag": FillBag((), ())}
+    return zeros[kind]
+
+
+def fill_value(column: Column, treatment: Treatment = "impute") -> FillValue:
+    """What replaces missing values of a column: a typical value, or with "published-indicator" `zero_value`."""
+    return zero_value(column.kind) if treatment == "published-indicator" else _typical_value(column)
+
+
+def _typical_value(column: Column) -> FillValue:
     """The most frequent value of a categorical column, the median of a numeric one, the majority values of a bag.
 
     Absent positions count like a value of their own. The fill value of a column without any value is ABSENT, 0 or the

@@ -212,8 +212,11 @@ class Parameter:
         else:
             signs = " and ".join(rule.sign for rule in self.rules)
             allowed = f"{self.type.__name__} {signs}".strip()
-        head = f"{self.name} : {allowed}{self._or_other}, default={self.default!r}"
-        return f"{head}\n{textwrap.fill(self.help, 100, initial_indent='    ', subsequent_indent='    ')}"
+        end, text = f"{self._or_other}, default={self.default!r}", self.help
+        if self.choices and len(self.name + allowed + end) > 110:  # a head cannot be wrapped
+            allowed, text = "str", f"One of {', '.join(map(repr, self.choices))}. {text}"
+        body = textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+        return f"{self.name} : {allowed}{end}\n{body}"
 
     def _is_of_type(self, value: Any) -> bool:
         if self.choices:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Annotated, Literal, TypeAlias
 
-from hedgerow.encoding.imputation import Treatment
 from hedgerow.estimators.parameters import AtLeast, AtMost, LessThan, MoreThan
 from hedgerow.estimators.value_types import BEAM, PATH, WINDOW
 
@@ -39,7 +38,12 @@ IMPUTED = (
     '"impute" replaces them by the most frequent value or the median of their column; "indicator" does the same and '
     "adds an attribute that marks them."
 )
-Imputed: TypeAlias = Annotated[Treatment, "How missing values are handled:", IMPUTED]
+PUBLISHED_RULES = (
+    '"published-weighting", "published-surrogate" and "published-indicator" are the rules as the dissertation prints '
+    "them: without a whole position on each side of a split; with all other tests, however often they agree; with zero "
+    "in the place of a missing value."
+)
+Imputed: TypeAlias = Annotated[Literal["impute", "indicator"], "How missing values are handled:", IMPUTED]
 # min_freq counts positions, whatever the weights of their sequences.
 _RAISE_MIN_FREQ = "Raise it for a smaller model and less overfitting."
 AttributeMinFreq: TypeAlias = Annotated[

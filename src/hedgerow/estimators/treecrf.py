@@ -15,6 +15,7 @@ from hedgerow.estimators.parameters import AtLeast, AtMost, LessThan, MoreThan, 
 from hedgerow.estimators.shared_parameters import (
     IMPUTED,
     LEARNED,
+    PUBLISHED_RULES,
     SURROGATE,
     WEIGHTING,
     Beam,
@@ -23,7 +24,6 @@ from hedgerow.estimators.shared_parameters import (
     LeafL2,
     Newton,
     Patience,
-    Subsample,
     WarmStart,
     WindowSize,
 )
@@ -48,6 +48,7 @@ RESIDUAL_STEPS: dict[str, Any] = {
 PAPERS: dict[str, Any] = {
     "min_leaf": 1, "max_features": 1.0, "influence_trim": 0.0, "missing": "weighting", "label_statistics": False,
 }  # fmt: skip
+PUBLISHED_METHODS = ("published-weighting", "published-surrogate", "published-indicator")  # of missing values
 LINEAR_DEFAULTS: dict[str, Any] = {"C": 0.5, "epochs": 10}
 
 
@@ -138,13 +139,30 @@ class TreeCRF(TreeEstimator):
         "Whether trees also read the scores of a linear model, to which theirs are added. A dict sets parameters of "
         "that StructuredSVM, such as {'epochs': 10}.",
     ] = False
-    subsample: Subsample = 1.0
+    subsample: Annotated[
+        float,
+        MoreThan(0),
+        AtMost(1),
+        "Share of the training data that each round learns from, drawn anew. A smaller share is faster and adds "
+        "randomness.",
+    ] = 1.0
+    sample_by: Annotated[
+        Literal["sequence", "example"],
+        'What subsample draws: "sequence" whole sequences, the same for all trees of a round; "example" pairs of a '
+        "position and a label context, anew for each tree, as in the paper.",
+    ] = "sequence"
     influence_trim: Annotated[
         float | Literal["auto"],
         AtLeast(0),
         "Positions whose absolute residuals sum to less than this are left out of a tree's growth. Raise it for speed; "
         "0 uses all positions.",
     ] = "auto"
+    trim_by: Annotated[
+        Literal["position", "example"],
+        'What influence_trim leaves out: "position" positions by the sum of their absolute residuals over label '
+        'contexts; "example" single pairs of a position and a label context by their absolute residual, as in the '
+        "paper.",
+    ] = "position"
     pseudo_rounds: Annotated[
         int,
         AtLeast(0),
@@ -162,12 +180,22 @@ class TreeCRF(TreeEstimator):
         "alone, because other losses cannot be compared.",
     ] = False
     missing: Annotated[
-        Literal["weighting", "surrogate", "learned", "impute", "indicator"],
+        Literal[
+            "weighting",
+            "surrogate",
+            "learned",
+            "impute",
+            "indicator",
+            "published-weighting",
+            "published-surrogate",
+            "published-indicator",
+        ],
         "How missing values are handled:",
         WEIGHTING,
         SURROGATE,
         LEARNED,
         IMPUTED,
+        PUBLISHED_RULES,
     ] = "weighting"
     beam: Beam = None
     early_stopping: EarlyStopping = None
@@ -191,8 +219,8 @@ class TreeCRF(TreeEstimator):
         gold minus the probability of the pair. A leaf has the value sum / (l2 + number of pairs), and a split is chosen
         by the drop of the squared error with this penalty, the first of equals. Steps have the size 1.
 
-        Missing values are the dissertation's chapter 4, of which two rules differ here: how surrogate splits are
-        chosen, and how the indicator of missing values is coded.
+        The methods of missing values are those of the dissertation's chapter 4: `missing="weighting"` sets
+        "published-weighting", and so on.
 
         Parameters
         ----------
@@ -216,7 +244,9 @@ class TreeCRF(TreeEstimator):
         >>> hr.TreeCRF.published(window=3).learning_rate
         1.0
         """
-        return cls(l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **(PAPERS | others), **RESIDUAL_STEPS)
+        return cls(
+            l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **_with_printed_missing(PAPERS | others), **RESIDUAL_STEPS
+        )
 
     @classmethod
     def published_2004(
@@ -286,6 +316,13 @@ class TreeCRF(TreeEstimator):
             self._check_virtual_evidence()
         if self.trees != "shared":
             return
+        for name in ("sample_by", "trim_by"):
+            if getattr(self, name) == "example":
+                other = "sequence" if name == "sample_by" else "position"
+                raise InputError(
+                    f'TreeCRF: trees="shared" fits all labels of a position together, but {name} is "example"; use '
+                    f'"{other}", or trees="per-label"'
+                )
         if self.transitions == "trees" and self.order > 0:
             raise InputError(
                 'TreeCRF: trees="shared" cannot test previous labels, but transitions is "trees"; use "table" or "auto"'
@@ -376,6 +413,8 @@ class TreeCRF(TreeEstimator):
         growth = self._growth(
             max_step=self.max_step,
             category_splits=self.category_splits,
+            trim_by=self.trim_by,
+            example_share=self.subsample if self.sample_by == "example" else 1.0,
             **{name: chosen[name] for name in GROWTH},
         )
         return BoostingRules(
@@ -386,7 +425,7 @@ class TreeCRF(TreeEstimator):
             learning_rate=chosen["learning_rate"],
             line_search=self.line_search,
             growth=growth,
-            subsample=self.subsample,
+            subsample=self.subsample if self.sample_by == "sequence" else 1.0,
             pseudo_rounds=self.pseudo_rounds,
             objective=self.objective,
             stopping=self._stopping(training),
@@ -403,6 +442,12 @@ class TreeCRF(TreeEstimator):
             own = self.linear if isinstance(self.linear, dict) else {}
             linear = MarginRules(window=self.window, averaging="average", random_state=seed, **(LINEAR_DEFAULTS | own))
         return ColumnRules(window=self.window, statistics=self.label_statistics, linear=linear, seed=seed)
+
+
+def _with_printed_missing(given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters with the printed rule of the method of missing values that is given."""
+    printed = f"published-{given['missing']}"
+    return given | {"missing": printed} if printed in PUBLISHED_METHODS else given
 
 
 def _start(

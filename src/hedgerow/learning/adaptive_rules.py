@@ -30,7 +30,9 @@ def adapted(situation: Situation, given: Mapping[str, Any]) -> dict[str, Any]:
     n_positions, n_labels, reads_scores, has_missing = situation
     shared = given["trees"] == "shared"
     if given["trees"] == "auto":
-        can_share = given["transitions"] != "trees" and given["category_splits"] == "one-hot" and not has_missing
+        by_example = "example" in (given["sample_by"], given["trim_by"])
+        one_value = given["category_splits"] == "one-hot"
+        can_share = given["transitions"] != "trees" and one_value and not has_missing and not by_example
         shared = n_labels > MANY_LABELS and not reads_scores and can_share
     small = n_positions < FEW_POSITIONS
     chosen: dict[str, Any] = {

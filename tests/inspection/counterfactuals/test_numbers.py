@@ -201,7 +201,9 @@ def test_a_linear_part_of_trees_is_tried_beyond_their_thresholds():
     [
         hr.TreeCRF(n_rounds=3, window=1, n_jobs=1, random_state=0),
         hr.TreeCRF(n_rounds=3, window=1, missing="surrogate", n_jobs=1, random_state=0),
+        hr.TreeCRF(n_rounds=3, window=1, missing="published-surrogate", n_jobs=1, random_state=0),
         hr.TreeCRF(n_rounds=3, missing="indicator", n_jobs=1, random_state=0),
+        hr.TreeCRF(n_rounds=3, missing="published-indicator", n_jobs=1, random_state=0),
         hr.MEMM(n_rounds=3, window=1, n_jobs=1, random_state=0),
         hr.FutureMEMM(n_rounds=3, max_future=2, early_stopping=None, n_jobs=1, random_state=0),
         hr.OutputCode(base=hr.MEMM(n_rounds=3, random_state=0), code="one-vs-rest", cascade=1, n_jobs=1),
@@ -227,11 +229,12 @@ def test_thresholds_that_no_tree_tests_change_nothing(estimator, monkeypatch, tm
     assert n_tried < n_all or not isinstance(estimator, hr.MEMM)
 
 
-def test_thresholds_of_surrogates_are_tried():
+@pytest.mark.parametrize("missing", ["surrogate", "published-surrogate"])
+def test_thresholds_of_surrogates_are_tried(missing):
     rng = np.random.default_rng(0)
     numbers = [[float(v) for v in row] for row in rng.normal(0, 3, (30, 6)).astype(np.float32)]
     x = [[{"a": v if rng.random() < 0.9 else None, "b": v} for v in row] for row in numbers]
-    model = hr.TreeCRF(order=0, n_rounds=2, max_leaves=2, missing="surrogate", n_jobs=1, random_state=0)
+    model = hr.TreeCRF(order=0, n_rounds=2, max_leaves=2, missing=missing, n_jobs=1, random_state=0)
     model.fit(x, [["low" if v < 0 else "high" for v in row] for row in numbers])
     for column, other in (("a", "b"), ("b", "a")):  # trees test one, the other is its surrogate
         found = counterfactual(model, [{column: None, other: -0.5}], 0)
