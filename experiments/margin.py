@@ -162,8 +162,8 @@ def trigram_table(title: str, load: Callable[[str, bool], Data], measure: Callab
         add(f"maximum entropy (MEMM, order 2), cut-off {least}", entropy(l2), f"l2 = {l2:g}", published[at])
     perceptron = hr.StructuredPerceptron(order=2, beam=beam, random_state=0)
     epochs = chosen_epochs(perceptron, train, 2 if quick else TRIGRAM_EPOCHS)
-    published = "94.09, voted" if at == 0 else "2.93"
-    add("perceptron, averaged, order 2", perceptron.set_params(epochs=epochs), f"{epochs} epochs", published)
+    of_perceptron = "94.09, voted" if at == 0 else "2.93"
+    add("perceptron, averaged, order 2", perceptron.set_params(epochs=epochs), f"{epochs} epochs", of_perceptron)
     if at == 0:
 
         def crf(l2: float) -> Any:

@@ -263,22 +263,23 @@ class LatticeBatch32:
         """
         (log Z, state marginals, pair marginals summed over positions by row of the table)
 
-        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing. Of cells that
-        are not listed only the sum of each label is defined.
+        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.
+        Of cells that are not listed only the sum of each label is defined.
         """
 
     def pseudo_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float) -> tuple:
         """
-        (log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by row of
-        the table or None)
+        (log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by
+        row of the table or None)
 
-        allowed: labels that the probability of a position is over. Terms of the table are rounded to multiples
-        of the unit, a power of two.
+        allowed: labels that the probability of a position is over. Terms of the table are rounded to
+        multiples of the unit, a power of two.
         """
 
     def evidence_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
         """
-        (log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of labels)
+        (log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of
+        labels)
         """
 
     def best_path(self) -> tuple:
@@ -312,22 +313,23 @@ class LatticeBatch64:
         """
         (log Z, state marginals, pair marginals summed over positions by row of the table)
 
-        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing. Of cells that
-        are not listed only the sum of each label is defined.
+        What is added is rounded to multiples of the unit, a power of two; 0 rounds nothing.
+        Of cells that are not listed only the sum of each label is defined.
         """
 
     def pseudo_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float) -> tuple:
         """
-        (log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by row of
-        the table or None)
+        (log pseudo-likelihood, gold minus its derivative by edge or state score, the same summed by
+        row of the table or None)
 
-        allowed: labels that the probability of a position is over. Terms of the table are rounded to multiples
-        of the unit, a power of two.
+        allowed: labels that the probability of a position is over. Terms of the table are rounded to
+        multiples of the unit, a power of two.
         """
 
     def evidence_sums(self, gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
         """
-        (log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of labels)
+        (log-likelihood of the labels under virtual evidence, gold minus its derivative by pair of
+        labels)
         """
 
     def best_path(self) -> tuple:

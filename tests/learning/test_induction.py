@@ -232,8 +232,8 @@ def test_history_counts_iterations_and_features():
     assert len(numbers) <= 40
     assert model.training_log_[0]["n_features"] == 0
     grown = [record["step"] for record in model.training_log_ if record["growing_seconds"] > 0]
-    assert grown[0] == INDUCTION_PERIOD + 1
-    assert all((step - 1) % INDUCTION_PERIOD == 0 for step in grown)
+    assert grown[0] == 9
+    assert all((step - 1) % 8 == 0 for step in grown)
     assert model.training_log_[0]["n_sequences"] == round(0.2 * len(NOTES))
     assert model.training_log_[8]["n_sequences"] == round(0.5 * len(NOTES))
     assert model.training_log_[8]["n_features"] > 0

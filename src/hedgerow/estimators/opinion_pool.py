@@ -135,11 +135,11 @@ class OpinionPool(Estimator):
         return int(self.n_models) if isinstance(self.subsets, str) else len(self.subsets)
 
     @property
-    def _beam(self) -> int | None:
+    def _beam(self) -> float | None:
         return self._base._beam
 
     @property
-    def _training_beam(self) -> int | None:
+    def _training_beam(self) -> float | None:
         return self._base._training_beam
 
     @property

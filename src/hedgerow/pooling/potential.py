@@ -77,7 +77,7 @@ class PoolPotential(ScoredPotential):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int = 1,
         temperature: float = 1.0,
     ) -> Lattice:
@@ -99,7 +99,7 @@ class PoolPotential(ScoredPotential):
         topology: Topology,
         *,
         known: KnownLabels | None = None,
-        beam: int | None = None,
+        beam: float | None = None,
         n_threads: int,
     ) -> tuple[Scores, Topology]:
         """The scores of the pool, and the topology of its lattice."""
