@@ -32,6 +32,7 @@ def stop(record: hr.callbacks.TrainingRecord) -> bool:
 
 hr.LinearCRF(solver="auto").fit(["cat"], [["-", "a", "-"]], callbacks=[stop, hr.callbacks.Progress()])
 code = hr.OutputCode(base=hr.MEMM(), n_bits=3)
+pool = hr.OpinionPool(base=hr.MEMM(), subsets=[["word", -1], [0]])
 loaded = hr.load("m.hedgerow")
 loaded.predict(["cat"], decode="marginal")
 """
