@@ -35,6 +35,16 @@ def _loaded(name: str) -> Callable[[], tuple[Split, Split]]:
     return lambda: (Split.of(hr.datasets.load(name, "train")), Split.of(hr.datasets.load(name, "test")))
 
 
+def _armenian() -> tuple[Split, Split]:
+    from practice import TASKS
+
+    found = TASKS["armenian-feats"].read()
+    return (
+        Split(found.X, found.y, list(range(len(found.y)))),
+        Split(found.X_test, found.y_test, list(range(len(found.y_test)))),
+    )
+
+
 def _small() -> tuple[Split, Split]:
     train, test = _loaded("conll2000-joint")()
     return train.select(range(SMALL)), test
@@ -53,6 +63,7 @@ SETS: dict[str, tuple[str, Callable[[], tuple[Split, Split]]]] = {
     "nettalk": ("NETtalk", _loaded("nettalk")),
     "conll": ("CoNLL-2000", _loaded("conll2000-joint")),
     "conll-small": (f"CoNLL-2000, {SMALL:,} sentences", _small),
+    "armenian": ("Armenian", _armenian),
     "transition": ("Synthetic, transition", _forty("transition")),
     "both": ("Synthetic, both", _forty("both")),
     "transition-few": ("Transition, 30 sequences", _forty("transition", 30)),
@@ -72,6 +83,8 @@ def make(spec: Spec) -> Any:
     """Return a new estimator, not fitted."""
     name, parameters = spec
     made = {key: make(value) if key == "base" else value for key, value in parameters.items()}
+    if "features" in made:
+        made["features"] = getattr(hr.templates, made["features"])()
     return getattr(hr, name)(n_jobs=1, **made)
 
 
@@ -87,11 +100,10 @@ def measure(name: str, part: str, spec: Spec) -> Figures:
     model.fit(train.X, train.y)
     fitted = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    X = hr.Sequences(test.X)
+    X = test.X if "features" in spec[1] else hr.Sequences(test.X)
     encoded = time.process_time()
     # Accuracy counts positions, so labels are decoded by marginals, as in the thesis; a perceptron has no marginals.
-    decode = "viterbi" if isinstance(model, hr.StructuredPerceptron) else "marginal"
-    right = np.concatenate(model.predict(X, decode=decode)) == gold
+    right = np.concatenate(model.predict(X, **_decoding(model))) == gold
     labelled = time.process_time()
     found: Figures = {
         "accuracy": 100 * float(right.mean()),
@@ -106,6 +118,12 @@ def measure(name: str, part: str, spec: Spec) -> Figures:
         if model.distance == "l1":
             found["curve"] = by_length(model, X, gold)
     return found
+
+
+def _decoding(model: Any) -> Figures:
+    if isinstance(model, hr.SearchTagger):  # which has one decoding
+        return {}
+    return {"decode": "viterbi" if isinstance(model, hr.StructuredPerceptron) else "marginal"}
 
 
 def by_length(model: Any, X: Any, gold: NDArray[Any]) -> list[list[float]]:

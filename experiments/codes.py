@@ -116,7 +116,8 @@ def direct(bench: Bench, name: str, window: int) -> Candidate:
 
 def describe(settings: Settings) -> str:
     names = {"n_rounds": "{} rounds", "max_leaves": "{} leaves", "learning_rate": "steps of {}", "epochs": "{} epochs",
-             "l2": "l2 {}", "category_splits": "{}", "max_features": "{} of the tests"}  # fmt: skip
+             "l2": "l2 {}", "category_splits": "{}", "max_features": "{} of the tests", "C": "C {}",
+             "n_bits": "{} bits", "all_transitions": "all transitions: {}"}  # fmt: skip
     return ", ".join(names[key].format(value) for key, value in settings.items())
 
 

@@ -3,6 +3,8 @@
 methods    all methods with settings chosen on a third of the training data; McNemar's test against the best
 cascades   published cascades, out-of-fold cascades, and a lattice over the bits, with the same settings and seeds
 trust      the factor of the transition table and the temperature of a lattice, on held-out training data only
+armenian   all methods on parts of speech with morphology, 493 labels
+orders     longer label contexts on NETtalk: TreeCRF of order 2 under a beam, SearchTagger of orders 1 to 3
 
 Trees learn the bits. Codes and perceptrons are run with three seeds (out-of-fold cascades with one); the other models
 are not random. CoNLL-2000 has one seed and 1,000 training sentences.
@@ -159,6 +161,95 @@ def print_lengths(name: str, codes: dict[str, list[Figures]]) -> None:
     print_table([f"{name}: % right with the first", *(f"{n} bits" for n in shown)], rows)
 
 
+def print_ranked(name: str, found: Measured) -> None:
+    """Print all methods, the best first, each with McNemar's test against the best."""
+    ranked = sorted(found.items(), key=lambda item: -mean(item[1][0]))
+    best = is_right(ranked[0][1][0][0])
+    rows = []
+    for title, (measured, settings) in ranked:
+        first = measured[0]
+        share = first["accuracy"] / 100
+        error = 100 * np.sqrt(share * (1 - share) / first["positions"])
+        p = "" if title == ranked[0][0] else f"{max(p_value(is_right(first), best), 1e-99):.2g}"
+        speed = first["positions"] / max(first["label"], 1e-3)
+        rows.append([title, percentage(measured), f"{error:.2f}", p, f"{first['fit']:.1f}", f"{speed / 1000:.0f}k",
+                     f"{first['peak']:.0f}", chosen(settings, first)])  # fmt: skip
+    head = [name, "% right", "s.e.", "McNemar p", "fit, CPU s", "positions a CPU s", "peak MB", "chosen"]
+    print_table(head, rows)
+
+
+def choose(bench: Bench, name: str, kinds: dict[str, tuple[str, Settings, list[Settings]]]) -> Measured:
+    """Measure each kind of model, (estimator, fixed parameters, candidates), with the candidate dev data prefer."""
+    found: Measured = {}
+    for title, (estimator, fixed, candidates) in kinds.items():
+        specs: list[Spec] = [[estimator, {**fixed, **settings}] for settings in candidates]
+        at = 0 if len(specs) == 1 else specs.index(bench.best(name, specs))
+        found[title] = [bench(name, specs[at])], candidates[at]
+    return found
+
+
+# Several hundred labels.
+
+WORDS: Settings = {"features": "words"}
+SEEDED: Settings = {**WORDS, "random_state": 0}
+ARMENIAN_TREES: Settings = {
+    **SEEDED, "trees": "shared", "n_rounds": 100, "learning_rate": 0.1, "max_features": 0.5
+}  # fmt: skip
+ARMENIAN_LEAVES: list[Settings] = [{"max_leaves": 100}]
+ARMENIAN_BITS: list[Settings] = [{"n_bits": 40}]
+TEN_EPOCHS: list[Settings] = [{"epochs": 10}]
+ARMENIAN: dict[str, tuple[str, Settings, list[Settings]]] = {
+    "SearchTagger": ("SearchTagger", SEEDED, [{}]),
+    "perceptron": (VP, SEEDED, TEN_EPOCHS),
+    "perceptron, beam of 10": (VP, {**SEEDED, "beam": 10}, TEN_EPOCHS),
+    "perceptron, bound 0.01": (VP, {**SEEDED, "beam": 0.01}, TEN_EPOCHS),
+    "SVM": ("StructuredSVM", SEEDED, [{"C": c} for c in (0.1, 0.5)]),
+    "SVM, beam of 10": ("StructuredSVM", {**SEEDED, "beam": 10}, [{"C": 0.5}]),
+    "SVM, bound 0.01": ("StructuredSVM", {**SEEDED, "beam": 0.01}, [{"C": 0.5}]),
+    "LinearCRF": ("LinearCRF", WORDS, [{"l2": l2} for l2 in (0.03, 0.1)]),
+    "LinearCRF, all transitions": ("LinearCRF", {**WORDS, "all_transitions": True}, [{"l2": 0.1}]),
+    "LinearCRF, beam of 10": ("LinearCRF", {**WORDS, "beam": 10}, [{"l2": 0.1}]),
+    "LinearCRF, bound 0.1": ("LinearCRF", {**WORDS, "beam": 0.1}, [{"l2": 0.1}]),
+    "TreeCRF, shared": ("TreeCRF", {**ARMENIAN_TREES, "all_transitions": False}, ARMENIAN_LEAVES),
+    "TreeCRF, shared, all transitions": ("TreeCRF", ARMENIAN_TREES, ARMENIAN_LEAVES),
+    "code": (
+        "OutputCode",
+        {**SEEDED, "base": ["TreeCRF", {"n_rounds": 15, "max_leaves": 50, "learning_rate": 0.3, "order": 0}]},
+        ARMENIAN_BITS,
+    ),
+}
+
+# Longer label contexts.
+
+ORDERS_TREES: Settings = {
+    "window": 3, "transitions": "table", "trees": "shared", "n_rounds": 100, "max_leaves": 300, "learning_rate": 0.1,
+    "max_features": 0.5, "random_state": 0,
+}  # fmt: skip
+ALL, SEEN = {"all_transitions": True}, {"all_transitions": False}
+ORDERS: dict[str, tuple[str, Settings, list[Settings]]] = {
+    "TreeCRF, order 1": ("TreeCRF", {**ORDERS_TREES, "order": 1}, [{**ALL, "l2": 1.0}, {**SEEN, "l2": 1.0}]),
+    "TreeCRF, order 2, beam of 10": (
+        "TreeCRF",
+        {**ORDERS_TREES, "order": 2, "beam": 10},
+        [{**ALL, "l2": 1.0}, {**SEEN, "l2": 1.0}, {**SEEN, "l2": 5.0}],
+    ),
+    "TreeCRF, order 2, bound 0.1": ("TreeCRF", {**ORDERS_TREES, "order": 2, "beam": 0.1}, [{**SEEN, "l2": 1.0}]),
+    **{
+        f"SearchTagger, order {order}": ("SearchTagger", {"window": 3, "order": order, "random_state": 0}, [{}])
+        for order in (1, 2, 3)
+    },
+}
+FEW: dict[str, tuple[str, Settings, list[Settings]]] = {
+    "HMM": ("HMM", {}, [{}]),
+    "TreeCRF": ("TreeCRF", {"n_rounds": 2, "beam": 0.1}, [{"l2": 1.0}, {"l2": 5.0}]),
+}
+
+
+def side_by_side(bench: Bench, name: str, kinds: dict[str, tuple[str, Settings, list[Settings]]]) -> None:
+    log(f"{SETS[name][0]}: side by side")
+    print_ranked(SETS[name][0], choose(bench, name, kinds))
+
+
 def chosen(settings: Settings, figures: Figures) -> str:
     window = f"window {settings['window']}" if "window" in settings else ""
     bits = f"{figures['bits']} bits" if "bits" in figures else ""
@@ -255,7 +346,7 @@ def sweep(model: hr.OutputCode, dev: Any, own: float) -> Iterator[list[float]]:
 
 
 def main() -> None:
-    parts = ("methods", "cascades", "trust")
+    parts = ("methods", "cascades", "trust", "armenian", "orders")
     parser = arguments(__doc__, parts)
     parser.add_argument("--tasks", nargs="*", choices=[name for name in FIELDS if name != "quick"])
     options = parser.parse_args()
@@ -271,6 +362,10 @@ def main() -> None:
         cascades(bench, narrow)
     if "trust" in options.parts:
         trust(bench, narrow)
+    if "armenian" in options.parts:
+        side_by_side(bench, "quick" if options.quick else "armenian", FEW if options.quick else ARMENIAN)
+    if "orders" in options.parts:
+        side_by_side(bench, "quick" if options.quick else "nettalk", FEW if options.quick else ORDERS)
 
 
 if __name__ == "__main__":
