@@ -3,14 +3,16 @@
 python experiments/future.py
 
 A column of a table is a function from the data to the accuracy on test data. Validation data choose the size of the
-trees and the number of rounds.
+trees and the number of rounds; for FF-MEMM, the printed algorithm, also the bounds of its steps. FutureMEMM has its
+defaults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -22,9 +24,13 @@ ORDERS = (1, 2, 3, 4)
 SIZES = (400, 200, 100)  # sequences for training, validation and test
 LENGTH = 30
 LEAVES = (10, 30, 50)
+PRINTED_LEAVES = (10,)  # of the printed algorithm on the synthetic sets
 MAX_ROUNDS = 100
 Kind: TypeAlias = Literal["xor", "or", "extra"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+# Upper bounds of the steps of the printed algorithm, among those that table 5.3 reports.
+MAX_ALPHA, MAX_BETA, MAX_ETA = (20.0, 60.0), (5e3, 1e5, 1e6), (10.0, 40.0)
 
 SYNTHETIC_BAG = 6
 NETTALK_BAGS = (2, 4)
@@ -101,6 +107,40 @@ def crf(order: int) -> Column:
     return tuned(lambda leaves: hr.TreeCRF.published(order=order, l2=0.0, max_leaves=leaves, decode="marginal"))
 
 
+def bounded(leaves: Iterable[int] = PRINTED_LEAVES, **parameters: Any) -> list[hr.FutureMEMM]:
+    """Return the candidates of the printed algorithm."""
+    return [
+        hr.FutureMEMM.published(
+            max_leaves=n, max_alpha=alpha, max_beta=beta, max_eta=eta, n_rounds=MAX_ROUNDS, n_jobs=1, **parameters
+        )
+        for n, alpha, beta, eta in product(leaves, MAX_ALPHA, MAX_BETA, MAX_ETA)
+    ]
+
+
+def held_out(candidates: list[hr.FutureMEMM], data: Data) -> hr.FutureMEMM:
+    """Return the candidate with the best number of iterations on validation data, of equals the fewest."""
+    best = -1.0, 0
+    for candidate in candidates:
+        candidate.fit(data.train.X, data.train.y, X_dev=data.validation.X, y_dev=data.validation.y)
+        for record in candidate.training_log_:
+            found = record["dev_accuracy"], -record["iterations"]
+            if found > best:
+                best, chosen = found, candidate
+    return chosen.set_params(n_rounds=-best[1]).fit(data.all_training.X, data.all_training.y)
+
+
+def printed_future_memm(order: int, bag: int, leaves: tuple[int, ...] = LEAVES) -> Column:
+    def column(data: Data) -> float:
+        model = held_out(bounded(leaves, order=order, bag=bag), data)
+        accuracy = percent(data.test.y, model.predict(data.test.X))
+        shown = ("max_leaves", "max_alpha", "max_beta", "max_eta", "n_rounds")
+        chosen = ", ".join(f"{name}={getattr(model, name):g}" for name in shown)
+        log(f"    FF-MEMM-{order}, bag {bag}, {chosen}: {len(model.future_features_)} features, on test {accuracy:.1f}")
+        return accuracy
+
+    return column
+
+
 def future_memm(order: int, bag: int) -> Column:
     """FutureMEMM with its defaults: with validation data, or where those are training data, a mean over five trials."""
 
@@ -122,13 +162,15 @@ COLUMNS_5_4: dict[str, Column] = {
     "MEMM-1": memm(1),
     "MEMM-1, marginal": memm(1, "marginal"),
     **{f"CRF-{k}": crf(k) for k in ORDERS},
-    "FF-MEMM-0": future_memm(0, SYNTHETIC_BAG),
+    "FF-MEMM-0": printed_future_memm(0, SYNTHETIC_BAG, PRINTED_LEAVES),
+    "FutureMEMM-0": future_memm(0, SYNTHETIC_BAG),
 }
 ROWS_5_5: dict[str, Callable[[int], Column]] = {
     "MEMM": memm,
     "MEMM, marginal": lambda order: memm(order, "marginal"),
     "CRF": crf,
-    **{f"FF-MEMM, bag {bag}": partial(future_memm, bag=bag) for bag in NETTALK_BAGS},
+    **{f"FF-MEMM, bag {bag}": partial(printed_future_memm, bag=bag) for bag in NETTALK_BAGS},
+    **{f"FutureMEMM, bag {bag}": partial(future_memm, bag=bag) for bag in NETTALK_BAGS},
 }
 
 
