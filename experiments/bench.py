@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from numpy.typing import NDArray
 import hedgerow as hr
 from common import Split, folds, log
 
-Spec = list[Any]  # the name of an estimator and its parameters; the parameter `base` is a Spec too
+# What makes an estimator, such as "TreeCRF.published", and its parameters; the parameter `base` is a Spec too.
+Spec = list[Any]
 Figures = dict[str, Any]
 LENGTHS = tuple(range(10, 201, 10))  # of code words
 N_FOLDS = 3  # of which one is dev data
@@ -85,7 +87,7 @@ def make(spec: Spec) -> Any:
     made = {key: make(value) if key == "base" else value for key, value in parameters.items()}
     if "features" in made:
         made["features"] = getattr(hr.templates, made["features"])()
-    return getattr(hr, name)(n_jobs=1, **made)
+    return attrgetter(name)(hr)(n_jobs=1, **made)
 
 
 def measure(name: str, part: str, spec: Spec) -> Figures:

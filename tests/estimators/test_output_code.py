@@ -55,6 +55,9 @@ BASES = {
     "linear": (hr.LinearCRF(window=1, max_iter=20), 1),
     "HMM": (hr.HMM(order=2), 0),
     "perceptron": (hr.StructuredPerceptron(epochs=3, random_state=0), 0),
+    "published trees": (hr.TreeCRF.published(l2=0.0, n_rounds=4, max_leaves=5, window=1), 1),
+    "last perceptron": (hr.StructuredPerceptron(averaging="none", epochs=3, random_state=3), 0),
+    "voted perceptron": (hr.StructuredPerceptron(averaging="vote", epochs=2, random_state=0), 0),
 }
 
 

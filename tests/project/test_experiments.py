@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parents[2] / "experiments"
 SCRIPTS = [
     "shrinkage", "curves", "round_time", "modern", "protein_sensitivity", "chunking", "linear", "margin", "search",
     "missing", "missing --modern --fixed", "ozone", "future", "future_features", "codes", "many_labels",
-    "virtual_evidence", "paper2004", "pools", "label_bias", "orders", "cpu_time", "conjunctions",
+    "virtual_evidence", "paper2004", "pools", "label_bias", "orders", "cpu_time", "conjunctions", "future_search",
 ]  # fmt: skip
 HANGS = 600  # seconds after which a script that takes a few is taken to hang
 
