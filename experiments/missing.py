@@ -4,14 +4,18 @@ At each rate five training and five test sets lose values; a model of each train
 marginal decoding. A third of the first damaged training set chooses the parameters and rounds of each method. A
 logistic model with an effect for each training set tests whether a method differs from the baseline.
 What a hold-out chooses is partly luck; --fixed gives every method the same parameters and rounds.
+The methods are those that the dissertation prints, or the library's own (--rules). --features is figure 4.2.
 
 python experiments/missing.py --figures docs/figures
+python experiments/missing.py --rules own
 python experiments/missing.py --figures docs/figures --modern
-python experiments/missing.py --fixed --tasks protein stress hyphen hyphen-gaps
+python experiments/missing.py --fixed --rules both --tasks protein stress hyphen hyphen-gaps
+python experiments/missing.py --features --figures docs/figures
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +43,9 @@ from common import (
 )
 from hedgerow.errors import InputError
 
-METHODS = ("weighting", "surrogate", "impute", "indicator", "learned")  # the last is not in the dissertation
+PRINTED = ("published-weighting", "published-surrogate", "impute", "published-indicator")
+OWN = ("weighting", "surrogate", "impute", "indicator", "learned")
+RULES = {"printed": PRINTED, "own": OWN, "both": (*PRINTED, *(method for method in OWN if method != "impute"))}
 RATES = (0.05, 0.1, 0.2, 0.4)
 N_SETS = 5  # damaged training sets, and damaged test sets
 MAX_ROUNDS = 150
@@ -55,7 +61,6 @@ STUDIED = {
     "perlfaq": Task(TASKS["perlfaq"].title, "perlfaq", 0),
     "hyphen-gaps": Task("Hyphenation, gap by gap", "hyphen", 0),
 }
-BASELINES = {"perlfaq": "impute"}  # elsewhere weighting
 
 # Table 4.1, by rate: surrogate splitting, imputation, indicator features. The published FAQ data cannot be obtained.
 PUBLISHED = {
@@ -79,12 +84,19 @@ class Plan:
     n_rounds: int = MAX_ROUNDS
     modern: bool = False
     fixed: bool = False
+    methods: tuple[str, ...] = PRINTED
+
+    def baseline(self, name: str) -> str:
+        """Return the method that the dissertation compares others with on this set."""
+        return "impute" if name == "perlfaq" else self.methods[0]
 
     def candidates(self, method: str, window: int) -> list[hr.TreeCRF]:
-        shared: dict[str, Any] = {"window": window, "missing": method, "n_jobs": 1, "random_state": 0}
+        shared: dict[str, Any] = {"window": window, "n_jobs": 1, "random_state": 0}
         if self.modern:
-            return [hr.TreeCRF(**{**PLAIN_TREES, "max_leaves": n}, **shared) for n in LEAVES]
-        return [hr.TreeCRF.published(l2=l2, **shared) for l2 in LAMBDAS]
+            models = [hr.TreeCRF(**{**PLAIN_TREES, "max_leaves": n}, **shared) for n in LEAVES]
+        else:
+            models = [hr.TreeCRF.published(l2=l2, **shared) for l2 in LAMBDAS]
+        return [model.set_params(missing=method) for model in models]
 
     def choice(self, method: str, window: int, train: Split) -> Choice:
         candidates = self.candidates(method, window)
@@ -147,7 +159,7 @@ def run(name: str, task: Task, plan: Plan) -> Candidate:
         trains = [damaged(name, train, rate, seed) for seed in seeds]
         tests = [damaged(name, test, rate, 1000 + seed) for seed in seeds]
         found[rate] = {}
-        for method in METHODS:
+        for method in plan.methods:
             log(f"  {rate:.0%}, {method}")
             choice = plan.choice(method, task.window, trains[0])
             right = [list(counts(choice, one, tests, gold)) for one in trains]
@@ -185,36 +197,66 @@ def points(outcomes: dict[str, Outcome], method: str, baseline: str) -> str:
     return f"{differences.mean():+.2f} ± {differences.std(ddof=1):.2f}"
 
 
-def print_tables(name: str, task: Task, found: Candidate, fixed: bool) -> None:
-    baseline = BASELINES.get(name, "weighting")
+def print_tables(name: str, task: Task, found: Candidate, plan: Plan) -> None:
+    baseline, methods = plan.baseline(name), plan.methods
     printed = dict(zip(RATES, PUBLISHED.get(name, ()), strict=False))
     accuracies, differences = [], []
     for rate, outcomes in found.items():
         odds = log_odds(outcomes, baseline)
-        tested = [f"{outcomes[m].accuracy:.2f}" + (f" ({odds[m]})" if m in odds else "") for m in METHODS]
+        tested = [f"{outcomes[m].accuracy:.2f}" + (f" ({odds[m]})" if m in odds else "") for m in methods]
         accuracies.append([f"{rate:.0%}", *tested, *printed.get(rate, "").split()])
-        settings = [outcomes[m].setting for m in METHODS]
-        moved = ["" if m == baseline else f"{points(outcomes, m, baseline)}; " for m in METHODS]
+        settings = [outcomes[m].setting for m in methods]
+        moved = ["" if m == baseline else f"{points(outcomes, m, baseline)}; " for m in methods]
         differences.append([f"{rate:.0%}", *map("".join, zip(moved, settings, strict=True))])
-    head = ["surrogate, published", "impute, published", "indicator, published"] if printed else []
-    print_table([f"{task.title}: % right (log-odds)", *METHODS, *head], accuracies)
-    if not fixed:
-        print_table([f"{task.title}: points; chosen, rounds", *METHODS], differences)
+    head = [f"{method}, table 4.1" for method in ("surrogate", "impute", "indicator")] if printed else []
+    print_table([f"{task.title}: % right (log-odds)", *methods, *head], accuracies)
+    if not plan.fixed:
+        print_table([f"{task.title}: points; chosen, rounds", *methods], differences)
 
 
-def plot(found: dict[str, Candidate], path: Path) -> None:
-    styles = dict(zip(METHODS, ("oC0-", "sC1--", "vC2:", "^C3-.", "xk-"), strict=True))
+STYLES = {
+    "published-weighting": "oC0-",
+    "published-surrogate": "sC1--",
+    "published-indicator": "^C3-.",
+    "weighting": "oC0-",
+    "surrogate": "sC1--",
+    "indicator": "^C3-.",
+    "impute": "vC2:",
+    "learned": "xk-",
+}
 
+
+def plot(found: dict[str, Candidate], methods: tuple[str, ...], path: Path) -> None:
     def panels(axes: list[Any]) -> None:
         for panel, (title, by_rate) in zip(axes, found.items(), strict=True):
             rates = [100 * rate for rate in by_rate]
-            for method, style in styles.items():
+            for method in methods:
                 accuracies = [outcomes[method].accuracy for outcomes in by_rate.values()]
-                panel.plot(rates, accuracies, style, label=method, markersize=4, linewidth=1.2)
+                panel.plot(rates, accuracies, STYLES[method], label=method, markersize=4, linewidth=1.2)
             panel.set(title=title, xlabel="% of values missing", ylabel="% right", xticks=rates)
         axes[0].legend(frameon=False, fontsize=8)
 
     plots.draw(path, len(found), panels)
+
+
+def print_features(figures: Path | None, quick: bool) -> None:
+    """Print and plot how often each feature of a line of the FAQ is true (figure 4.2)."""
+    if quick:  # a line of the synthetic set has one feature for each value
+        columns = hr.Sequences(hr.datasets.hmm_three(20, 15, seed=0).X).columns
+        shares = {str(v): float(np.mean(c.codes == i)) for c in columns for i, v in enumerate(c.alphabet)}  # type: ignore[union-attr]
+    else:
+        lines = hr.Sequences(hr.datasets.load("perlfaq", "all").X)
+        shares = {column.name: float(np.mean(column.values)) for column in lines.columns}  # type: ignore[union-attr]
+    numbered = list(enumerate(shares.items(), start=1))
+    rows = [[number, name, f"{100 * share:.1f}"] for number, (name, share) in numbered]
+    print_table(["number", "feature of a line", "% of lines where it is true"], rows)
+
+    def panels(axes: list[Any]) -> None:
+        axes[0].bar([number for number, _ in numbered], list(shares.values()), width=0.7)
+        axes[0].set(xlabel="feature", ylabel="share of lines where it is true", ylim=(0, 1))
+
+    if figures:
+        plots.draw(figures / "faq-features.png", 1, panels, columns=1)
 
 
 def main() -> None:
@@ -222,21 +264,34 @@ def main() -> None:
     parser.add_argument(
         "--modern", action="store_true", help="the defaults of TreeCRF instead of the published algorithm"
     )
-    parser.add_argument("--figures", type=Path, help="folder for missing.png or missing-modern.png")
+    parser.add_argument("--figures", type=Path, help="folder for missing.png, or missing-own.png and others")
+    parser.add_argument("--rules", choices=RULES, help="the methods; by default printed, with --modern own")
+    parser.add_argument("--features", action="store_true", help="how often each feature of the FAQ lines is true")
     parser.add_argument("--fixed", action="store_true", help="nothing is chosen: λ = 40 (50 leaves) and 60 rounds")
     parser.set_defaults(tasks=list(TASKS))
     options = parser.parse_args()
     print_machine()
+    if options.features:
+        print_features(options.figures, options.quick)
+    else:
+        compare(options)
+
+
+def compare(options: argparse.Namespace) -> None:
+    """Print the tables of every set, and plot them."""
+    rules = options.rules or ("own" if options.modern else "printed")
+    methods = RULES[rules]
+    figure = "missing-modern.png" if options.modern else "missing.png" if rules == "printed" else f"missing-{rules}.png"
     small = {"rates": (0.1, 0.3), "n_sets": 2, "n_rounds": 3} if options.quick else {}
-    plan = Plan(**small, modern=options.modern, fixed=options.fixed)  # type: ignore[arg-type]
+    plan = Plan(**small, modern=options.modern, fixed=options.fixed, methods=methods)  # type: ignore[arg-type]
     tasks = {"quick": QUICK} if options.quick else {name: STUDIED[name] for name in options.tasks}
     found: dict[str, Candidate] = {}
     for name, task in tasks.items():
         log(task.title)
         found[task.title] = run(name, task, plan)
-        print_tables(name, task, found[task.title], plan.fixed)
+        print_tables(name, task, found[task.title], plan)
         if options.figures:  # after each set, so that an interrupted run has a plot
-            plot(found, options.figures / ("missing-modern.png" if options.modern else "missing.png"))
+            plot(found, methods, options.figures / figure)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import hedgerow as hr
 from common import PLAIN_TREES, describe, log, print_machine, print_table
-from missing import METHODS
+from missing import OWN as METHODS
 
 MAX_ROUNDS = 200
 LEAVES = (4, 8, 20)

@@ -17,6 +17,7 @@ SCRIPTS = [
     "shrinkage", "curves", "round_time", "modern", "protein_sensitivity", "chunking", "linear", "margin", "search",
     "missing", "missing --modern --fixed", "ozone", "future", "future_features", "codes", "many_labels",
     "virtual_evidence", "paper2004", "pools", "label_bias", "orders", "cpu_time", "conjunctions", "future_search",
+    "missing --rules both", "missing --features", "sampling",
 ]  # fmt: skip
 HANGS = 600  # seconds after which a script that takes a few is taken to hang
 
@@ -49,11 +50,12 @@ def test_a_quick_run_prints_whole_tables(script: str) -> None:
 
 @pytest.mark.parametrize(
     ("script", "n_figures"), [("curves", 1), ("round_time", 1), ("missing", 1), ("codes", 2), ("paper2004", 1)]
+    ("script", "n_figures"), [("curves", 1), ("round_time", 1), ("missing", 1), ("missing --features", 1), ("codes", 2)]
 )
 @pytest.mark.slow
 def test_figures_are_small(script: str, n_figures: int, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    run(script, "--figures", str(tmp_path))
+    run(*script.split(), "--figures", str(tmp_path))
     sizes = [figure.stat().st_size for figure in tmp_path.iterdir()]
     assert len(sizes) == n_figures
     assert all(1_000 < size < 60_000 for size in sizes)
