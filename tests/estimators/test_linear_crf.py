@@ -444,3 +444,14 @@ def test_the_automatic_penalty_is_weak_for_words(n_words: int, l2: float, solver
 def test_other_penalties_are_refused(l2: Any) -> None:
     with pytest.raises(InputError, match=r"LinearCRF: l2 must (be a number of at least 0 or 'auto'|not be larger)"):
         hr.LinearCRF(l2=l2).fit(["ab"], [["X", "Y"]])
+
+
+def test_kl_is_a_bound_of_a_hundredth(tmp_path):
+    data = hr.datasets.hmm_forty(20, 12, kind="both", seed=0)
+    named, numbered = (hr.LinearCRF(beam=beam, max_iter=5).fit(data.X, data.y) for beam in ("kl", 0.01))
+    for a, b in zip(named.predict_proba(data.X), numbered.predict_proba(data.X), strict=True):
+        np.testing.assert_array_equal(a, b)
+    named.save(tmp_path / "model.hedgerow")
+    assert hr.load(tmp_path / "model.hedgerow").beam == "kl"
+    with pytest.raises(InputError, match='beam must be "kl", an integer'):
+        hr.LinearCRF(beam="wide").fit(data.X, data.y)

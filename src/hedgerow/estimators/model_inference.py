@@ -20,6 +20,7 @@ from hedgerow.estimators.conventions import Conventions
 from hedgerow.estimators.dev_spans import marks_spans
 from hedgerow.estimators.encoded_input import check_encoder
 from hedgerow.estimators.threads import threads_to_label, threads_to_read
+from hedgerow.estimators.value_types import lattice_beam
 from hedgerow.inference.answers import Answers
 from hedgerow.inference.decoding import Decode, DecodeSetting, best_labels
 from hedgerow.inference.spans import SpanRules
@@ -41,7 +42,7 @@ class ModelInference(Conventions):
     @property
     def _beam(self) -> float | None:
         """The beam of prediction; None for estimators without one."""
-        return self._value("beam") if "beam" in self._parameters else None
+        return lattice_beam(self._value("beam")) if "beam" in self._parameters else None
 
     @property
     def _learns_paths(self) -> bool:

@@ -16,16 +16,17 @@ WindowSize: TypeAlias = Annotated[
 ]
 _BOUND = (
     "Smaller is faster and less exact; None keeps all. A number below 1 is a bound instead: as few label contexts are "
-    "kept as have a share of the probability whose -log is at most the bound, such as 99 % for 0.01."
+    'kept as have a share of the probability whose -log is at most the bound, such as 99 % for 0.01. "kl" is the '
+    "bound 0.01."
 )
 Beam: TypeAlias = Annotated[
-    int | float | None,
+    int | float | Literal["kl"] | None,
     BEAM,
     "Number of label contexts kept at each position, in training and prediction.",
     _BOUND,
 ]
 PredictionBeam: TypeAlias = Annotated[
-    int | float | None,
+    int | float | Literal["kl"] | None,
     BEAM,
     "Number of label contexts kept at each position in prediction; training needs no lattice.",
     _BOUND,

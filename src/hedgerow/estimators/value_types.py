@@ -74,9 +74,18 @@ def _path(value: Any) -> str | None:
 PATH = ValueType("a str, a path or None", _is_path, convert=_path)
 
 
-def _parse_beam(text: Any) -> float | None:
-    if text is None or text == "None":
-        return None
+KL = "kl"
+KL_BOUND = 0.01  # of the divergence, with beam="kl"
+
+
+def lattice_beam(value: Any) -> float | None:
+    """The beam of a lattice: "kl" is a bound."""
+    return KL_BOUND if value == KL else value
+
+
+def _parse_beam(text: Any) -> Any:
+    if text in (None, "None", KL):
+        return KL if text == KL else None
     try:
         return int(text)
     except ValueError:
@@ -88,8 +97,8 @@ def _parse_beam(text: Any) -> float | None:
 
 
 BEAM = ValueType(
-    BEAM_RULE,
-    lambda value: value is None or is_beam(value),
+    f'"{KL}", {BEAM_RULE}',
+    lambda value: value is None or value == KL or is_beam(value),
     parse=_parse_beam,
 )
 
