@@ -36,6 +36,7 @@ SETTINGS: list[Any] = [
     hr.MEMM(n_rounds=2),
     hr.FutureMEMM(n_rounds=2, max_future=1, random_state=0),
     hr.OutputCode(base=hr.TreeCRF(n_rounds=2), n_bits=1, random_state=0),
+    hr.OpinionPool(base=hr.TreeCRF(n_rounds=2, window=1), random_state=0),
 ]
 
 

@@ -32,6 +32,7 @@ ESTIMATORS = [
     hr.StructuredSVM(),
     hr.SearchTagger(),
     hr.OutputCode(base=hr.LinearCRF(), code="one-vs-rest", cascade=1),
+    hr.OpinionPool(base=hr.LinearCRF(), random_state=0),
 ]
 
 
