@@ -39,11 +39,13 @@ from printing import log, print_table
 L2 = 1.0
 PASSES = (1, 2, 5, 10)
 SAMPLE = 500  # sequences on which settings are chosen
-ETAS = few((0.3, 0.1, 0.03), (0.1,))  # type: ignore[arg-type]
+ETAS = few((0.3, 0.1, 0.03, 0.01), (0.1,))  # type: ignore[arg-type]
 META_RATES = few((0.0, 0.02, 0.1), (0.0, 0.1))  # type: ignore[arg-type]
 DECAYS = few((0.9, 1.0), (1.0,))  # type: ignore[arg-type]
 BATCHES = few((8, 32), (8,))  # type: ignore[arg-type]
 DIFFERENCE = 1e-2  # largest change of a weight in the difference of two gradients
+
+TOO_LARGE = 1e4  # a weight of a descent that diverges
 
 Floats = NDArray[np.float64]
 
@@ -80,7 +82,7 @@ def subset(training: TrainingData, chosen: NDArray[np.int64]) -> TrainingData:
 
 
 def passes(batches: Batches, n_weights: int, setting: Setting) -> Iterator[Floats]:
-    """The weights after each pass."""
+    """The weights after each pass; infinite once they are too large."""
     w, v, eta = np.zeros(n_weights), np.zeros(n_weights), np.full(n_weights, setting.eta)
     rng = np.random.default_rng(0)
     while True:
@@ -93,11 +95,14 @@ def passes(batches: Batches, n_weights: int, setting: Setting) -> Iterator[Float
                 product = (batches.gradient(b, w + scale * v) - g) / scale if scale else 0.0
                 v = setting.decay * v - eta * (g + setting.decay * product)
             w = w - eta * g
+            if not np.abs(w).max() < TOO_LARGE:
+                while True:
+                    yield np.full(n_weights, np.inf)
         yield w
 
 
 def penalised(likelihood: Likelihood, w: Floats) -> float:
-    return likelihood(w)[0] + L2 * float(w @ w)
+    return likelihood(w)[0] + L2 * float(w @ w) if np.isfinite(w).all() else np.inf
 
 
 def chosen_setting(training: TrainingData, space: LinearSpace, meta: bool) -> Setting:
@@ -114,7 +119,7 @@ def chosen_setting(training: TrainingData, space: LinearSpace, meta: bool) -> Se
                     setting = Setting(batch, eta, rate, decay)
                     w = [w for _, w in zip(range(2), passes(batches, space.n_weights, setting), strict=False)][-1]
                     loss = penalised(likelihood, w)
-                    best.append((loss if np.isfinite(loss) else np.inf, setting))
+                    best.append((loss, setting))
     return min(best)[1]
 
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kStepsPerPath = 8;     // of one climb()
 constexpr double kSmallestDifference = 1e-9;  // of slopes, which have the unit of the loss
 
-// The mean of two sorted lists, with the parts of equal items added. same_item(a, b), less_item(a, b).
+// The mean of two lists that are sorted by key(item); the parts of items with the same key are added.
 template <class Item, class Key>
 std::vector<Item> mean_of(const std::vector<Item>& a, double of_a, const std::vector<Item>& b, double of_b,
                           Key key) {
