@@ -124,7 +124,8 @@ def print_set(name: str, window: int) -> None:
 
     head = f"{name}, {len(model.classes_)} labels"
     columns = ["kept", "% right, marginal", "% right, best path", "forward", "marginals", "training sums", "best path"]
-    print_table([head, *columns, "marginals", "training sums", "best path", "chosen for"], rows())
+    shares = [f"{what}, share" for what in ("marginals", "training sums", "best path")]
+    print_table([head, *columns, *shares, "chosen for"], rows())
 
 
 def print_words() -> None:

@@ -1,6 +1,9 @@
 """Inference speed: positions a second for sums and best paths, beside NumPy.
 
 python benchmarks/lattice.py
+
+The part "sparse" has tables in which seven labels follow each label: all other cells are 0, as for label pairs that
+training never shows. Beside it the same table with tiny numbers instead of zeros, so that every cell counts.
 """
 
 from __future__ import annotations
@@ -130,6 +133,54 @@ def print_speed() -> None:
     print_table(["K", *columns, "forward / NumPy", "aim, forward"], rows())
 
 
+FOLLOWING = 7  # labels after each label
+SPARSE_LABELS = (48,) if QUICK else (64, 128, 256, 512, 1024)
+
+
+def measure_sparse(k: int) -> dict[str, tuple[float, float]]:
+    """CPU microseconds a position for each kind of pass: with a sparse table, and with a whole one."""
+    rng = np.random.default_rng(k)
+    n = whole(0 if QUICK else 1e6 / k)
+    starts = np.arange(0, n + 1, LENGTH)
+    state = rng.normal(size=(n, k)).astype(np.float32)
+    sparse = np.zeros((k + 1, k), np.float32)
+    cells = k + np.sort(rng.choice(k * k, size=FOLLOWING * k, replace=False))
+    sparse.flat[cells] = rng.normal(size=len(cells))
+    tiny = (1e-6 * rng.random(sparse.shape)).astype(np.float32)
+    ours, theirs = (Lattice(Topology(k), starts, state=state, table=table) for table in (sparse, sparse + tiny))
+    np.testing.assert_allclose(ours.log_partition(), theirs.log_partition(), rtol=1e-4)
+    passes: dict[str, Callable[[Lattice], object]] = {
+        "forward": lambda lattice: lattice.log_partition(),
+        "marginals": lambda lattice: lattice.marginals(),
+        "training sums": lambda lattice: lattice.summed_pairs(cells=cells),
+    }
+
+    def cpu_microseconds(work: Callable[[], object]) -> float:
+        def once() -> float:
+            began = time.process_time()
+            work()
+            return time.process_time() - began
+
+        return repeated(once, REPEATS) / n * 1e6
+
+    return {
+        name: (cpu_microseconds(lambda work=work: work(ours)), cpu_microseconds(lambda work=work: work(theirs)))  # type: ignore[misc]
+        for name, work in passes.items()
+    }
+
+
+def print_sparse() -> None:
+    found = {k: measure_sparse(k) for k in SPARSE_LABELS}
+    names = list(found[SPARSE_LABELS[0]])
+
+    def rows() -> Iterator[list[object]]:
+        for k, times in found.items():
+            cells = [f"{ours:.2f} / {theirs:.2f} ({theirs / max(ours, 1e-9):.1f}x)" for ours, theirs in times.values()]
+            yield [k, *cells]
+
+    print_table(["K: CPU µs a position, sparse / whole", *names], rows())
+
+
 if __name__ == "__main__":
     details = f"Instruction set: {_core.instruction_set()}; float32; sequences of {LENGTH}."
-    main(__doc__, {"speed": print_speed}, details=details)
+    main(__doc__, {"speed": print_speed, "sparse": print_sparse}, details=details)
