@@ -233,7 +233,7 @@ ORDERS: dict[str, tuple[str, Settings, list[Settings]]] = {
         {**ORDERS_TREES, "order": 2, "beam": 10},
         [{**ALL, "l2": 1.0}, {**SEEN, "l2": 1.0}, {**SEEN, "l2": 5.0}],
     ),
-    "TreeCRF, order 2, bound 0.1": ("TreeCRF", {**ORDERS_TREES, "order": 2, "beam": 0.1}, [{**SEEN, "l2": 1.0}]),
+    "TreeCRF, order 2, beam of 30": ("TreeCRF", {**ORDERS_TREES, "order": 2, "beam": 30}, [{**SEEN, "l2": 1.0}]),
     **{
         f"SearchTagger, order {order}": ("SearchTagger", {"window": 3, "order": order, "random_state": 0}, [{}])
         for order in (1, 2, 3)

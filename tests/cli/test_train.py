@@ -223,6 +223,14 @@ def test_a_flag_without_its_value(hedgerow, arguments):
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("text", "beam"), [("0.01", 0.01), ("2", 2), ("none", None)])
+def test_a_beam_is_a_width_or_a_bound(hedgerow, text, beam):
+    done = hedgerow("train", "train.txt", "--model", "linear", "--max-iter", "2", "--beam", text, "-o", "m.hedgerow")
+    assert done.code == 0
+    assert hr.load("m.hedgerow").beam == beam
+    assert type(hr.load("m.hedgerow").beam) is type(beam)
+
+
 def test_flags_of_other_models_are_not_offered(hedgerow):
     assert "--budget" in hedgerow("train", "--model", "auto", "-h").out
     assert "--window" not in hedgerow("train", "--model", "auto", "-h").out
@@ -234,6 +242,14 @@ def test_flags_of_other_models_are_not_offered(hedgerow):
     [
         (["--model", "linear", "--n-rounds", "3"], "treecrf, memm, future, but not of LinearCRF; use --max-iter here"),
         (["--learning-rat", "3"], "did you mean --learning-rate?"),
+        (
+            ["--model", "linear", "--beam", "1.5"],
+            "an integer of at least 1, a number between 0 and 1, or none; it is 1.5",
+        ),
+        (
+            ["--model", "linear", "--beam", "all"],
+            "an integer of at least 1, a number between 0 and 1, or none; it is 'all'",
+        ),
         (["--no-such"], "TreeCRF has no parameter --no-such"),
         (["--model", "auto", "--order", "2"], "--order is no flag of --model auto"),
         (["--budget", "2m"], "--budget is the time of the race"),

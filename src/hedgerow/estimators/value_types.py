@@ -84,8 +84,8 @@ def lattice_beam(value: Any) -> float | None:
 
 
 def _parse_beam(text: Any) -> Any:
-    if text in (None, "None", KL):
-        return KL if text == KL else None
+    if text is None or text == KL:  # typer also parses the default
+        return text
     try:
         return int(text)
     except ValueError:
