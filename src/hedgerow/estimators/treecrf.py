@@ -143,8 +143,8 @@ class TreeCRF(TreeEstimator):
         float,
         MoreThan(0),
         AtMost(1),
-        "Share of the training data that each round learns from, drawn anew. A smaller share is faster and adds "
-        "randomness.",
+        "Share of the training data that each round learns from, drawn anew. A smaller share adds randomness; it rarely "
+        "saves time.",
     ] = 1.0
     sample_by: Annotated[
         Literal["sequence", "example"],
