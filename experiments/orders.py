@@ -94,9 +94,11 @@ def plot(found: dict[str, dict[int, dict[str, Outcome]]], folder: Path) -> None:
                                       ("growing", "inference"))  # fmt: skip
                 panel.plot(orders, growing, f"s--{colour}", label=f"{kind}: growing", markersize=4)
                 panel.plot(orders, inference, f"o-{colour}", label=f"{kind}: inference", markersize=4)
-            panel.plot(orders, [one["linear"].inference for one in by_order.values()], "^:C2", label="linear")
+            panel.plot(
+                orders, [one["linear"].inference for one in by_order.values()], "^:C2", label="linear", markersize=4
+            )
             panel.set(title=title, xlabel="order", ylabel="ms a round or iteration", yscale="log", xticks=orders)
-        axes[0].legend(frameon=False, fontsize=7)
+        axes[0].legend(frameon=False, fontsize=7, loc="upper left")
 
     plots.draw(folder / "orders.png", len(found), panels)
 
