@@ -3,7 +3,8 @@
 methods    all methods with settings chosen on a third of the training data; McNemar's test against the best
 cascades   published cascades, out-of-fold cascades, and a lattice over the bits, with the same settings and seeds
 trust      the factor of the transition table and the temperature of a lattice, on held-out training data only
-armenian   all methods on parts of speech with morphology, 493 labels
+armenian   linear models and searches on parts of speech with morphology, 493 labels: exact, and with beams
+armenian-trees   the same data with trees, and with a code of trees, beside the fastest exact model
 orders     longer label contexts on NETtalk: TreeCRF of order 2 under a beam, SearchTagger of orders 1 to 3
 
 Trees learn the bits. Codes and perceptrons are run with three seeds (out-of-fold cascades with one); the other models
@@ -210,6 +211,9 @@ ARMENIAN: dict[str, tuple[str, Settings, list[Settings]]] = {
     "LinearCRF, all transitions": ("LinearCRF", {**WORDS, "all_transitions": True}, [{"l2": 0.1}]),
     "LinearCRF, beam of 10": ("LinearCRF", {**WORDS, "beam": 10}, [{"l2": 0.1}]),
     "LinearCRF, bound 0.1": ("LinearCRF", {**WORDS, "beam": 0.1}, [{"l2": 0.1}]),
+}
+ARMENIAN_FORESTS: dict[str, tuple[str, Settings, list[Settings]]] = {
+    "SVM": ARMENIAN["SVM"],
     "TreeCRF, shared": ("TreeCRF", {**ARMENIAN_TREES, "all_transitions": False}, ARMENIAN_LEAVES),
     "TreeCRF, shared, all transitions": ("TreeCRF", ARMENIAN_TREES, ARMENIAN_LEAVES),
     "code": (
@@ -346,7 +350,7 @@ def sweep(model: hr.OutputCode, dev: Any, own: float) -> Iterator[list[float]]:
 
 
 def main() -> None:
-    parts = ("methods", "cascades", "trust", "armenian", "orders")
+    parts = ("methods", "cascades", "trust", "armenian", "armenian-trees", "orders")
     parser = arguments(__doc__, parts)
     parser.add_argument("--tasks", nargs="*", choices=[name for name in FIELDS if name != "quick"])
     options = parser.parse_args()
@@ -364,6 +368,8 @@ def main() -> None:
         trust(bench, narrow)
     if "armenian" in options.parts:
         side_by_side(bench, "quick" if options.quick else "armenian", FEW if options.quick else ARMENIAN)
+    if "armenian-trees" in options.parts:
+        side_by_side(bench, "quick" if options.quick else "armenian", FEW if options.quick else ARMENIAN_FORESTS)
     if "orders" in options.parts:
         side_by_side(bench, "quick" if options.quick else "nettalk", FEW if options.quick else ORDERS)
 

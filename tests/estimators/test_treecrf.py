@@ -309,6 +309,7 @@ def test_few_labels_use_trees_and_many_a_table():
         ({"subsample": 0.0}, "subsample must be a number above 0 and at most 1"),
         ({"influence_trim": float("nan")}, "influence_trim must be a number of at least 0"),
         ({"trees": "shared", "transitions": "trees"}, "cannot test previous labels"),
+        ({"all_transitions": False, "transitions": "trees"}, "all_transitions=False leaves scores out of a transition"),
         ({"trees": "shared", "category_splits": "subset"}, "splits off one value at a time"),
         ({"trees": "shared", "sample_by": "example"}, 'sample_by is "example"; use "sequence"'),
         ({"trees": "shared", "trim_by": "example"}, 'trim_by is "example"; use "position"'),

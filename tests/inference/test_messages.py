@@ -98,7 +98,8 @@ def beam_cases(draw):
     order, k, length, scores, _ = draw(small_cases())
     labels = st.lists(st.integers(-1, k - 1), min_size=length, max_size=length)
     keep = draw(st.none() | labels)
-    return order, k, length, scores, draw(st.integers(1, 5)), None if keep is None else np.array(keep)
+    beam = draw(st.integers(1, 5) | st.sampled_from([0.0123, 0.234, 0.89]))
+    return order, k, length, scores, beam, None if keep is None else np.array(keep)
 
 
 @given(beam_cases())

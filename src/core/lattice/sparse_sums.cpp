@@ -21,6 +21,7 @@ namespace hedgerow::HEDGEROW_ISA {
 namespace {
 
 constexpr double kKept = 1e-4;
+static_assert(kLanes<double> <= kMostLanes);
 
 // The numbers of all sequences at a position are together: row[y * N + lane].
 template <class Real, int N>

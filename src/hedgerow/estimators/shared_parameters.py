@@ -16,8 +16,8 @@ WindowSize: TypeAlias = Annotated[
 ]
 _BOUND = (
     "Smaller is faster and less exact; None keeps all. A number below 1 is a bound instead: as few label contexts are "
-    'kept as have a share of the probability whose -log is at most the bound, such as 99 % for 0.01. "kl" is the '
-    "bound 0.01."
+    'kept as have a share of the probability whose -log is at most the bound, such as 97 % for 0.03. "kl" is the '
+    "bound 0.03."
 )
 Beam: TypeAlias = Annotated[
     int | float | Literal["kl"] | None,

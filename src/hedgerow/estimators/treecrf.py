@@ -143,8 +143,8 @@ class TreeCRF(TreeEstimator):
         float,
         MoreThan(0),
         AtMost(1),
-        "Share of the training data that each round learns from, drawn anew. A smaller share adds randomness; it rarely "
-        "saves time.",
+        "Share of the training data that each round learns from, drawn anew. A smaller share adds randomness; it "
+        "rarely saves time.",
     ] = 1.0
     sample_by: Annotated[
         Literal["sequence", "example"],
@@ -314,6 +314,11 @@ class TreeCRF(TreeEstimator):
             self._check_linear(self.linear)
         if self.objective == "virtual-evidence":
             self._check_virtual_evidence()
+        if not self.all_transitions and self.transitions == "trees":
+            raise InputError(
+                "TreeCRF: all_transitions=False leaves scores out of a transition table, but with "
+                'transitions="trees" there is none; use "table" or "auto"'
+            )
         if self.trees != "shared":
             return
         for name in ("sample_by", "trim_by"):

@@ -75,7 +75,7 @@ PATH = ValueType("a str, a path or None", _is_path, convert=_path)
 
 
 KL = "kl"
-KL_BOUND = 0.01  # of the divergence, with beam="kl"
+KL_BOUND = 0.03  # of the divergence, with beam="kl"
 
 
 def lattice_beam(value: Any) -> float | None:

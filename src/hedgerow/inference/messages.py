@@ -148,6 +148,8 @@ class Messages:
 
 def _size_of_bound(falling: Floats64, bound: float) -> int:
     """How many of these logarithms hold so much of the whole mass that -log of it is at most the bound."""
+    if falling[0] == -np.inf:  # no path: one of them stands for all
+        return 1
     masses = np.exp(falling - falling[0])
     dropped = np.cumsum(masses[::-1])
     return int(np.count_nonzero(dropped > -np.expm1(-bound) * masses.sum()))
