@@ -132,7 +132,7 @@ def test_settings_from_a_file_and_flags_win(hedgerow):
     assert (type(model).__name__, model.max_iter, model.l2, model.features) == ("LinearCRF", 3, 0.25, None)
     done = hedgerow("train", "train.txt", "--config", "c.toml", "--model", "hmm", "-o", "h.hedgerow")
     assert done.code == 2
-    assert "'max_iter' is a parameter of linear, memm, but not of HMM" in done.err
+    assert "'max_iter' is a parameter of linear, svm, memm, but not of HMM" in done.err
 
 
 def test_nested_estimators_come_from_a_file(hedgerow):
