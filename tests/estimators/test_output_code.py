@@ -80,9 +80,9 @@ def test_it_is_the_printed_algorithm(name, cascade, left, right):
     for found, known in zip(model.predict_bits(ASKED), expected, strict=True):
         np.testing.assert_allclose(found, known, atol=1e-5)
     assert model.cascade_ == min(length, 3)
-    flat = np.concatenate(expected).tolist()
-    labels = [f"l{oracle.nearest(p, WORDS, 'l1')}" for p in flat]
-    assert np.concatenate(model.predict(ASKED)).tolist() == labels
+    for p, label in zip(np.concatenate(expected).tolist(), np.concatenate(model.predict(ASKED)), strict=True):
+        scores = [oracle.score(p, word, "l1") for word in WORDS]
+        assert scores[code_of(label)] >= max(scores) - 1e-4  # shares of votes are often equally near to two words
 
 
 @pytest.mark.parametrize("cascade", [1, 3])
