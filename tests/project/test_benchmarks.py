@@ -23,8 +23,8 @@ PEERS = {
     "commandline": CRFSUITE,
     "defaults": BOTH,
     "encoding": CRFSUITE,
-    "linear": CRFSUITE,
     "exact_margin": CRFSUITE,
+    "linear": CRFSUITE,
     "margin": CRFSUITE,
     "treecrf": BOTH,
 }
