@@ -229,7 +229,7 @@ template void sum_over_paths(const LatticeBatch<float>&, double*, float*, float*
 template void sum_over_paths(const LatticeBatch<double>&, double*, double*, double*);
 template void sum_pairs(const LatticeBatch<float>&, const double*, double, const TableCells*, double*, float*,
                         double*);
-template void sum_pairs(const LatticeBatch<double>&, const double*, double, const TableCells*, double*, double*,
-                        double*);
+template void sum_pairs(const LatticeBatch<double>&, const double*, double, const TableCells*, double*,
+                        double*, double*);
 
 }  // namespace hedgerow

@@ -9,7 +9,7 @@
 namespace hedgerow {
 namespace {
 
-constexpr std::int64_t kFewLabels = 96;    // whole rows are quicker for so few
+constexpr std::int64_t kFewLabels = 96;     // whole rows are quicker for so few
 constexpr std::int64_t kLargestShare = 10;  // of the cells, one in so many at most
 
 // By label: the score that more than half of its cells have, if there is one (Boyer & Moore).
