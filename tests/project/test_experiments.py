@@ -50,8 +50,7 @@ def test_a_quick_run_prints_whole_tables(script: str) -> None:
 
 @pytest.mark.parametrize(
     ("script", "n_figures"),
-    [("curves", 1), ("round_time", 1), ("missing", 1), ("codes", 2), ("paper2004", 1)]("script", "n_figures"),
-    [("curves", 1), ("round_time", 1), ("missing", 1), ("missing --features", 1), ("codes", 2)],
+    [("curves", 1), ("round_time", 1), ("missing", 1), ("missing --features", 1), ("codes", 2), ("paper2004", 1)],
 )
 @pytest.mark.slow
 def test_figures_are_small(script: str, n_figures: int, tmp_path: Path) -> None:
