@@ -197,7 +197,6 @@ ARMENIAN_TREES: Settings = {
     **SEEDED, "trees": "shared", "n_rounds": 100, "learning_rate": 0.1, "max_features": 0.5
 }  # fmt: skip
 ARMENIAN_LEAVES: list[Settings] = [{"max_leaves": 100}]
-ARMENIAN_BITS: list[Settings] = [{"n_bits": 40}]
 TEN_EPOCHS: list[Settings] = [{"epochs": 10}]
 ARMENIAN: dict[str, tuple[str, Settings, list[Settings]]] = {
     "SearchTagger": ("SearchTagger", SEEDED, [{}]),
@@ -218,8 +217,12 @@ ARMENIAN_FORESTS: dict[str, tuple[str, Settings, list[Settings]]] = {
     "TreeCRF, shared, all transitions": ("TreeCRF", ARMENIAN_TREES, ARMENIAN_LEAVES),
     "code": (
         "OutputCode",
-        {**SEEDED, "base": ["TreeCRF", {"n_rounds": 15, "max_leaves": 50, "learning_rate": 0.3, "order": 0}]},
-        ARMENIAN_BITS,
+        {
+            **SEEDED,
+            "base": ["TreeCRF", {"n_rounds": 15, "max_leaves": 50, "learning_rate": 0.3, "order": 0}],
+            "n_bits": 40,
+        },
+        [{}],
     ),
 }
 
