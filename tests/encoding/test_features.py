@@ -43,10 +43,18 @@ def known(training: Rows, new: Rows, encoder: Encoder) -> Rows:
     """The attributes without values that training never saw. Columns of a part share their values."""
     parts = {s.name: (s.rule.source, s.rule.part) for s in encoder.columns if isinstance(s.rule, Part)}
     seen: dict[Any, set[Any]] = {}
+
+    def found(row: dict[str, Any], name: str) -> Any:
+        """The value, or the values that are joined: "|" and "" are joined to the same text as "" and "|"."""
+        names = name.split("|")
+        return row[name] if len(names) == 1 else tuple(row[one] for one in names)
+
     for row in training:
-        for name, value in row.items():
-            seen.setdefault(parts.get(name, name), set()).add(value)
-    kept = [{n: v if v is None or v in seen[parts.get(n, n)] else GONE for n, v in row.items()} for row in new]
+        for name in row:
+            seen.setdefault(parts.get(name, name), set()).add(found(row, name))
+    kept = [
+        {n: v if v is None or found(row, n) in seen[parts.get(n, n)] else GONE for n, v in row.items()} for row in new
+    ]
     return [dict(row) for row in kept]
 
 

@@ -302,7 +302,7 @@ def test_a_wide_beam_is_exact_and_said():
     for a, b in zip(exact.predict_proba(HELD[0]), wide.predict_proba(HELD[0]), strict=True):
         np.testing.assert_array_equal(a, b)
     with pytest.raises(
-        InputError, match="beam must be an integer of at least 1, a number between 0 and 1, or None; it is 0"
+        InputError, match='beam must be "kl", an integer of at least 1, a number between 0 and 1, or None; it is 0'
     ):
         hr.MEMM(beam=0).fit(*TRAIN)
 

@@ -243,7 +243,7 @@ def test_the_type_lines_of_help():
     text = hr.TreeCRF.__doc__
     assert "n_jobs : int >= 1, or -1 or None for all processors, default=-1" in text
     assert "validation_fraction : float > 0 and < 1 or 'auto', default='auto'" in text
-    assert "beam : integer of at least 1, a number between 0 and 1, or None, default=None" in text
+    assert 'beam : "kl", an integer of at least 1, a number between 0 and 1, or None, default=None' in text
 
 
 def test_predict_single_refuses_a_position():

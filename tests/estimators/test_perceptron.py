@@ -249,7 +249,7 @@ def test_a_sequence_without_weight_is_not_there():
     ("change", "rule"),
     [
         ({"epochs": 0}, "epochs must be an integer of at least 1"),
-        ({"beam": 0}, "beam must be an integer of at least 1, a number between 0 and 1, or None"),
+        ({"beam": 0}, 'beam must be "kl", an integer of at least 1, a number between 0 and 1, or None'),
         ({"averaging": "median"}, "averaging must be one of 'average', 'vote', 'none'"),
         ({"min_freq": 0}, "min_freq must be an integer of at least 1"),
         ({"window": -1}, "window must be a number n"),

@@ -123,7 +123,7 @@ def test_a_small_c_leaves_small_weights():
         ({"C": 0}, "C must be a number above 0; it is 0"),
         ({"C": -1.0}, "C must be a number above 0"),
         ({"epochs": 0}, "epochs must be an integer of at least 1"),
-        ({"beam": 0}, "beam must be an integer of at least 1, a number between 0 and 1, or None"),
+        ({"beam": 0}, 'beam must be "kl", an integer of at least 1, a number between 0 and 1, or None'),
         ({"loss": "f1"}, "loss must be one of 'hamming', 'zero-one'"),
         ({"averaging": "vote"}, "averaging must be one of 'average', 'none'"),
     ],

@@ -406,7 +406,7 @@ def test_a_beam_wider_than_the_lattice_is_said_once(make):
 def test_beams_that_cannot_be_are_refused(beam):
     for make in (hr.LinearCRF, hr.TreeCRF):
         with pytest.raises(
-            InputError, match="beam must be an integer of at least 1, a number between 0 and 1, or None"
+            InputError, match='beam must be "kl", an integer of at least 1, a number between 0 and 1, or None'
         ):
             make(beam=beam).fit(["ab"], [["A", "B"]])
 

@@ -14,7 +14,7 @@ from hedgerow.inference.decoding import best_labels
 from hedgerow.learning.early_stopping import EarlyStopper, Stopping, check_dev_data, stop_early
 from hedgerow.learning.evaluation import Evaluator
 from hedgerow.learning.folds import split_off_dev
-from hedgerow.learning.induction import InductionLearner
+from hedgerow.learning.induction import InductionLearner, InductionRules
 from hedgerow.learning.linear_space import LinearSpace
 from hedgerow.learning.local_gradient import LocalGradientLearner
 from hedgerow.learning.margin import MarginLearner, MarginRules
@@ -107,7 +107,9 @@ def make_quasi_newton(training, stopping):
 
 def make_induction(training, stopping):
     space = LinearSpace.bare(training, 0, bias=True)
-    return InductionLearner(training, space, quasi_newton_rules(stopping), min_freq=1, observed_only=True, seed=0)
+    induction = InductionRules(every=8, features=500, threshold=0.95, proportions=(0.2, 0.5, 0.8))
+    rules = quasi_newton_rules(stopping)
+    return InductionLearner(training, space, rules, induction, min_freq=1, observed_only=True, seed=0)
 
 
 def make_stochastic(training, stopping):
