@@ -223,7 +223,17 @@ def test_a_flag_without_its_value(hedgerow, arguments):
     assert done.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("text", "beam"), [("0.01", 0.01), ("2", 2), ("none", None)])
+def test_a_choice_of_numbers(hedgerow):
+    done = hedgerow("train", "train.txt", "--model", "svm", "--epochs", "2", "--degree", "2", "-o", "m.hedgerow")
+    assert done.code == 0, done.err
+    assert hr.load("m.hedgerow").degree == 2
+    assert (
+        "--degree must be one of 1, 2"
+        in hedgerow("train", "train.txt", "--model", "svm", "--degree", "3", "-o", "n.hedgerow").err
+    )
+
+
+@pytest.mark.parametrize(("text", "beam"), [("0.01", 0.01), ("2", 2), ("kl", "kl"), ("none", None)])
 def test_a_beam_is_a_width_or_a_bound(hedgerow, text, beam):
     done = hedgerow("train", "train.txt", "--model", "linear", "--max-iter", "2", "--beam", text, "-o", "m.hedgerow")
     assert done.code == 0

@@ -213,7 +213,7 @@ def test_published_training_scores_are_those_of_the_model():
 
 
 def test_published_has_two_labels():
-    with pytest.raises(InputError, match="newton=False is the algorithm for two labels, but y has 3; use newton=True"):
+    with pytest.raises(InputError, match="newton=False, is for two labels, but y has 3; use newton=True"):
         hr.FutureMEMM.published().fit(*noise(5, 0, k=3))
 
 

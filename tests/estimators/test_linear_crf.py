@@ -455,3 +455,13 @@ def test_kl_is_the_usual_bound(tmp_path):
     assert hr.load(tmp_path / "model.hedgerow").beam == "kl"
     with pytest.raises(InputError, match='beam must be "kl", an integer'):
         hr.LinearCRF(beam="wide").fit(data.X, data.y)
+
+
+def test_a_file_has_the_beam_and_the_decoding_of_now(tmp_path):
+    data = hr.datasets.hmm_forty(20, 12, kind="both", seed=0)
+    model = hr.LinearCRF(max_iter=5).fit(data.X, data.y).set_params(beam=2, decode="viterbi", l2=7.0)
+    model.save(tmp_path / "model.hedgerow")
+    loaded = hr.load(tmp_path / "model.hedgerow")
+    assert (loaded.beam, loaded.decode, loaded.l2) == (2, "viterbi", "auto")
+    for a, b in zip(model.predict_proba(data.X), loaded.predict_proba(data.X), strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -222,6 +222,22 @@ def test_missing_words_have_no_statistics():
         assert right > 0.8
 
 
+@pytest.mark.parametrize(
+    ("make", "given", "message"),
+    [
+        (hr.TreeCRF.published, {"newton": True}, "TreeCRF.published: the published algorithm has newton=False"),
+        (hr.TreeCRF.published, {"transitions": "table"}, "has transitions='trees', but transitions='table' was given"),
+        (hr.TreeCRF.published_2004, {"l2": 1.0}, "TreeCRF.published_2004: the published algorithm has l2=0.0"),
+        (hr.TreeCRF.published_2004, {"pseudo_rounds": 5}, "has pseudo_rounds=3"),
+        (hr.FutureMEMM.published, {"newton": True}, "FutureMEMM.published: the published algorithm has newton=False"),
+    ],
+    ids=["newton", "transitions", "l2", "pseudo_rounds", "future"],
+)
+def test_what_a_published_algorithm_fixes_cannot_be_given(make, given, message):
+    with pytest.raises(InputError, match=message):
+        make(**given)
+
+
 def test_published_is_left_alone():
     X, y = worded()
     log = hr.TreeCRF.published(n_rounds=2).fit(X, y).training_log_

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hedgerow.cli.parameter_flags import ONLY_IN_FILES, flag, offered
+from hedgerow.cli.parameter_flags import ONLY_IN_FILES, flag, is_switch, offered
 from hedgerow.errors import InputError
 
 
@@ -30,7 +30,7 @@ def naming_parameters(estimator: type[Any]) -> Iterator[None]:
 
 
 def spelled(estimator: type[Any], message: str) -> str:
-    """The message with --n-rounds 5 for n_rounds=5, and --n-rounds for n_rounds.
+    """The message with --n-rounds 5 for n_rounds=5, --no-scale for scale=False, and --n-rounds for n_rounds.
 
     A name of one word, such as order, is also a word of English: it is changed before = and as the subject of a rule.
     """
@@ -38,9 +38,18 @@ def spelled(estimator: type[Any], message: str) -> str:
     rule = re.fullmatch(rf"(?:{estimator.__name__}: )?({'|'.join(names)}) must be (.*)", message, re.DOTALL)
     if rule is not None:
         return f"{flag(rule[1])} must be {_plain(rule[2])}"
-    message = re.sub(rf"\b({'|'.join(names)})=(\w+)", lambda found: f"{flag(found[1])} {_plain(found[2])}", message)
+    message = re.sub(
+        rf"""\b({"|".join(names)})=(['"]?)([\w-]+)\2""", lambda found: _setting(estimator, found[1], found[3]), message
+    )
     of_two_words = "|".join(name for name in names if "_" in name)
     return re.sub(rf"(?<![\w'-])({of_two_words})(?![\w'])", lambda found: flag(found[1]), message)
+
+
+def _setting(estimator: type[Any], name: str, value: str) -> str:
+    """The flag, with its value or, for a switch, without."""
+    if is_switch(offered(estimator)[name]):
+        return flag(name) if value == "True" else flag(f"no_{name}")
+    return f"{flag(name)} {_plain(value)}"
 
 
 def _plain(text: str) -> str:

@@ -79,20 +79,25 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
+def is_switch(parameter: Parameter) -> bool:
+    """Whether the flag has no value: --scale and --no-scale."""
+    return parameter.type is bool and parameter.value_type is None
+
+
 def _annotation(parameter: Parameter, section: str, *, in_full: bool) -> Any:
-    is_switch = parameter.type is bool and parameter.value_type is None
-    names = f"{flag(parameter.name)}/--no-{flag(parameter.name)[2:]}" if is_switch else flag(parameter.name)
+    switch = is_switch(parameter)
+    names = f"{flag(parameter.name)}/--no-{flag(parameter.name)[2:]}" if switch else flag(parameter.name)
     help_text = _full_help(parameter) if in_full else _short_help(parameter)
     if in_full or parameter.default is not None:
         help_text += f" [default: {_shown(parameter.default)}]"
     option = typer.Option(
         names,
         help=help_text,
-        metavar=None if is_switch else _metavar(parameter),
+        metavar=None if switch else _metavar(parameter),
         hidden=not (in_full or parameter.name in COMMON),
         rich_help_panel=section,
     )
-    return Annotated[bool | None if is_switch else str | None, option]
+    return Annotated[bool | None if switch else str | None, option]
 
 
 def _short_help(parameter: Parameter) -> str:
@@ -127,7 +132,7 @@ def from_text(estimator: type[Any], name: str, text: str) -> Any:
         is_number = isinstance(value, str) and value.isdecimal() and not parameter.value_type.holds(value)
         return int(value) if is_number else value
     if parameter.type not in (int, float) or (parameter.automatic and text == AUTO):
-        return text
+        return next((choice for choice in parameter.choices or () if str(choice) == text), text)
     try:
         return parameter.type(text)
     except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from hedgerow.learning.base import Learner, TrainingData
     from hedgerow.learning.early_stopping import Stopping
     from hedgerow.typing import LabelsLike, SequencesLike, ShardLabels
+
+
+OF_PREDICTION = ("beam", "decode")  # parameters that may be changed after a fit
 
 
 @with_parameters
@@ -236,6 +240,9 @@ class Estimator(Explainable):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file.
 
+        The file has the parameters of the fit, but `decode` and `beam` as they are now, so that the loaded model
+        predicts the same.
+
         Parameters
         ----------
         path : str or path
@@ -258,7 +265,9 @@ class Estimator(Explainable):
         >>> hr.load(path)
         HMM()
         """
-        self._fitted().save(path)
+        model, known = self._fitted(), self._parameters
+        now = {name: known[name].plain(self._value(name)) for name in OF_PREDICTION if name in known}
+        replace(model, parameters={**model.parameters, **now}).save(path)
 
     def _repr_html_(self) -> str:
         from hedgerow.estimators.html_repr import html_repr

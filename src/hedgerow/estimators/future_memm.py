@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import BagWarning, warn_user
 from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import AtLeast, AtMost, MoreThan, ValueType
+from hedgerow.estimators.published import refuse_fixed
 from hedgerow.estimators.shared_parameters import (
     IMPUTED,
     LEARNED,
@@ -210,6 +211,7 @@ class FutureMEMM(TreeEstimator):
         >>> model.predict_single("abbbz").tolist()
         ['z', 'z', 'z', 'z', 'no']
         """
+        refuse_fixed("FutureMEMM.published", {"newton": False, "pattern_leaves": max_leaves}, others)
         printed: dict[str, Any] = {"decode": "viterbi", "l2": 0.0}
         return cls(max_leaves=max_leaves, pattern_leaves=max_leaves, newton=False, **printed | others)
 

@@ -12,6 +12,7 @@ from hedgerow.encoding import Window
 from hedgerow.errors import InputError
 from hedgerow.estimators.conventions import with_parameters
 from hedgerow.estimators.parameters import AtLeast, AtMost, LessThan, MoreThan, parameters
+from hedgerow.estimators.published import refuse_fixed
 from hedgerow.estimators.shared_parameters import (
     IMPUTED,
     LEARNED,
@@ -244,6 +245,7 @@ class TreeCRF(TreeEstimator):
         >>> hr.TreeCRF.published(window=3).learning_rate
         1.0
         """
+        refuse_fixed("TreeCRF.published", RESIDUAL_STEPS, others)
         return cls(
             l2=l2, n_rounds=n_rounds, max_leaves=max_leaves, **_with_printed_missing(PAPERS | others), **RESIDUAL_STEPS
         )
@@ -281,8 +283,9 @@ class TreeCRF(TreeEstimator):
         >>> hr.TreeCRF.published_2004(window=5).pseudo_rounds
         3
         """
-        rules = {"n_rounds": n_rounds, "max_leaves": max_leaves, "line_search": line_search}
-        return cls.published(l2=0.0, **{"pseudo_rounds": 3, **others}, **rules)
+        refuse_fixed("TreeCRF.published_2004", {"l2": 0.0, "pseudo_rounds": 3, **RESIDUAL_STEPS}, others)
+        rules = {"n_rounds": n_rounds, "max_leaves": max_leaves, "line_search": line_search, "pseudo_rounds": 3}
+        return cls.published(l2=0.0, **others, **rules)
 
     @property
     def transition_table_(self) -> NDArray[np.float32]:

@@ -79,7 +79,7 @@ class PrintedLearner(Draft):
         check_names(training.sequences, rules.max_future)
         if (n := len(training.labels)) > 2:
             raise InputError(
-                f"FutureMEMM: newton=False is the algorithm for two labels, but y has {n}; use newton=True"
+                f"FutureMEMM: the published algorithm, newton=False, is for two labels, but y has {n}; use newton=True"
             )
         super().__init__(training, rules.window, rules.instance_bags)
         self.rules = rules
