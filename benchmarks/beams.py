@@ -60,8 +60,8 @@ class Scored:
         self.gold = np.array([codes.get(str(label), -1) for labels in y for label in labels])
 
     def under(self, beam: float | None) -> Lattice:
-        scores = {"state": self._lattice.state, "table": self._lattice.table}
-        return Lattice(self._lattice.topology, self._lattice.starts, **scores, beam=beam)
+        exact = self._lattice
+        return Lattice(exact.topology, exact.starts, state=exact.state, table=exact.table, beam=beam)
 
     def accuracy(self, labels: NDArray[np.int32]) -> float:
         return 100 * float(np.mean(labels == self.gold))
@@ -96,7 +96,7 @@ def parts(name: str) -> dict[str, tuple[Any, Any]]:
 def chosen(held: dict[float | None, dict[str, float]], decode: str, seconds: str) -> set[float | None]:
     """The fastest width and the fastest bound that are as accurate as exact inference."""
     least = held[None][decode] - TOLERANCE
-    found = set()
+    found: set[float | None] = set()
     for is_bound in (False, True):
         beams = [b for b in held if b is not None and (b < 1) == is_bound and held[b][decode] >= least]
         if beams:
