@@ -11,13 +11,13 @@
 namespace hedgerow {
 namespace {
 
-constexpr int kLanesHere = 2;  // the width that every processor has
-
-// Replaces n numbers that are not above 0 by their exponentials; the array has room for kLanesHere - 1 more.
+// Replaces n numbers that are not above 0 by their exponentials.
 void exponentiate(double* x, std::int64_t n) {
     using namespace HEDGEROW_ISA;
-    for (std::int64_t i = 0; i < n; i += kLanesHere)
-        store<kLanesHere>(x + i, exponential<double, kLanesHere>(load<kLanesHere>(x + i)));
+    constexpr int pair = 2;  // the width that every processor has
+    std::int64_t i = 0;
+    for (; i + pair <= n; i += pair) store<pair>(x + i, exponential<double, pair>(load<pair>(x + i)));
+    for (; i < n; ++i) store<1>(x + i, exponential<double, 1>(load<1>(x + i)));
 }
 
 // Replaces n columns of m numbers, the columns `stride` apart and their numbers `step` apart, by their shares
@@ -52,8 +52,8 @@ class EvidenceWorker {
     EvidenceWorker(const LatticeBatch<Real>& batch, const std::int32_t* gold, const EvidenceSums& out)
         : batch_(batch), gold_(gold), out_(out), k_(batch.n_labels()) {
         const auto k = static_cast<std::size_t>(k_);
-        for (auto* by_pair : {&of_previous_, &of_label_}) by_pair->resize(k * k + kLanesHere);
-        for (auto* by_label : {&after_, &p_, &p_before_}) by_label->resize(k + kLanesHere);
+        for (auto* by_pair : {&of_previous_, &of_label_}) by_pair->resize(k * k);
+        for (auto* by_label : {&after_, &p_, &p_before_}) by_label->resize(k);
     }
 
     void operator()(std::int64_t i) {
